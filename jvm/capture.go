@@ -1,0 +1,90 @@
+package jvm
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The files of a capture folder, beside one asm-<pid>.log per JVM.
+const (
+	CaptureFile = "capture.json"
+	SamplesFile = "samples.txt"
+	// LogPattern is for -XX:LogFile: HotSpot puts "pid4711" for %p.
+	LogPattern = "asm-%p.log"
+	// LogGlob finds the logs again.
+	LogGlob = "asm-*.log"
+)
+
+// A Capture is capture.json: what the samples and the logs do not say.
+type Capture struct {
+	Schema    int      `json:"schema"` // 1
+	Gasm      string   `json:"gasm"`
+	Command   []string `json:"command"`
+	Host      Host     `json:"host"`
+	Sampler   string   `json:"sampler"` // perf
+	Events    []string `json:"events"`  // as asked of the sampler in the end
+	Frequency int      `json:"frequency"`
+	Notes     []string `json:"notes,omitempty"`
+	// Clocks are pairs read at the launch and at the end.
+	Clocks   []Clock `json:"clocks"`
+	JVMs     []JVM   `json:"jvms"`
+	Trials   []Trial `json:"trials"`
+	ExitCode int     `json:"exit_code"` // the command's
+}
+
+// A Host is where the capture was made.
+type Host struct {
+	OS     string `json:"os"`
+	Arch   string `json:"arch"`
+	Kernel string `json:"kernel,omitempty"`
+	CPUs   int    `json:"cpus"`
+}
+
+// CollectLogs gives the logs that JVMs wrote into a folder, after naming them
+// asm-<pid>.log.
+func CollectLogs(dir string) []string {
+	paths, _ := filepath.Glob(filepath.Join(dir, LogGlob)) // the pattern is well-formed
+	for i, path := range paths {
+		pid, ok := strings.CutPrefix(filepath.Base(path), "asm-pid")
+		if !ok {
+			continue
+		}
+		if to := filepath.Join(dir, "asm-"+pid); os.Rename(path, to) == nil {
+			paths[i] = to
+		}
+	}
+	return paths
+}
+
+// WriteCapture writes capture.json into a folder.
+func WriteCapture(dir string, c *Capture) error {
+	text, err := json.MarshalIndent(c, "", " ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, CaptureFile), append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the capture's description: %w", err)
+	}
+	return nil
+}
+
+// ReadCapture reads capture.json from a folder. A folder without one gives
+// an error that is fs.ErrNotExist.
+func ReadCapture(dir string) (*Capture, error) {
+	path := filepath.Join(dir, CaptureFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the capture's description: %w", err)
+	}
+	var c Capture
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("%s: not a capture's description: %w", path, err)
+	}
+	if c.Schema != 1 {
+		return nil, fmt.Errorf("%s: has schema %d, this gasm reads schema 1: use the gasm that made it (%s)", path, c.Schema, c.Gasm)
+	}
+	return &c, nil
+}

@@ -1,0 +1,60 @@
+package jvm
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// holdArg as first argument makes the program a holder: it waits on its file
+// descriptor 3 and then becomes the command in the arguments behind it.
+const holdArg = "__gasm-hold"
+
+const (
+	gateFD   = 3 // a byte opens the gate, the end without one means: give up
+	resultFD = 4 // closed by a successful exec; an errno in text otherwise
+)
+
+// RunIfHeld is the first call of main. In a process that [Start] made it never
+// returns; in any other it does nothing.
+func RunIfHeld() {
+	if len(os.Args) < 3 || os.Args[1] != holdArg {
+		return
+	}
+	gate, result := os.NewFile(gateFD, "gate"), os.NewFile(resultFD, "result")
+	if n, _ := gate.Read(make([]byte, 1)); n == 0 {
+		os.Exit(1) // the launcher is gone
+	}
+	gate.Close()
+	syscall.CloseOnExec(resultFD)
+	err := syscall.Exec(os.Args[2], os.Args[3:], os.Environ())
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		result.WriteString(strconv.Itoa(int(errno)))
+	}
+	os.Exit(127)
+}
+
+// A CommandError tells that a command could not be started at all.
+type CommandError struct {
+	Command string
+	Err     error
+}
+
+func (e *CommandError) Error() string {
+	switch {
+	case errors.Is(e.Err, exec.ErrNotFound):
+		return "command not found: " + e.Command + " (is it on your PATH?)"
+	case errors.Is(e.Err, os.ErrNotExist):
+		return "command not found: " + e.Command
+	case errors.Is(e.Err, syscall.ENOEXEC):
+		return "cannot run " + e.Command + ": it is neither a program nor a script with a #! line"
+	case errors.Is(e.Err, os.ErrPermission):
+		return "cannot run " + e.Command + ": permission denied (is it executable?)"
+	}
+	return "cannot run " + e.Command + ": " + e.Err.Error()
+}
+
+func (e *CommandError) Unwrap() error { return e.Err }

@@ -1,0 +1,214 @@
+package jvm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A Launch is a started command.
+type Launch struct {
+	cmd    *exec.Cmd
+	gate   *os.File // its other end is read by the held process
+	result *os.File
+	copied chan struct{} // closed when stdout is at its end
+	out    *os.File      // our end of the command's stdout
+	// idleSince is when the reading of stdout began to wait, 0 while output is
+	// on its way.
+	idleSince atomic.Int64
+}
+
+// LaunchOptions say how a command runs. Stdin and Stderr are handed to it as
+// they are.
+type LaunchOptions struct {
+	Command       []string
+	CaptureFlags  []string // for every JVM, see printassembly.CaptureFlags
+	Stdin, Stderr *os.File
+	// Stdout gets what the command prints, after Watch has seen it.
+	Stdout *os.File
+	Watch  *Watcher
+}
+
+// Start makes the command's process and holds it in front of its exec. The
+// errors are of type *CommandError where the command is to blame.
+func Start(opts LaunchOptions) (*Launch, error) {
+	path, err := exec.LookPath(opts.Command[0])
+	if err != nil {
+		var execErr *exec.Error
+		if errors.As(err, &execErr) {
+			err = execErr.Err
+		}
+		return nil, &CommandError{opts.Command[0], err}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding gasm's own program file: %w", err)
+	}
+	gateRead, gate, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
+	}
+	defer gateRead.Close()
+	result, resultWrite, err := os.Pipe()
+	if err != nil {
+		gate.Close()
+		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
+	}
+	defer resultWrite.Close()
+	l := &Launch{gate: gate, result: result, copied: make(chan struct{})}
+	out, commandOut, err := outputFor(opts.Stdout)
+	if err != nil {
+		l.closeAll()
+		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
+	}
+	defer commandOut.Close()
+	l.out = out
+	l.cmd = exec.Command(self, append([]string{holdArg, path}, opts.Command...)...)
+	l.cmd.Env = withCaptureFlags(os.Environ(), opts.CaptureFlags)
+	l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = opts.Stdin, commandOut, opts.Stderr
+	l.cmd.ExtraFiles = []*os.File{gateRead, resultWrite}
+	if err := l.cmd.Start(); err != nil {
+		l.closeAll()
+		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
+	}
+	go l.copyOutput(opts.Stdout, opts.Watch)
+	return l, nil
+}
+
+func (l *Launch) closeAll() {
+	for _, f := range []*os.File{l.gate, l.result, l.out} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// withCaptureFlags appends flags to JAVA_TOOL_OPTIONS, behind what is there.
+func withCaptureFlags(env, flags []string) []string {
+	const name = "JAVA_TOOL_OPTIONS="
+	quoted := make([]string, len(flags))
+	for i, f := range flags {
+		quoted[i] = quoteOption(f)
+	}
+	value := strings.Join(quoted, " ")
+	env = slices.Clone(env)
+	for i, e := range env {
+		if had, ok := strings.CutPrefix(e, name); ok {
+			env[i] = name + strings.TrimSpace(had+" "+value)
+			return env
+		}
+	}
+	return append(env, name+value)
+}
+
+// quoteOption quotes an option with blanks in it as HotSpot's
+// Arguments::parse_options_buffer takes it apart.
+func quoteOption(f string) string {
+	switch {
+	case !strings.ContainsAny(f, " \t'\""):
+		return f
+	case !strings.Contains(f, "'"):
+		return "'" + f + "'"
+	default:
+		return `"` + f + `"`
+	}
+}
+
+// PID is the command's process id, the same before and after Release.
+func (l *Launch) PID() int { return l.cmd.Process.Pid }
+
+// Release lets the held process become the command. The error is a
+// *CommandError when it can't; Wait is not needed then.
+func (l *Launch) Release() error {
+	defer l.result.Close()
+	_, err := l.gate.Write([]byte{1})
+	l.gate.Close()
+	if err != nil {
+		l.cmd.Wait()
+		return fmt.Errorf("launching %s: %w", l.cmd.Args[2], err)
+	}
+	// The child holds the only writing end, which a successful exec closes.
+	text, _ := io.ReadAll(l.result)
+	if len(text) == 0 {
+		return nil
+	}
+	l.cmd.Wait()
+	errno, _ := strconv.Atoi(string(text))
+	return &CommandError{l.cmd.Args[3], syscall.Errno(errno)}
+}
+
+// Abandon ends a held process that is not to become the command.
+func (l *Launch) Abandon() {
+	l.gate.Close()
+	l.result.Close()
+	l.cmd.Wait()
+	<-l.copied
+	l.out.Close()
+}
+
+// Signal sends a signal to the command.
+func (l *Launch) Signal(sig os.Signal) { _ = l.cmd.Process.Signal(sig) }
+
+// Wait waits for the command to end and for its output, and gives its exit
+// code: 128 + n when signal n killed it. Background processes that the command
+// left behind may still hold its stdout; they are waited for only while they
+// print.
+func (l *Launch) Wait() int {
+	_ = l.cmd.Wait() // how it ended is in ProcessState
+	l.drain()
+	l.out.Close()
+	state := l.cmd.ProcessState
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return state.ExitCode()
+}
+
+// drain waits for the rest of the output: to its end, or until nothing has come
+// for a second.
+func (l *Launch) drain() {
+	for {
+		select {
+		case <-l.copied:
+			return
+		case <-time.After(50 * time.Millisecond):
+			if idle := l.idleSince.Load(); idle != 0 && MonoNanos()-idle > int64(time.Second) {
+				return
+			}
+		}
+	}
+}
+
+// copyOutput passes the command's stdout on, and shows it to the watcher first:
+// the time of a line is when it arrived.
+func (l *Launch) copyOutput(to *os.File, watch *Watcher) {
+	defer close(l.copied)
+	buf := make([]byte, 1<<16)
+	for {
+		l.idleSince.Store(MonoNanos())
+		n, err := l.out.Read(buf)
+		l.idleSince.Store(0)
+		if n > 0 {
+			if watch != nil {
+				watch.See(buf[:n], MonoNanos())
+			}
+			// A closed stdout (gasm … | head) is news for the command too: it
+			// must get the same SIGPIPE that it would get without us.
+			if _, err := to.Write(buf[:n]); err != nil {
+				l.out.Close()
+				return
+			}
+		}
+		if err != nil {
+			return // EOF; EIO from a terminal whose last user is gone
+		}
+	}
+}
