@@ -1,0 +1,141 @@
+package printassembly
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/gasm-profiler/gasm/disasm"
+)
+
+// Code reads the instructions of a blob from the log, by ascending address and
+// without gaps where the log has none. A blob whose code the log does not have
+// gives none.
+func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
+	if !b.HasCode {
+		return nil, nil
+	}
+	c := codeReader{blob: b, log: l, syntax: syntax}
+	lines := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(l.file, b.offset, b.end-b.offset), 1<<14)}
+	mine := true
+	for first := true; lines.next(); first = false {
+		if bytes.HasPrefix(lines.line, []byte("<writer ")) {
+			mine = string(attr(lines.line, "thread")) == b.writer
+			continue
+		}
+		if mine && !first && c.take(lines.line) {
+			break
+		}
+	}
+	if lines.err != nil {
+		return nil, fmt.Errorf("reading the code of %s in %s: %w", b.Name, l.name, lines.err)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	c.decodeRows()
+	spreadFrames(c.insts)
+	return c.insts, c.err
+}
+
+// A codeReader takes the lines of one blob.
+type codeReader struct {
+	blob    *Blob
+	log     *Log
+	syntax  disasm.Syntax
+	insts   []Instruction
+	machine bool    // between [MachCode] and [/MachCode]
+	rows    hexRows // of the hex dump
+	section string  // name of a section that has begun and has no instruction yet
+	lead    []string
+	err     error
+}
+
+// take reads one line; true at the end of the blob's code.
+func (c *codeReader) take(line []byte) (done bool) {
+	line = bytes.TrimRight(line, " ")
+	switch {
+	case len(line) == 0:
+	case line[0] == '[':
+		return c.mark(line)
+	case line[0] == '<' || bytes.HasPrefix(line, []byte("- - - [")):
+		// </print_nmethod> ends an nmethod, OOP MAPS or END a stub.
+		return len(c.insts) > 0 || len(c.rows.bytes) > 0
+	case c.machine:
+		c.err = c.rows.take(line)
+		return c.err != nil
+	case bytes.HasPrefix(line, []byte("  0x")):
+		c.textLine(line[2:])
+	default:
+		c.comment(bytes.TrimLeft(line, " "))
+	}
+	return false
+}
+
+// mark takes "[Entry Point]" and its like.
+func (c *codeReader) mark(line []byte) (done bool) {
+	name, _, ok := bytes.Cut(line[1:], []byte{']'})
+	if !ok {
+		return false
+	}
+	switch string(name) {
+	case "MachCode":
+		c.machine = true
+	case "/MachCode", "/Disassembly":
+		return true
+	case "Disassembly", "Constant Pool (empty)", "Instructions begin":
+	default:
+		if c.machine {
+			c.rows.section(string(name))
+		} else {
+			c.section = string(name)
+		}
+	}
+	return false
+}
+
+// decodeRows turns the hex dump into instructions with their comments.
+func (c *codeReader) decodeRows() {
+	if len(c.rows.bytes) == 0 {
+		return
+	}
+	for _, run := range c.rows.runs() {
+		from := len(c.insts)
+		insts, err := disasm.Decode(c.log.arch, c.syntax, run.code, run.lo)
+		if err != nil {
+			insts = undecoded(run.code, run.lo)
+		}
+		for _, in := range insts {
+			c.insts = append(c.insts, Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len),
+				Text: in.Text, Kind: in.Kind, Target: in.Target, Bad: in.Bad})
+		}
+		c.rows.annotate(c.insts[from:])
+	}
+}
+
+// undecoded shows code of an instruction set that disasm does not know: a word
+// a line, as most of them have instructions of four bytes.
+func undecoded(code []byte, lo uint64) []disasm.Inst {
+	var insts []disasm.Inst
+	for i := 0; i < len(code); i += 4 {
+		word := code[i:min(i+4, len(code))]
+		insts = append(insts, disasm.Inst{Addr: lo + uint64(i), Len: len(word),
+			Text: fmt.Sprintf(".byte  % x", word), Bad: true})
+	}
+	return insts
+}
+
+// spreadFrames gives each instruction without debug info the next one's: it
+// describes the code up to and including its instruction (HotSpot's
+// nmethod::pc_desc_near takes the first PcDesc at or behind a PC).
+func spreadFrames(insts []Instruction) {
+	var frames []Frame
+	for i := len(insts) - 1; i >= 0; i-- {
+		if in := &insts[i]; in.OwnFrames {
+			frames = in.Frames
+		} else {
+			in.Frames = frames
+		}
+	}
+}

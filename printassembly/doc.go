@@ -1,0 +1,82 @@
+// Package printassembly knows the flags that make HotSpot print the code it
+// compiled, and reads what it prints.
+//
+// Reading has two passes. [Open] makes the index: one streaming pass over the
+// log that notes for each code blob its address range, name, time and place in
+// the file, and allocates per blob, not per line. [Log.Code] then reads single
+// blobs again, the sampled ones, and gives their instructions with comments,
+// debug info and source lines.
+//
+// # What a log looks like
+//
+// The header gives the process and the JVM's start in wall clock time:
+//
+//	<hotspot_log version='160 1' process='2490' time_ms='1795221479359'>
+//
+// A blob starts with one of these lines (JDK 17 and 25; what each kind is
+// called is in [Kind]):
+//
+//	Compiled method (c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)
+//	Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)
+//	Decoding VtableStub itbl[0]@0x… [0x…, 0x…] (152 bytes)
+//	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
+//	invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes
+//
+// A compiled method goes on with its ranges (" main code      [0x…,0x…] = 608");
+// its code and that of all other blobs follows in one of two forms. Without a
+// disassembler plug-in it is hex, in memory order, cells of four bytes:
+//
+//	[MachCode]
+//	[Verified Entry Point]
+//	  # {method} {0x00007fad93400ec8} &apos;dot&apos; …
+//	  0x00007fae08ed77a0: ;   {runtime_call os::breakpoint()}
+//	  0x00007fae08ed77a0: e85b be41 | 1566 6666 | 0f1f 8400 | …
+//	[/MachCode]
+//
+// With hsdis it is text, one instruction a line, its comments behind and below:
+//
+//	[Disassembly]
+//	  0x00007efcf8ece120:   call   0x00007efd102f3600           ;   {runtime_call os::breakpoint()}
+//
+// Threads take turns in the log: <writer thread='2504'/> says whose lines
+// follow, and a blob can be cut by another thread's lines. Text between tags is
+// XML-escaped. A killed JVM leaves a cut last line.
+package printassembly
+
+// CaptureFlags are the options under which HotSpot (JDK 8 and newer) writes
+// what this package reads to logFile, which may hold %p for the process id.
+//
+// LogVMOutput without DisplayVMOutput keeps the program's own output clean;
+// LogCompilation would say more and costs twice as much (JDK 25, javac: 38 s
+// instead of 14–22 s). DebugNonSafepoints is implied by PrintAssembly and set
+// nevertheless, since without it most instructions have no source line.
+// IgnoreUnrecognizedVMOptions comes first so that a JDK that lacks one of the
+// flags still starts.
+func CaptureFlags(logFile string) []string {
+	return []string{
+		"-XX:+IgnoreUnrecognizedVMOptions",
+		"-XX:+UnlockDiagnosticVMOptions",
+		"-XX:+DebugNonSafepoints",
+		"-XX:+PrintAssembly",
+		"-XX:+PrintInterpreter",
+		"-XX:+PrintStubCode",
+		"-XX:+PrintAdapterHandlers",
+		"-XX:+LogVMOutput",
+		"-XX:-DisplayVMOutput",
+		"-XX:LogFile=" + logFile,
+		"-Xlog:os=error", // JDK 25 warns on stdout that there is no hsdis
+	}
+}
+
+// QuietFlags behind [CaptureFlags] undo them: the JVM prints no code, and its
+// own messages go to stdout again.
+func QuietFlags() []string {
+	return []string{
+		"-XX:-PrintAssembly",
+		"-XX:-PrintInterpreter",
+		"-XX:-PrintStubCode",
+		"-XX:-PrintAdapterHandlers",
+		"-XX:-LogVMOutput",
+		"-XX:+DisplayVMOutput",
+	}
+}

@@ -1,0 +1,213 @@
+package printassembly
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// An Index is what the first pass over a log gives.
+type Index struct {
+	Header
+	// Blobs are in the log's own order, that is, by the time they were printed.
+	Blobs []Blob
+	// Damaged counts the blobs whose first lines could not be read; they are
+	// left out of Blobs.
+	Damaged int
+	// Cut tells that the last line has no end: the JVM was killed, or runs still.
+	Cut bool
+}
+
+// A FormatError tells that a file is no log of HotSpot's at all.
+type FormatError struct{ File, Msg string }
+
+func (e *FormatError) Error() string { return e.File + ": " + e.Msg }
+
+// readIndex makes the index of a log; name is for messages.
+func readIndex(r io.Reader, name string) (*Index, error) {
+	x := indexer{lines: newLineReader(r, 0), open: map[string]*openBlob{}}
+	for x.lines.next() {
+		x.line(x.lines.line)
+	}
+	x.finish()
+	if x.lines.err != nil {
+		return nil, fmt.Errorf("reading %s at offset %d: %w", name, x.lines.at, x.lines.err)
+	}
+	switch {
+	case x.lines.end == 0:
+		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, or could not write"}
+	case !x.seenHeader && len(x.idx.Blobs) == 0:
+		return nil, &FormatError{name, "not a HotSpot log: neither <hotspot_log …> nor code of any method in it"}
+	}
+	x.idx.Cut = x.lines.cut && len(x.lines.line) > 0 && !bytes.HasPrefix(x.lines.line, []byte("</hotspot_log>"))
+	return &x.idx, nil
+}
+
+// An openBlob is the blob that one writer is in the middle of.
+type openBlob struct {
+	place          int    // in Index.Blobs
+	java           bool   // its ranges come on lines of their own
+	hasCode        bool   // a row of code was seen
+	mainLo, mainHi uint64 // of an nmethod's main code
+	stubLo, stubHi uint64 // of its stub code
+	active         bool
+}
+
+type indexer struct {
+	lines      *lineReader
+	idx        Index
+	seenHeader bool
+	writer     string               // whose lines these are
+	open       map[string]*openBlob // by writer
+	cur        *openBlob            // of the current writer; nil before its first blob
+	lastStamp  int64                // of any tag, ms: an earliest time for what has none of its own
+	wants      string               // the header element whose text comes next
+}
+
+// line looks at one line. Nearly all are rows of code, so these go first.
+func (x *indexer) line(line []byte) {
+	if len(line) < 4 {
+		return
+	}
+	switch c := line[0]; {
+	case c == ' ':
+		x.indented(line)
+	case c == '<':
+		x.tag(line)
+	case c == '[' || c == '-' || c == '=':
+	case x.wants != "":
+		x.headerText(line)
+	case bytes.HasPrefix(line, []byte("Compiled method (")):
+		x.start(parseCompiled(line[len("Compiled method ("):]))
+	case bytes.HasPrefix(line, []byte("Decoding ")):
+		if b, ok := parseDecoding(line[len("Decoding "):]); ok {
+			x.start(b, true)
+		}
+	case line[len(line)-1] == 's' || line[len(line)-1] == ')':
+		if b, ok := parseRanged(line); ok {
+			x.start(b, true)
+		}
+	}
+}
+
+// indented takes rows of code and the ranges of a compiled method.
+func (x *indexer) indented(line []byte) {
+	o := x.cur
+	if o == nil || !o.active {
+		return
+	}
+	if line[1] == ' ' {
+		o.hasCode = o.hasCode || line[2] == '0' && line[3] == 'x' && o.mainHi != 0
+		return
+	}
+	if !o.java {
+		return
+	}
+	switch {
+	case bytes.HasPrefix(line, []byte(" main code ")):
+		o.mainLo, o.mainHi, _, _, _ = addrRange(line)
+	case bytes.HasPrefix(line, []byte(" stub code ")):
+		o.stubLo, o.stubHi, _, _, _ = addrRange(line)
+	}
+}
+
+// tag takes lines that start with "<".
+func (x *indexer) tag(line []byte) {
+	if bytes.HasPrefix(line, []byte("<writer ")) {
+		x.switchTo(attr(line, "thread"))
+		return
+	}
+	if ms, ok := stampMillis(attr(line, "stamp")); ok {
+		x.lastStamp = max(x.lastStamp, ms)
+	}
+	switch {
+	case bytes.HasPrefix(line, []byte("<hotspot_log ")):
+		x.seenHeader = true
+		x.idx.PID, _ = strconv.Atoi(string(attr(line, "process")))
+		x.idx.StartWallMillis, _ = strconv.ParseInt(string(attr(line, "time_ms")), 10, 64)
+	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")), bytes.Equal(line, []byte("<command>")):
+		x.wants = string(line)
+	default:
+		x.wants = ""
+	}
+}
+
+func (x *indexer) headerText(line []byte) {
+	switch x.wants {
+	case "<release>":
+		x.idx.VMVersion = unescape(line)
+	case "<info>":
+		x.idx.VMInfo = unescape(line)
+	case "<command>":
+		x.idx.Command = unescape(bytes.TrimSpace(line))
+	}
+	x.wants = ""
+}
+
+func (x *indexer) switchTo(writer []byte) {
+	if string(writer) == x.writer {
+		return
+	}
+	x.writer = string(writer)
+	x.cur = x.open[x.writer]
+}
+
+// start closes the writer's blob and begins the next.
+func (x *indexer) start(b Blob, ok bool) {
+	if x.cur == nil {
+		x.cur = new(openBlob)
+		x.open[x.writer] = x.cur
+	}
+	x.close(x.cur)
+	if !ok {
+		x.idx.Damaged++
+		return
+	}
+	b.offset, b.writer = x.lines.at, x.writer
+	if b.Stamped {
+		x.lastStamp = max(x.lastStamp, b.UptimeMillis)
+	} else {
+		b.UptimeMillis = x.lastStamp
+	}
+	// The blob takes its place in the log's order now, its ranges come later.
+	x.idx.Blobs = append(x.idx.Blobs, b)
+	*x.cur = openBlob{place: len(x.idx.Blobs) - 1, java: b.Kind.Java(), active: true}
+	if !b.Kind.Java() {
+		x.cur.mainLo, x.cur.mainHi = b.Lo, b.Hi
+	}
+}
+
+// close writes what was learned since start into the blob's place.
+func (x *indexer) close(o *openBlob) {
+	if !o.active {
+		return
+	}
+	o.active = false
+	b := &x.idx.Blobs[o.place]
+	b.HasCode = o.hasCode
+	b.Lo, b.Hi = o.mainLo, o.mainHi
+	if o.stubLo == o.mainHi && o.stubHi > o.mainHi {
+		b.Hi = o.stubHi
+	}
+	b.end = x.lines.at
+}
+
+// finish closes all blobs and drops those that never said where they are.
+func (x *indexer) finish() {
+	for _, o := range x.open {
+		if o.active {
+			x.close(o)
+			x.idx.Blobs[o.place].end = x.lines.end
+		}
+	}
+	kept := x.idx.Blobs[:0]
+	for _, b := range x.idx.Blobs {
+		if b.Lo < b.Hi {
+			kept = append(kept, b)
+		} else {
+			x.idx.Damaged++
+		}
+	}
+	x.idx.Blobs = kept
+}

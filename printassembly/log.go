@@ -1,0 +1,79 @@
+package printassembly
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+)
+
+// A Log is an open log with its index. Its methods may be called from several
+// goroutines.
+type Log struct {
+	*Index
+	name string
+	file io.ReaderAt
+	size int64
+	arch disasm.Arch
+}
+
+// Open opens and indexes the log in a file. The caller closes it.
+func Open(path string) (*Log, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the assembly log: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = &FormatError{path, "is a folder, not an assembly log"}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	l, err := NewLog(f, info.Size(), path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// NewLog indexes the log of the given size in r, which must stay readable as
+// long as [Log.Code] is called. The name is for messages.
+func NewLog(r io.ReaderAt, size int64, name string) (*Log, error) {
+	idx, err := readIndex(io.NewSectionReader(r, 0, size), name)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{Index: idx, name: name, file: r, size: size, arch: idx.arch()}, nil
+}
+
+// Name is the file's name, as it was given.
+func (l *Log) Name() string { return l.name }
+
+// Close closes the file under the log, where it has one.
+func (l *Log) Close() error {
+	if c, ok := l.file.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// arch tells from <info> ("… for linux-amd64 JRE (…") whose machine code the
+// hex is. Logs without a header are taken for x86-64.
+func (h *Header) arch() disasm.Arch {
+	_, platform, ok := strings.Cut(h.VMInfo, ") for ")
+	if !ok {
+		return disasm.AMD64
+	}
+	platform, _, _ = strings.Cut(platform, " ")
+	_, cpu, _ := strings.Cut(platform, "-")
+	switch cpu {
+	case "amd64", "x86_64", "x64":
+		return disasm.AMD64
+	}
+	return disasm.Arch(cpu)
+}

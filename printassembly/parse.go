@@ -1,0 +1,247 @@
+package printassembly
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// attr takes the value of name='…' out of a tag's line; nil without it.
+func attr(line []byte, name string) []byte {
+	for from := 0; ; {
+		i := bytes.Index(line[from:], []byte(name))
+		if i < 0 {
+			return nil
+		}
+		i += from
+		from = i + len(name)
+		rest := line[from:]
+		if i == 0 || line[i-1] != ' ' || len(rest) < 2 || rest[0] != '=' || rest[1] != '\'' {
+			continue
+		}
+		value, _, ok := bytes.Cut(rest[2:], []byte{'\''})
+		if !ok {
+			return nil
+		}
+		return value
+	}
+}
+
+// stampMillis turns a stamp ("0.364", seconds) into milliseconds.
+func stampMillis(stamp []byte) (int64, bool) {
+	whole, frac, _ := bytes.Cut(stamp, []byte{'.'})
+	ms, err := strconv.ParseInt(string(whole), 10, 64)
+	if err != nil || ms < 0 || ms > 1<<50 {
+		return 0, false
+	}
+	ms *= 1000
+	for i, unit := 0, int64(100); i < len(frac) && unit > 0; i, unit = i+1, unit/10 {
+		if frac[i] < '0' || frac[i] > '9' {
+			return 0, false
+		}
+		ms += int64(frac[i]-'0') * unit
+	}
+	return ms, true
+}
+
+// hexAddr reads "0x00007fae08938080" at the start of b; n is its length, 0
+// when there is none.
+func hexAddr(b []byte) (addr uint64, n int) {
+	if len(b) < 3 || b[0] != '0' || b[1] != 'x' {
+		return 0, 0
+	}
+	for n = 2; n < len(b) && n < 18; n++ {
+		d := hexDigit(b[n])
+		if d < 0 {
+			break
+		}
+		addr = addr<<4 | uint64(d)
+	}
+	if n == 2 {
+		return 0, 0
+	}
+	return addr, n
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// addrRange finds "[0xLO, 0xHI]", "[0xLO,0xHI]" or "[0xLO, 0xHI[" in line. at is
+// the offset of its first bracket, after that of what follows its last one.
+func addrRange(line []byte) (lo, hi uint64, at, after int, ok bool) {
+	for from := 0; ; {
+		i := bytes.Index(line[from:], []byte("[0x"))
+		if i < 0 {
+			return 0, 0, 0, 0, false
+		}
+		at = from + i
+		from = at + 1
+		lo, n := hexAddr(line[from:])
+		p := from + n
+		if p >= len(line) || line[p] != ',' {
+			continue
+		}
+		for p++; p < len(line) && line[p] == ' '; p++ {
+		}
+		hi, n := hexAddr(line[p:])
+		p += n
+		if n == 0 || p >= len(line) || line[p] != ']' && line[p] != '[' || lo >= hi {
+			continue
+		}
+		return lo, hi, at, p + 1, true
+	}
+}
+
+var unescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&apos;", "'", "&quot;", `"`, "&amp;", "&")
+
+// unescape undoes the XML escaping of text between tags.
+func unescape(b []byte) string {
+	if bytes.IndexByte(b, '&') < 0 {
+		return string(b)
+	}
+	return unescaper.Replace(string(b))
+}
+
+// parseCompiled reads a method's first line, all of it but "Compiled method (":
+//
+//	c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)
+//	n/a) 124    7     n 0       java.lang.System::arraycopy (native)
+//
+// Between id and level stand the letters of CompileTask::print_impl: % OSR,
+// s synchronized, ! has exception handlers, b blocking, n native wrapper.
+// JDK 28 has one blank less in front of the time, so columns don't count.
+func parseCompiled(rest []byte) (b Blob, ok bool) {
+	compiler, rest, ok := bytes.Cut(rest, []byte{')'})
+	if !ok {
+		return b, false
+	}
+	var word []byte
+	next := func() []byte {
+		rest = bytes.TrimLeft(rest, " ")
+		word, rest, _ = bytes.Cut(rest, []byte{' '})
+		return word
+	}
+	ms, err := strconv.ParseInt(string(next()), 10, 64)
+	if err != nil {
+		return b, false
+	}
+	b.UptimeMillis, b.Stamped = ms, true
+	if b.ID, err = strconv.Atoi(string(next())); err != nil {
+		return b, false
+	}
+	for next(); len(word) > 0 && strings.Trim(string(word), "%s!bn") == ""; next() {
+		b.OSR = b.OSR || bytes.IndexByte(word, '%') >= 0
+		if bytes.IndexByte(word, 'n') >= 0 {
+			b.Kind = Native
+		}
+	}
+	// Without tiered compilation the level is missing or "-".
+	if level, err := strconv.Atoi(string(word)); err == nil {
+		b.Level = level
+		next()
+	} else if string(word) == "-" {
+		next()
+	}
+	if len(word) == 0 {
+		return b, false
+	}
+	b.Name = unescape(word)
+	if string(next()) == "@" {
+		b.OSRBCI, _ = strconv.Atoi(string(next()))
+	}
+	b.Compiler = strings.ToLower(string(compiler))
+	if b.Compiler == "n/a" {
+		b.Kind, b.Compiler = Native, ""
+	}
+	return b, true
+}
+
+// parseDecoding reads the first line of a blob that is no method:
+//
+//	Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)
+//	Decoding ExceptionBlob 0x… [0x…, 0x…] (128 bytes)
+//	Decoding VtableStub itbl[0]@0x000000000000000c [0x…, 0x…] (152 bytes)
+func parseDecoding(rest []byte) (b Blob, ok bool) {
+	lo, hi, at, _, ok := addrRange(rest)
+	if !ok {
+		return b, false
+	}
+	name := bytes.TrimRight(rest[:at], " ")
+	if i := bytes.LastIndexByte(name, ' '); i >= 0 && bytes.HasPrefix(name[i+1:], []byte("0x")) {
+		name = name[:i] // the blob's own address says nothing
+	}
+	b.Lo, b.Hi, b.Kind = lo, hi, RuntimeBlob
+	b.Name = unescape(name)
+	switch {
+	case strings.HasPrefix(b.Name, "RuntimeStub - "):
+		b.Name = strings.TrimPrefix(b.Name, "RuntimeStub - ")
+	case strings.HasPrefix(b.Name, "VtableStub "):
+		b.Kind = VtableStub
+		b.Name = strings.TrimPrefix(b.Name, "VtableStub ")
+		b.Name, _, _ = strings.Cut(b.Name, "@")
+	case strings.Contains(b.Name, "dapter"):
+		b.Kind = Adapter
+	}
+	return b, true
+}
+
+// parseRanged reads the first lines of stubs and interpreter codelets, which
+// differ in how they end:
+//
+//	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
+//	invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes
+func parseRanged(line []byte) (b Blob, ok bool) {
+	if !bytes.HasSuffix(line, []byte(" bytes)")) && !bytes.HasSuffix(line, []byte(" bytes")) {
+		return b, false
+	}
+	lo, hi, at, after, ok := addrRange(line)
+	if !ok {
+		return b, false
+	}
+	b.Lo, b.Hi = lo, hi
+	name := bytes.TrimSpace(line[:at])
+	if bytes.HasPrefix(line[after:], []byte(" (")) {
+		b.Kind, b.Name = Stub, unescape(name)
+		return b, len(name) > 0
+	}
+	// A codelet's description, then in front of two blanks its bytecode.
+	name, _, _ = bytes.Cut(name, []byte("  "))
+	b.Kind, b.Name = Interpreter, unescape(name)
+	// JDK 11's disassembly names its method so: Workload.dot([I[I)I  [0x…; but
+	// this is a codelet: method entry point (kind = zerolocals)  [0x…
+	paren := bytes.IndexByte(name, '(')
+	return b, len(name) > 0 && (paren <= 0 || name[paren-1] == ' ')
+}
+
+// parseFrame reads one level of debug info, as HotSpot's
+// nmethod::print_code_comment_on prints it behind "; - ":
+//
+//	Workload::dot@13 (line 12)
+//	(reexecute) java.lang.Object::<init>@-1 (line 44)
+func parseFrame(s string) (f Frame, ok bool) {
+	s = strings.TrimPrefix(s, "(reexecute) ")
+	at := strings.LastIndexByte(s, '@')
+	if at <= 0 || !strings.Contains(s[:at], "::") {
+		return f, false
+	}
+	bci, rest, _ := strings.Cut(s[at+1:], " ")
+	n, err := strconv.Atoi(bci)
+	if err != nil {
+		return f, false
+	}
+	f = Frame{Method: s[:at], BCI: n}
+	if line, ok := strings.CutPrefix(rest, "(line "); ok {
+		line, _, _ = strings.Cut(line, ")")
+		f.Line, _ = strconv.Atoi(line)
+	}
+	return f, true
+}

@@ -1,0 +1,92 @@
+package printassembly
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+)
+
+// textLine reads an instruction that hsdis printed:
+//
+//	0x00007efcf8ece120:   call   0x00007efd102f3600           ;   {runtime_call os::breakpoint()}
+func (c *codeReader) textLine(line []byte) {
+	addr, n := hexAddr(line)
+	if n == 0 || n >= len(line) || line[n] != ':' {
+		return
+	}
+	rest := bytes.TrimLeft(line[n+1:], " \t")
+	if len(rest) > 0 && (rest[0] == ';' || rest[0] == '#') {
+		c.comment(rest)
+		return
+	}
+	text, comment, _ := bytes.Cut(rest, []byte{';'})
+	if last := len(c.insts) - 1; last >= 0 {
+		if addr <= c.insts[last].Lo {
+			return // the disassembly starts again: JDK 8 prints some blobs twice
+		}
+		c.insts[last].Hi = min(c.insts[last].Hi, addr)
+	}
+	if addr < c.blob.Lo || addr >= c.blob.Hi {
+		return
+	}
+	in := Instruction{Lo: addr, Hi: c.blob.Hi, Text: unescape(bytes.TrimRight(text, " \t")),
+		Section: c.section, Comments: c.lead}
+	in.Kind, in.Target = flow(in.Text)
+	c.section, c.lead = "", nil
+	c.insts = append(c.insts, in)
+	if len(comment) > 0 {
+		c.comment(comment)
+	}
+}
+
+// comment takes what stands behind or below an instruction, or, before the
+// first instruction of a section, above it.
+func (c *codeReader) comment(line []byte) {
+	if len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' && line[0] != '*' && line[0] != '{' {
+		return
+	}
+	text := cleanComment(line)
+	if text == "" {
+		return
+	}
+	if c.section != "" || len(c.insts) == 0 {
+		c.lead = append(c.lead, text)
+		return
+	}
+	in := &c.insts[len(c.insts)-1]
+	if frame, ok := strings.CutPrefix(text, "- "); ok {
+		if f, ok := parseFrame(frame); ok {
+			in.Frames, in.OwnFrames = append(in.Frames, f), true
+			return
+		}
+	}
+	in.Comments = append(in.Comments, text)
+}
+
+// flow tells the kind and the direct target of an instruction from its text,
+// x86 and aarch64.
+func flow(text string) (kind disasm.Kind, target uint64) {
+	op, operand, _ := strings.Cut(text, " ")
+	switch {
+	case op == "bnd" || op == "notrack":
+		return flow(strings.TrimLeft(operand, " "))
+	case strings.HasPrefix(op, "call") || op == "bl" || op == "blr":
+		kind = disasm.Call
+	case strings.HasPrefix(op, "jmp") || op == "b" || op == "br":
+		kind = disasm.Jump
+	case op[:min(1, len(op))] == "j" || strings.HasPrefix(op, "b.") ||
+		op == "cbz" || op == "cbnz" || op == "tbz" || op == "tbnz":
+		kind = disasm.CondJump
+	case strings.HasPrefix(op, "ret"):
+		return disasm.Return, 0
+	default:
+		return disasm.Plain, 0
+	}
+	// aarch64's conditional jumps have registers in front of the target.
+	if i := strings.LastIndexAny(operand, " ,"); i >= 0 {
+		operand = operand[i+1:]
+	}
+	target, _ = hexAddr([]byte(operand))
+	return kind, target
+}
