@@ -1,0 +1,204 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// Options are perfasm's, with its meanings and defaults.
+type Options struct {
+	// HotThreshold is the share of the profile, 0 to 1, from which on a region
+	// is annotated.
+	HotThreshold float64
+	// PrintMargin is the number of instructions shown around a region.
+	PrintMargin int
+	// MergeMargin is the largest distance in bytes between two sampled
+	// instructions of one region.
+	MergeMargin int
+	// TooBigThreshold is the number of instructions above which a region is
+	// not annotated.
+	TooBigThreshold int
+	// SkipCode leaves out the reading of code: no annotated regions, no frames.
+	SkipCode bool
+	// SkipInterpreter and SkipStubs leave regions and methods of these kinds
+	// out of the lists; the account still has their samples.
+	SkipInterpreter, SkipStubs bool
+	Syntax                     disasm.Syntax
+}
+
+// DefaultOptions are perfasm's defaults.
+func DefaultOptions() Options {
+	return Options{HotThreshold: 0.10, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
+}
+
+// Build makes the profiles of all trials, in the trials' order. It reads the
+// code of sampled blobs from the logs; one that can't be read is a warning of
+// its profile. The builder can take more samples afterwards.
+func (b *Builder) Build(opts Options) []Profile {
+	profiles := make([]Profile, 0, len(b.trials))
+	for _, t := range b.trials {
+		w := work{b: b, trial: t, opts: opts, n: len(b.events), listings: map[blobRef][]printassembly.Instruction{}}
+		profiles = append(profiles, w.profile())
+	}
+	return profiles
+}
+
+// A blobRef names a blob of a JVM.
+type blobRef struct{ jvm, blob int }
+
+// work is the making of one profile.
+type work struct {
+	b        *Builder
+	trial    *trialCounts
+	opts     Options
+	n        int // number of events
+	profiled Counts
+	warnings []string
+	listings map[blobRef][]printassembly.Instruction
+}
+
+func (w *work) blob(r blobRef) *printassembly.Blob { return &w.b.jvms[r.jvm].Log.Blobs[r.blob] }
+
+// counts copies c at full length.
+func (w *work) counts(c Counts) Counts {
+	full := make(Counts, w.n)
+	copy(full, c)
+	return full
+}
+
+func (w *work) profile() Profile {
+	t := w.trial
+	p := Profile{Trial: t.Name, PIDs: slices.Sorted(slices.Values(t.PIDs)), Events: slices.Clone(w.b.events)}
+	p.WindowSeconds = windowSeconds(t.Windows)
+	p.Accounts = w.accounts()
+	w.profiled = make(Counts, w.n)
+	for e, a := range p.Accounts {
+		w.profiled[e] = a.Profiled
+	}
+	sampled := w.sampledBlobs()
+	pieces := w.mergeForks(sampled)
+	p.Regions = w.regions(pieces)
+	p.Methods = w.methods(sampled)
+	if !w.opts.SkipCode {
+		p.Frames = w.frames(sampled)
+	}
+	p.Native = w.native()
+	p.Sources = w.sources(sampled, p.Native)
+	w.warn(&p, sampled)
+	p.Warnings = w.warnings
+	return p
+}
+
+// windowSeconds adds up the windows of all JVMs.
+func windowSeconds(windows []Window) float64 {
+	var ns int64
+	for _, win := range windows {
+		ns += win.ToMonoNanos - win.FromMonoNanos
+	}
+	return float64(ns) / 1e9
+}
+
+// accounts sums up from the same maps as everything else in the profile, but
+// for the totals, which come from the samples' own count.
+func (w *work) accounts() []Account {
+	t := w.trial
+	total, own, lost := w.counts(w.b.totals), w.counts(t.own), w.counts(w.b.lost)
+	outside, kernel, unresolved := w.counts(t.outside), w.counts(t.kernel), w.counts(t.unresolved)
+	accounts := make([]Account, w.n)
+	for e := range accounts {
+		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - own[e],
+			OutsideWindow: outside[e], Lost: lost[e], Profiled: own[e] - outside[e],
+			Kernel: kernel[e], Unresolved: unresolved[e]}
+	}
+	for key, c := range t.code {
+		kind := w.blob(blobRef{key.jvm, key.blob}).Kind
+		for e, n := range c {
+			switch {
+			case kind.Java():
+				accounts[e].Compiled += n
+			case kind == printassembly.Interpreter:
+				accounts[e].Interpreter += n
+			default:
+				accounts[e].Stub += n
+			}
+		}
+	}
+	for key, c := range t.native {
+		if key.module == kernelModule {
+			continue
+		}
+		for e, n := range c {
+			accounts[e].Native += n
+		}
+	}
+	return accounts
+}
+
+// A sampledBlob is a blob with the samples in it.
+type sampledBlob struct {
+	blobRef
+	*printassembly.Blob
+	pid    int
+	counts Counts
+	at     map[uint64]Counts // by PC
+}
+
+// sampledBlobs groups the samples by blob, hottest first.
+func (w *work) sampledBlobs() []*sampledBlob {
+	byRef := map[blobRef]*sampledBlob{}
+	for key, c := range w.trial.code {
+		ref := blobRef{key.jvm, key.blob}
+		s := byRef[ref]
+		if s == nil {
+			s = &sampledBlob{blobRef: ref, Blob: w.blob(ref), pid: w.b.jvms[key.jvm].PID,
+				counts: make(Counts, w.n), at: map[uint64]Counts{}}
+			byRef[ref] = s
+		}
+		full := w.counts(c)
+		s.at[key.pc] = full
+		s.counts.Add(full)
+	}
+	sampled := make([]*sampledBlob, 0, len(byRef))
+	for _, s := range byRef {
+		sampled = append(sampled, s)
+	}
+	slices.SortFunc(sampled, func(a, b *sampledBlob) int {
+		return cmp.Or(compareCounts(a.counts, b.counts), cmp.Compare(a.jvm, b.jvm), cmp.Compare(a.blob, b.blob))
+	})
+	return sampled
+}
+
+// compareCounts orders by the first event, then the next, most first.
+func compareCounts(a, b Counts) int { return slices.Compare(b, a) }
+
+// listing reads a blob's instructions, once.
+func (w *work) listing(r blobRef) []printassembly.Instruction {
+	if w.opts.SkipCode {
+		return nil
+	}
+	insts, ok := w.listings[r]
+	if !ok {
+		var err error
+		insts, err = w.b.jvms[r.jvm].Log.Code(w.blob(r), w.opts.Syntax)
+		if err != nil {
+			w.warnings = append(w.warnings, fmt.Sprintf("%v: shown without code", err))
+		}
+		w.listings[r] = insts
+	}
+	return insts
+}
+
+// share is the part of the profile that c is, by its hottest event.
+func (w *work) share(c Counts) float64 {
+	var share float64
+	for e, n := range c {
+		if w.profiled[e] > 0 {
+			share = max(share, float64(n)/float64(w.profiled[e]))
+		}
+	}
+	return share
+}

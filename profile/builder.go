@@ -1,0 +1,171 @@
+package profile
+
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A JVM is one process whose code is known.
+type JVM struct {
+	PID int
+	Log *printassembly.Log
+	// StartMonoNanos is the start of the log's stamps on the samples' clock.
+	StartMonoNanos int64
+}
+
+// A Window is a time in which the samples of one JVM count.
+type Window struct {
+	PID                        int
+	FromMonoNanos, ToMonoNanos int64 // [from, to)
+}
+
+// A Trial is what makes one profile: JVMs and their windows.
+type Trial struct {
+	Name string
+	PIDs []int
+	// Windows limits the trial to parts of the run. None at all is the whole run.
+	Windows []Window
+}
+
+// A Builder joins samples to code and counts them per trial.
+type Builder struct {
+	jvms   []*jvmCode
+	byPID  map[int]int // index in jvms
+	trials []*trialCounts
+	ofPID  map[int][]int // the trials that a process belongs to
+	events []string
+	totals Counts // of all samples, by event
+	lost   Counts
+}
+
+type jvmCode struct {
+	JVM
+	code *CodeMap
+}
+
+// trialCounts holds the counts of one trial. Each map's Counts may be shorter
+// than the list of events when a new event came up later.
+type trialCounts struct {
+	Trial
+	outside, unresolved, kernel Counts
+	own                         Counts // samples of the trial's JVMs, in or out of its windows
+	code                        map[codeKey]Counts
+	native                      map[nativeKey]Counts
+}
+
+type codeKey struct {
+	jvm, blob int
+	pc        uint64
+}
+
+type nativeKey struct{ module, symbol string }
+
+// NewBuilder starts with the JVMs' code and the trials; without trials there
+// is one of all JVMs and the whole run.
+func NewBuilder(jvms []JVM, trials []Trial) *Builder {
+	b := &Builder{byPID: map[int]int{}, ofPID: map[int][]int{}}
+	whole := Trial{}
+	for _, j := range jvms {
+		b.byPID[j.PID] = len(b.jvms)
+		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: NewCodeMap(j.Log.Blobs)})
+		whole.PIDs = append(whole.PIDs, j.PID)
+	}
+	if len(trials) == 0 {
+		trials = []Trial{whole}
+	}
+	for i, t := range trials {
+		b.trials = append(b.trials, &trialCounts{Trial: t, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{}})
+		for _, pid := range t.PIDs {
+			b.ofPID[pid] = append(b.ofPID[pid], i)
+		}
+	}
+	return b
+}
+
+// bump adds n to c's element i, growing it as needed.
+func bump(c *Counts, i int, n int64) {
+	for len(*c) <= i {
+		*c = append(*c, 0)
+	}
+	(*c)[i] += n
+}
+
+func (b *Builder) event(name string) int {
+	i := slices.Index(b.events, name)
+	if i < 0 {
+		i = len(b.events)
+		b.events = append(b.events, name)
+	}
+	return i
+}
+
+// Lost adds samples that the sampler dropped. It does not say of which event
+// and process; they count for the first event.
+func (b *Builder) Lost(n int64) { bump(&b.lost, 0, n) }
+
+// Add counts one sample. A sample without a process id belongs to the only JVM
+// there is. Samples come in any order.
+func (b *Builder) Add(s *sampler.Sample) {
+	e := b.event(s.Event)
+	bump(&b.totals, e, 1)
+	pid := s.PID
+	if pid == 0 && s.TID == 0 && len(b.jvms) == 1 && !s.Kernel() {
+		pid = b.jvms[0].PID
+	}
+	for _, i := range b.ofPID[pid] {
+		t := b.trials[i]
+		bump(&t.own, e, 1)
+		if !t.inWindow(pid, s.MonoNanos) {
+			bump(&t.outside, e, 1)
+			continue
+		}
+		b.place(t, b.byPID[pid], e, s)
+	}
+}
+
+func (t *trialCounts) inWindow(pid int, mono int64) bool {
+	if len(t.Windows) == 0 || mono < 0 {
+		return true
+	}
+	for _, w := range t.Windows {
+		if w.PID == pid && w.FromMonoNanos <= mono && mono < w.ToMonoNanos {
+			return true
+		}
+	}
+	return false
+}
+
+// place finds where the sample's PC was.
+func (b *Builder) place(t *trialCounts, jvm, e int, s *sampler.Sample) {
+	if s.Kernel() {
+		bump(&t.kernel, e, 1)
+		t.addNative(e, sampler.KernelModule, s.Symbol)
+		return
+	}
+	j := b.jvms[jvm]
+	uptime := int64(1) << 60 // a text without times: the last code at the address
+	if s.MonoNanos >= 0 {
+		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
+	}
+	if blob, ok := j.code.Find(s.PC, uptime); ok {
+		key := codeKey{jvm, blob, s.PC}
+		c := t.code[key]
+		bump(&c, e, 1)
+		t.code[key] = c
+		return
+	}
+	if s.Module == "" {
+		bump(&t.unresolved, e, 1)
+		return
+	}
+	t.addNative(e, s.Module, s.Symbol)
+}
+
+func (t *trialCounts) addNative(e int, module, symbol string) {
+	key := nativeKey{module, symbol}
+	c := t.native[key]
+	bump(&c, e, 1)
+	t.native[key] = c
+}

@@ -1,0 +1,89 @@
+package profile
+
+import (
+	"math"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A CodeMap says which blob covered an address at a time.
+//
+// HotSpot reuses the addresses of the code cache: a method is there from its
+// install time until later code takes any of its bytes. Stubs and codelets
+// stay for the JVM's life, and some lie inside others. Blobs are kept per
+// page of 128 bytes, in the order in which they were printed.
+type CodeMap struct {
+	blobs []printassembly.Blob
+	pages map[uint64][]int32
+	// ends has for each blob when another one took its place, in milliseconds
+	// of uptime.
+	ends []int64
+}
+
+const pageBits = 7
+
+// NewCodeMap makes the map of one JVM's blobs, which stay the caller's and
+// must not change. They are in the order of the log.
+func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
+	m := &CodeMap{blobs: blobs, pages: make(map[uint64][]int32), ends: make([]int64, len(blobs))}
+	for i := range blobs {
+		m.ends[i] = math.MaxInt64
+		m.install(int32(i))
+	}
+	return m
+}
+
+func (m *CodeMap) install(i int32) {
+	b := &m.blobs[i]
+	if b.Lo >= b.Hi {
+		return
+	}
+	for page := b.Lo >> pageBits; page <= (b.Hi-1)>>pageBits; page++ {
+		for _, j := range m.pages[page] {
+			old := &m.blobs[j]
+			if old.Kind.Java() && old.Lo < b.Hi && b.Lo < old.Hi {
+				m.ends[j] = min(m.ends[j], b.UptimeMillis)
+			}
+		}
+		m.pages[page] = append(m.pages[page], i)
+	}
+}
+
+// Find gives the index of the blob that covered pc at a time in milliseconds
+// since the JVM's start: the youngest one installed by then. A method is
+// printed a little after it was installed, so an address that had no code yet
+// belongs to the first blob to come. A miss is false.
+func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
+	page := m.pages[pc>>pageBits]
+	next := -1
+	for k := len(page) - 1; k >= 0; k-- {
+		i := page[k]
+		b := &m.blobs[i]
+		if pc < b.Lo || pc >= b.Hi {
+			continue
+		}
+		if b.UptimeMillis > uptimeMillis {
+			next = int(i)
+			continue
+		}
+		if m.ends[i] <= uptimeMillis {
+			break // it is gone, and so are all before it
+		}
+		return int(i), true
+	}
+	return next, next >= 0
+}
+
+// Reused tells whether other code covered a byte of the blob's range before or
+// after it.
+func (m *CodeMap) Reused(i int) bool {
+	b := &m.blobs[i]
+	for page := b.Lo >> pageBits; page <= (b.Hi-1)>>pageBits; page++ {
+		for _, j := range m.pages[page] {
+			if old := &m.blobs[j]; int(j) != i && old.Lo < b.Hi && b.Lo < old.Hi {
+				return true
+			}
+		}
+	}
+	return false
+}

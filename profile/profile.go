@@ -1,0 +1,133 @@
+// Package profile joins samples to the code that HotSpot had at their address
+// at their time, and sums up: regions, methods, inlined frames, native
+// functions, and an account in which every sample has one place.
+//
+// It reads no files and knows no text format. [NewCodeMap] takes the index of
+// each JVM's log, a [Builder] takes samples one by one, in any order, and
+// gives one [Profile] per trial.
+package profile
+
+import (
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// Counts holds samples per event, in the order of [Profile.Events]. Values
+// that belong to one profile all have the same length.
+type Counts []int64
+
+// Add adds other to c, element by element.
+func (c Counts) Add(other Counts) {
+	for i, n := range other {
+		c[i] += n
+	}
+}
+
+// An Account says where each sample of one event went.
+//
+//	Total    = OutsideWindow + OtherProcess + Lost + Profiled
+//	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
+type Account struct {
+	Total         int64
+	OtherProcess  int64 // not a JVM of this trial
+	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
+	Lost          int64 // dropped by the sampler, by its own count
+	Profiled      int64
+
+	Compiled    int64 // compiled Java code and wrappers of native methods
+	Stub        int64 // stubs, adapters, runtime blobs
+	Interpreter int64
+	Native      int64 // libjvm, libc, the program's own libraries
+	Kernel      int64
+	Unresolved  int64 // an address that neither the log nor the sampler knows
+}
+
+// Balanced tells whether both sums of the account hold.
+func (a Account) Balanced() bool {
+	return a.Total == a.OutsideWindow+a.OtherProcess+a.Lost+a.Profiled &&
+		a.Profiled == a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved
+}
+
+// A Profile is the result for one trial.
+type Profile struct {
+	Trial         string // JMH's benchmark and parameters; "" for a run without trials
+	PIDs          []int  // the JVMs whose samples are in it, ascending
+	WindowSeconds float64
+	Events        []string
+	Accounts      []Account // one per event
+
+	Regions  []Region // of code-cache code, hottest first
+	Methods  []Method // per blob kind and name, hottest first
+	Frames   []FrameTotal
+	Native   []NativeFunction // hottest first, kernel included
+	Sources  []Source         // hottest first; they add up to Profiled
+	Warnings []string
+}
+
+// A Region is a run of sampled instructions within one blob, no two of them
+// further apart than the merge margin. Regions of the same code in several
+// JVMs are one.
+type Region struct {
+	Source    string // "c2, level 4"
+	Method    string
+	CompileID int
+	OSR       bool
+	PIDs      []int  // the JVMs it was seen in
+	Lo, Hi    uint64 // from the first sampled instruction to the end of the last, in the first of PIDs
+	Counts    Counts
+	// Hot tells that the region is above the hot threshold, or the hottest one
+	// of a profile in which none is.
+	Hot bool
+	// Lines is the annotated code, print margin included: for hot regions
+	// whose code the log has. Nil otherwise, and TooBig tells why.
+	Lines  []Line
+	TooBig int // number of lines, when that is more than the threshold
+}
+
+// A Line is one instruction of an annotated region.
+type Line struct {
+	printassembly.Instruction
+	Counts Counts
+	// TargetName names the code that a call or jump leads to, when it leads
+	// out of the blob and into code that the log names.
+	TargetName string
+}
+
+// Direct tells whether the line jumps or calls to an address in its text.
+func (l *Line) Direct() bool { return l.Target != 0 && l.Kind != disasm.Plain }
+
+// A Method sums up all code of one source and name.
+type Method struct {
+	Source    string
+	Name      string
+	CompileID int // of the hottest of its blobs
+	Blobs     int // distinct compilations with samples, over all JVMs
+	Counts    Counts
+}
+
+// A FrameTotal sums up the instructions whose innermost Java frame is Method.
+type FrameTotal struct {
+	Method string
+	Counts Counts
+	Lines  []LineTotal // hottest first
+}
+
+// A LineTotal is the share of one source line; Line is 0 when it is unknown.
+type LineTotal struct {
+	Line   int
+	Counts Counts
+}
+
+// A NativeFunction sums up the samples in one function outside the code cache.
+type NativeFunction struct {
+	Module string // "libjvm.so", "kernel"
+	Symbol string // "" when the sampler had none
+	Counts Counts
+}
+
+// A Source sums up one value of the Source column: "c2, level 4", "stub",
+// "libjvm.so", "kernel", "unresolved".
+type Source struct {
+	Source string
+	Counts Counts
+}

@@ -1,0 +1,63 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+)
+
+// warn says what the reader of the profile should doubt.
+func (w *work) warn(p *Profile, sampled []*sampledBlob) {
+	for e, event := range p.Events {
+		a := p.Accounts[e]
+		say := func(format string, args ...any) {
+			text := fmt.Sprintf(format, args...)
+			if len(p.Events) > 1 {
+				text = event + ": " + text
+			}
+			w.warnings = append(w.warnings, text)
+		}
+		n := float64(a.Profiled)
+		if a.Profiled > 0 && a.Profiled < 500 {
+			say("only %d samples in the profile: a share of 10%% is good to ±%.0f points; let it run longer",
+				a.Profiled, math.Ceil(196*math.Sqrt(0.09/n)))
+		}
+		if share := float64(a.Unresolved) / n; share > 0.02 {
+			say("%.1f%% of the profile is at addresses that neither the log nor the sampler knows", 100*share)
+		}
+		if share := float64(a.Lost) / float64(a.Total); share > 0.01 {
+			say("the sampler lost %.1f%% of its samples: lower --frequency", 100*share)
+		}
+		var reused int64
+		for _, s := range sampled {
+			if w.b.jvms[s.jvm].code.Reused(s.blob) {
+				reused += s.counts[e]
+			}
+		}
+		if share := float64(reused) / n; share >= 0.01 {
+			say("%.1f%% of the profile is at code-cache addresses that HotSpot used more than once: "+
+				"told apart by the samples' times", 100*share)
+		}
+	}
+	if len(p.Regions) > 0 && w.share(p.Regions[0].Counts) < w.opts.HotThreshold {
+		w.warnings = append(w.warnings, fmt.Sprintf("no region has %.4g%% of the profile (--hot-threshold); the hottest one is shown",
+			100*w.opts.HotThreshold))
+	}
+	w.warnDamage()
+}
+
+// warnDamage tells of logs that are not whole.
+func (w *work) warnDamage() {
+	for _, pid := range w.trial.PIDs {
+		j, ok := w.b.byPID[pid]
+		if !ok {
+			continue
+		}
+		log := w.b.jvms[j].Log
+		if log.Damaged > 0 {
+			w.warnings = append(w.warnings, fmt.Sprintf("%s: %d code blobs could not be read", log.Name(), log.Damaged))
+		}
+		if log.Cut {
+			w.warnings = append(w.warnings, fmt.Sprintf("%s ends in the middle: the JVM was killed while it wrote; code after that is missing", log.Name()))
+		}
+	}
+}
