@@ -1,0 +1,36 @@
+// Package report turns profiles into the text report and into JSON.
+//
+// # How to read the text report
+//
+// It has perfasm's order. First the capture: what ran, what sampled it, and how many samples the profile has. Then the
+// hottest code regions, instruction by instruction:
+//
+//	       ╭   0x00007efcf8ed5362:   jge    0x00007efcf8ed5393             ;*aload_3 {reexecute=0 …}
+//	       │                                                               ; - Workload::logs@18 (line 18)
+//	1.00%  │↗  0x00007efcf8ed5364:   vmovsd (%rsp),%xmm0
+//	       ││  …
+//	0.97%  ││  0x00007efcf8ed538f:   cmp    %ebp,%ebx
+//	       │╰  0x00007efcf8ed5391:   jl     0x00007efcf8ed5364
+//	       ↘   0x00007efcf8ed5393:   vmovsd 0x8(%rsp),%xmm0
+//
+// The parts of a line are:
+//
+//   - The share of all samples of the profile, one per event; blank when no sample hit the instruction. Samplers tend to
+//     charge the instruction after the slow one ("skid"), so look at the line above a hot one too.
+//   - Arrows, from a jump (╭ when it goes down, ╰ when it goes up, ├ when it joins another jump to the same place) to its
+//     target (↘ reached from above, ↗ from below). Loops are the arrows that end in ↗. Jumps that leave the lines shown
+//     may be marked with ↖ and ↙.
+//   - The address and the instruction. Behind a jump or call, {braces} name the code it leads to.
+//   - HotSpot's comments: the bytecode that the instruction was made of, the inlining chain with the innermost method
+//     first, and relocations.
+//
+// A line of its own with … stands for instructions left out.
+//
+// Then come tables. Hottest Regions and Hottest Methods sum up machine code, with everything inlined counted for the
+// method that was compiled. Hottest Frames counts the same samples for the innermost Java method and source line instead.
+// Hottest Native Functions has the code outside the code cache. Distribution by Source sums up compilers, libraries and
+// the kernel. Account of Samples shows what became of every sample taken: what is in the profile, and what is not.
+//
+// The tables add up as printed. What rounding leaves over goes to a row that sums up others, or else to the one that
+// rounding wronged most.
+package report

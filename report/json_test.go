@@ -1,0 +1,176 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+func jsonText(t *testing.T, h Header, ps []profile.Profile) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteJSON(&b, h, ps, options()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// small is a profile with one of everything.
+func small() profile.Profile {
+	return profile.Profile{
+		Trial: "org.sample.Bench.measure (size=10)", PIDs: []int{25134, 25190}, WindowSeconds: 3.01,
+		Events:   []string{"cycles", "branches"},
+		Accounts: []profile.Account{{Total: 12, OtherProcess: 1, OutsideWindow: 1, Profiled: 10, Compiled: 7, Kernel: 3}, {}},
+		Regions: []profile.Region{{
+			Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, OSR: true, PIDs: []int{25134, 25190},
+			Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Counts: c(7, 0), Hot: true,
+			Lines: []profile.Line{{
+				Instruction: printassembly.Instruction{
+					Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Section: "Verified Entry Point",
+					Comments: []string{"{no_reloc}"}, Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}},
+				},
+				Counts: c(7, 0),
+			}},
+		}, {Source: "stub", Method: "StubRoutines::libmLog", TooBig: 1834, Counts: c(0, 0)}},
+		Methods:  []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::<init>", CompileID: 145, Blobs: 2, Counts: c(7, 0)}},
+		Frames:   []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
+		Native:   []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
+		Sources:  []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
+		Warnings: []string{"one"},
+	}
+}
+
+func TestJSON(t *testing.T) {
+	h := header()
+	h.Events = []string{"cycles", "branches"}
+	golden(t, "small.json", jsonText(t, h, []profile.Profile{small()}))
+}
+
+// TestSchema checks reports, full and empty ones, against the schema that others may rely on.
+func TestSchema(t *testing.T) {
+	text, err := os.ReadFile("testdata/schema1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s map[string]any
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	h, two := trials(t)
+	for name, report := range map[string][]byte{
+		"small":  jsonText(t, header(), []profile.Profile{small()}),
+		"trials": jsonText(t, h, two),
+		"events": jsonText(t, header(), []profile.Profile{twoEvents(t)}),
+		"empty":  jsonText(t, header(), []profile.Profile{nobody()}),
+		"bare":   jsonText(t, Header{}, nil),
+	} {
+		var doc any
+		if err := json.Unmarshal(report, &doc); err != nil {
+			t.Fatal(err)
+		}
+		for _, fault := range (schema{s}).check(name, s, doc) {
+			t.Error(fault)
+		}
+	}
+	faulty := map[string]any{"schema": 2.0, "gasm": nil, "capture": map[string]any{}, "profiles": []any{}, "more": 1.0}
+	if faults := (schema{s}).check("faulty", s, faulty); len(faults) < 4 {
+		t.Errorf("the check is blind: %q", faults)
+	}
+}
+
+// FuzzLayoutJSON checks that the layout changes nothing but blanks, whatever strings there are.
+func FuzzLayoutJSON(f *testing.F) {
+	f.Add(`a "quoted" {thing}, [and]: \\`, 20)
+	f.Fuzz(func(t *testing.T, s string, n int) {
+		doc := map[string]any{s: s, "list": []any{s, n, nil, []any{}, map[string]any{}}, "long": strings.Repeat(s, n&15)}
+		want, err := json.Marshal([]any{doc, doc})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := json.Compact(&got, layoutJSON(nil, want, 0)); err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%v: got %s, want %s", err, got.Bytes(), want)
+		}
+	})
+}
+
+// A schema checks the few words of JSON Schema that schema1.json has.
+type schema struct{ root map[string]any }
+
+func (s schema) check(path string, rule map[string]any, doc any) (faults []string) {
+	if ref, ok := rule["$ref"].(string); ok {
+		name := strings.TrimPrefix(ref, "#/$defs/")
+		return s.check(path, s.root["$defs"].(map[string]any)[name].(map[string]any), doc)
+	}
+	if want, ok := rule["const"]; ok && want != doc {
+		faults = append(faults, fmt.Sprintf("%s: %v, want %v", path, doc, want))
+	}
+	if want, ok := rule["type"].(string); ok && want != typeOf(doc) && !(want == "number" && typeOf(doc) == "integer") {
+		return append(faults, fmt.Sprintf("%s: %s, want %s", path, typeOf(doc), want))
+	}
+	switch doc := doc.(type) {
+	case string:
+		if p, ok := rule["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(doc) {
+			faults = append(faults, fmt.Sprintf("%s: %q does not match %s", path, doc, p))
+		}
+	case []any:
+		for i, element := range doc {
+			faults = append(faults, s.check(fmt.Sprintf("%s[%d]", path, i), rule["items"].(map[string]any), element)...)
+		}
+	case map[string]any:
+		faults = append(faults, s.checkObject(path, rule, doc)...)
+	}
+	return faults
+}
+
+func (s schema) checkObject(path string, rule, doc map[string]any) (faults []string) {
+	required, _ := rule["required"].([]any)
+	for _, name := range required {
+		if _, ok := doc[name.(string)]; !ok {
+			faults = append(faults, fmt.Sprintf("%s: %v is missing", path, name))
+		}
+	}
+	properties, _ := rule["properties"].(map[string]any)
+	others, _ := rule["additionalProperties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(doc)) {
+		r, ok := properties[name].(map[string]any)
+		if !ok {
+			r = others
+		}
+		if r == nil {
+			faults = append(faults, fmt.Sprintf("%s: %s is not in the schema", path, name))
+			continue
+		}
+		faults = append(faults, s.check(path+"."+name, r, doc[name])...)
+	}
+	return faults
+}
+
+func typeOf(doc any) string {
+	switch doc := doc.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	case float64:
+		if doc == float64(int64(doc)) {
+			return "integer"
+		}
+	}
+	return "number"
+}

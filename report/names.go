@@ -1,0 +1,83 @@
+package report
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// shortMethod makes name, pkg.Class::method and perhaps more, at most width runes long. The end of a name says most, so
+// packages go first, from the left ("o.o.jmh.samples.Bench::sum"), then the end of the class, then whatever is left.
+func shortMethod(name string, width int, ellipsis string) string {
+	holder, method, found := strings.Cut(name, "::")
+	if !found {
+		return shortMiddle(name, width, ellipsis)
+	}
+	parts := strings.Split(holder, ".")
+	for i := 0; i < len(parts)-1 && utf8.RuneCountInString(name) > width; i++ {
+		if _, size := utf8.DecodeRuneInString(parts[i]); size > 0 {
+			parts[i] = parts[i][:size]
+		}
+		name = strings.Join(parts, ".") + "::" + method
+	}
+	over := utf8.RuneCountInString(name) - width
+	if over <= 0 {
+		return name
+	}
+	const leastClass = 6 // runes of a class name that still tell something
+	class := []rune(parts[len(parts)-1])
+	if keep := len(class) - over - utf8.RuneCountInString(ellipsis); keep >= leastClass {
+		parts[len(parts)-1] = string(class[:keep]) + ellipsis
+		return strings.Join(parts, ".") + "::" + method
+	}
+	return lastRunes(name, width, ellipsis)
+}
+
+// shortMiddle makes s at most width runes long by cutting out its middle: for C++ names, both ends of which say
+// something.
+func shortMiddle(s string, width int, ellipsis string) string {
+	runes := []rune(s)
+	keep := width - utf8.RuneCountInString(ellipsis)
+	if len(runes) <= width || keep < 2 {
+		return s
+	}
+	head := keep / 2
+	return string(runes[:head]) + ellipsis + string(runes[len(runes)-(keep-head):])
+}
+
+// shortCommand joins words, leaving out as many in the middle as it takes to make at most width runes of them.
+func shortCommand(words []string, width int, ellipsis string) string {
+	full := strings.Join(words, " ")
+	for out := 1; out < len(words)-1 && utf8.RuneCountInString(full) > width; out++ {
+		head := (len(words) - out + 1) / 2
+		full = strings.Join(words[:head], " ") + " " + ellipsis + " " + strings.Join(words[head+out:], " ")
+	}
+	return shortMiddle(full, width, ellipsis)
+}
+
+// lastRunes makes s at most width runes long by cutting off its beginning.
+func lastRunes(s string, width int, ellipsis string) string {
+	runes := []rune(s)
+	keep := width - utf8.RuneCountInString(ellipsis)
+	if len(runes) <= width || keep < 1 {
+		return s
+	}
+	return ellipsis + string(runes[len(runes)-keep:])
+}
+
+// wrap breaks text at blanks into lines of at most width runes; a word longer than that gets a line of its own.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return append(lines, line)
+}

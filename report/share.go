@@ -1,0 +1,84 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// A share is a percentage in hundredths: 6181 is 61.81 %. Whole numbers, so that sums of shares are exact.
+type share int64
+
+// shareOf is n's share of total, rounded to the nearest.
+func shareOf(n, total int64) share {
+	if total == 0 {
+		return 0
+	}
+	return share((2*10000*n + total) / (2 * total))
+}
+
+func (s share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
+
+// shares are the shares of counts in total, adjusted so that they add up to that of their sum. Rounding leaves them a
+// few hundredths off; these go to the entry named by rest, one that sums up what has no line of its own and is nowhere
+// else in the report, or (rest < 0) one each to those that rounding wronged most.
+func shares(counts []int64, total int64, rest int) []share {
+	parts := make([]share, len(counts))
+	var sum int64
+	off := share(0) // how much the parts lack
+	for i, n := range counts {
+		parts[i] = shareOf(n, total)
+		off -= parts[i]
+		sum += n
+	}
+	off += shareOf(sum, total)
+	if rest >= 0 && parts[rest]+off >= 0 {
+		parts[rest] += off
+		return parts
+	}
+	for _, i := range byLoss(counts, parts, total) {
+		switch {
+		case off == 0:
+			return parts
+		case off > 0 && counts[i] > 0:
+			parts[i]++
+			off--
+		}
+	}
+	for _, least := range []share{1, 0} { // if possible, do not make anything look like nothing
+		for _, i := range slices.Backward(byLoss(counts, parts, total)) {
+			if off < 0 && parts[i] > least {
+				parts[i]--
+				off++
+			}
+		}
+	}
+	return parts
+}
+
+// byLoss orders the indexes of counts by what rounding took from them, the largest loss first.
+func byLoss(counts []int64, parts []share, total int64) []int {
+	order := make([]int, len(counts))
+	for i := range order {
+		order[i] = i
+	}
+	loss := func(i int) int64 { return 10000*counts[i] - int64(parts[i])*total }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(loss(b), loss(a)) })
+	return order
+}
+
+// amount writes a number of samples of event e: blank for none.
+func (r *textReport) amount(n int64, e int) string {
+	switch {
+	case n == 0:
+		return ""
+	case r.Counts == Raw:
+		return strconv.FormatInt(n, 10)
+	}
+	s := shareOf(n, r.p.Accounts[e].Profiled)
+	if s == 0 {
+		return "<0.01%" // 0.00% would look like none
+	}
+	return s.String()
+}

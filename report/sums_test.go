@@ -1,0 +1,123 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// amountsOf reads the first numbers of the lines under a heading, and that of the totals below the rule. Percentages
+// become hundredths.
+func amountsOf(t *testing.T, report, heading string) (rows []int64, total int64) {
+	t.Helper()
+	_, table, found := strings.Cut(report, "....["+heading+"]")
+	if !found {
+		t.Fatalf("no %s", heading)
+	}
+	lines := strings.Split(table, "\n")[1:]
+	end := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "....") })
+	for _, line := range lines[:end] {
+		rows = append(rows, amountOf(t, line))
+	}
+	return rows, amountOf(t, lines[end+1])
+}
+
+func amountOf(t *testing.T, line string) int64 {
+	t.Helper()
+	cell := ""
+	if len(line) >= 8 {
+		cell = strings.TrimSpace(line[:8])
+	}
+	cell = strings.Replace(strings.TrimSuffix(cell, "%"), ".", "", 1)
+	if cell == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(cell, 10, 64)
+	if err != nil {
+		return 0 // the heading of a region
+	}
+	return n
+}
+
+func add(rows []int64) int64 {
+	var n int64
+	for _, r := range rows {
+		n += r
+	}
+	return n
+}
+
+var wholeTables = []string{"Hottest Regions", "Hottest Methods (after inlining)", "Distribution by Source"}
+
+// TestSums checks that the text's numbers add up to the profile's.
+func TestSums(t *testing.T) {
+	_, two := trials(t)
+	for i, p := range append(two, workload(t)) {
+		for _, a := range p.Accounts {
+			if !a.Balanced() {
+				t.Fatalf("profile %d is not balanced", i)
+			}
+		}
+		o := options()
+		for _, o.Top = range []int{0, 1, 2, 3, 20} {
+			o.Counts = Raw
+			report := string(text(t, header(), []profile.Profile{p}, o))
+			for _, table := range wholeTables {
+				checkTable(t, report, table, p.Accounts[0].Profiled)
+			}
+			checkTable(t, report, "Hottest Native Functions", p.Accounts[0].Native+p.Accounts[0].Kernel)
+			checkTable(t, report, "Hottest Frames (inlining undone)", 1499)
+			checkTable(t, report, "Hottest Region 1", p.Regions[0].Counts[0])
+
+			o.Counts = Percent
+			report = string(text(t, header(), []profile.Profile{p}, o))
+			for _, table := range wholeTables {
+				checkTable(t, report, table, 10000)
+			}
+			for _, table := range []string{"Hottest Native Functions", "Hottest Frames (inlining undone)"} {
+				_, total := amountsOf(t, report, table)
+				checkTable(t, report, table, total)
+			}
+		}
+	}
+}
+
+// checkTable checks the sum of a table's rows and its totals.
+func checkTable(t *testing.T, report, table string, want int64) {
+	t.Helper()
+	if rows, total := amountsOf(t, report, table); add(rows) != want || total != want {
+		t.Errorf("%s: rows %v add up to %d, totals are %d, want %d", table, rows, add(rows), total, want)
+	}
+}
+
+// TestAccount checks the shown account line by line: both sums of every column.
+func TestAccount(t *testing.T) {
+	for _, p := range []profile.Profile{workload(t), twoEvents(t), nobody()} {
+		for i := range p.Accounts {
+			columns := accountColumns(&p.Accounts[i])
+			taken, profile := len(takenRows), len(takenRows)+1
+			for c, of := range map[int]int64{0: p.Accounts[i].Profiled, 2: 10000} {
+				if got := columnSum(t, columns[c][profile:]); got != of && p.Accounts[i].Profiled > 0 {
+					t.Errorf("column %d: %v add up to %d, want %d", c, columns[c][profile:], got, of)
+				}
+			}
+			for c, of := range map[int]int64{0: p.Accounts[i].Total, 1: 10000} {
+				if got := columnSum(t, columns[c][1:taken+1]); got != of {
+					t.Errorf("column %d: %v add up to %d, want %d", c, columns[c][1:taken+1], got, of)
+				}
+			}
+		}
+	}
+}
+
+func columnSum(t *testing.T, cells []string) int64 {
+	t.Helper()
+	var n int64
+	for _, cell := range cells {
+		n += amountOf(t, padLeft(cell, 8))
+	}
+	return n
+}

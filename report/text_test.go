@@ -1,0 +1,177 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// golden compares got with testdata/name.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := "testdata/" + name
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotLines, wantLines := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
+	for i := range max(len(gotLines), len(wantLines)) {
+		g, w := []byte("<end>"), []byte("<end>")
+		if i < len(gotLines) {
+			g = gotLines[i]
+		}
+		if i < len(wantLines) {
+			w = wantLines[i]
+		}
+		if !bytes.Equal(g, w) {
+			t.Fatalf("%s:%d:\n got %q\nwant %q\n(-update accepts)", file, i+1, g, w)
+		}
+	}
+}
+
+func text(t *testing.T, h Header, ps []profile.Profile, o Options) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteText(&b, h, ps, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestText(t *testing.T) {
+	one := func(p profile.Profile) []profile.Profile { return []profile.Profile{p} }
+	with := func(change func(o *Options)) Options {
+		o := options()
+		change(&o)
+		return o
+	}
+	h, two := trials(t)
+	both := header()
+	both.Events, both.Notes = []string{"cycles", "instructions"}, nil
+	for _, c := range []struct {
+		name     string
+		header   Header
+		profiles []profile.Profile
+		options  Options
+	}{
+		{"unicode", header(), one(workload(t)), options()},
+		{"ascii", header(), one(workload(t)), with(func(o *Options) { o.ASCII, o.Width = true, 100 })},
+		{"color", header(), one(workload(t)), with(func(o *Options) { o.Color = true })},
+		{"raw", header(), one(workload(t)), with(func(o *Options) { o.Counts, o.Top, o.DrawInterJumps = Raw, 3, false })},
+		{"events", both, one(twoEvents(t)), options()},
+		{"trials", h, two, with(func(o *Options) { o.Width = 100 })},
+		{"width80", header(), one(workload(t)), with(func(o *Options) { o.Width = 80 })},
+		{"dot", header(), one(dot(t)), options()},
+		{"empty", header(), one(nobody()), options()},
+		{"bare", Header{}, nil, Options{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			golden(t, c.name+".golden", text(t, c.header, c.profiles, c.options))
+		})
+	}
+}
+
+// dot is a profile of one region that two JVMs have, with two jumps to its start.
+func dot(t *testing.T) profile.Profile {
+	lines := asm(t, "dot.asm", map[string]profile.Counts{"e1fc": c(60), "e20a": c(30), "e219": c(6), "e237": c(4)})
+	last := &lines[len(lines)-1]
+	last.Text, last.Bad = ".byte  0x06", true
+	jump := &lines[len(lines)-3]
+	jump.Text, jump.Kind, jump.Target = "jl     0x00007efcf8ece1f3", disasm.CondJump, lines[0].Lo
+	call := &lines[len(lines)-2]
+	call.Text, call.Kind, call.Target = "call   0x00007efcf8991a80", disasm.Call, 0x7efcf8991a80
+	call.TargetName, call.Comments, call.OwnFrames = "UncommonTrapBlob", []string{"{runtime_call}"}, false
+	return profile.Profile{
+		PIDs: []int{25134, 25190}, WindowSeconds: 0.1, Events: []string{"cpu-clock"},
+		Accounts: []profile.Account{{Total: 100, Profiled: 100, Compiled: 100}},
+		Regions: []profile.Region{{
+			Source: "c2, level 4, osr", Method: "Workload::dot", CompileID: 75, OSR: true, PIDs: []int{25134, 25190},
+			Lo: lines[0].Lo, Hi: last.Hi, Counts: c(100), Hot: true, Lines: lines,
+		}},
+		Methods: []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::dot", CompileID: 75, Blobs: 2, Counts: c(100)}},
+		Sources: []profile.Source{{Source: "c2, level 4, osr", Counts: c(100)}},
+	}
+}
+
+// TestManyArrows checks that the report says so when it leaves out arrows.
+func TestManyArrows(t *testing.T) {
+	const loops = maxArrowColumns + 2 // each within the one before
+	p := dot(t)
+	var lines []profile.Line
+	for i := range uint64(2 * loops) {
+		l := profile.Line{Counts: c(0)}
+		l.Lo, l.Hi, l.Text = 0x1000+i, 0x1001+i, "nop"
+		if i >= loops {
+			l.Text, l.Kind, l.Target = "jmp", disasm.Jump, 0x1000+2*loops-1-i
+		}
+		lines = append(lines, l)
+	}
+	p.Regions[0].Lines = lines
+	if got := string(text(t, header(), []profile.Profile{p}, options())); !strings.Contains(got, "(2 more arrows not drawn)") {
+		t.Error(got)
+	}
+}
+
+// nobody is a profile without samples.
+func nobody() profile.Profile {
+	return profile.Profile{
+		PIDs: []int{25134}, WindowSeconds: 0.5, Events: []string{"cpu-clock"},
+		Accounts: []profile.Account{{Total: 3057, OtherProcess: 2800, OutsideWindow: 250, Lost: 7}},
+	}
+}
+
+// TestWidth checks that all but annotated code fits the terminal.
+func TestWidth(t *testing.T) {
+	const width = 80
+	o := options()
+	o.Width = width
+	code := false
+	for line := range strings.Lines(string(text(t, header(), []profile.Profile{workload(t)}, o))) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "....") {
+			code = strings.Contains(line, "[Hottest Region ")
+		}
+		if n := utf8.RuneCountInString(line); n > width && !code {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// TestASCII checks that gasm draws with nothing else.
+func TestASCII(t *testing.T) {
+	o := options()
+	o.ASCII, o.Width = true, 80
+	if got := text(t, header(), []profile.Profile{workload(t)}, o); bytes.ContainsFunc(got, func(r rune) bool { return r > '~' }) {
+		t.Errorf("not only ASCII:\n%s", got)
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("broken")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestWriteErrors(t *testing.T) {
+	ps := []profile.Profile{workload(t)}
+	if err := WriteText(brokenWriter{}, header(), ps, options()); !errors.Is(err, errBroken) {
+		t.Errorf("WriteText: %v", err)
+	}
+	if err := WriteJSON(brokenWriter{}, header(), ps, options()); !errors.Is(err, errBroken) {
+		t.Errorf("WriteJSON: %v", err)
+	}
+}
