@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report"
+)
+
+// reportFlags are the flags of profile and report both.
+type reportFlags struct {
+	hotThreshold    float64
+	top             int
+	tooBig          int
+	printMargin     int
+	mergeMargin     int
+	showCounts      string
+	intel           bool
+	drawIntra       bool
+	drawInter       bool
+	skipAsm         bool
+	skipInterpreter bool
+	skipStubs       bool
+	ascii           bool
+	color           string
+	pid             int
+	format          string
+	file            string
+}
+
+func (f *reportFlags) register(flags *pflag.FlagSet) {
+	d := profile.DefaultOptions()
+	flags.Float64Var(&f.hotThreshold, "hot-threshold", d.HotThreshold, "annotate regions with at least this `share` of the profile")
+	flags.IntVar(&f.top, "top", 20, "show this `number` of rows in each table")
+	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold, "do not annotate regions of more `instructions` than this")
+	flags.IntVar(&f.printMargin, "print-margin", d.PrintMargin, "show this many `instructions` around a region")
+	flags.IntVar(&f.mergeMargin, "merge-margin", d.MergeMargin, "join hot instructions at most this many `bytes` apart into a region")
+	flags.StringVar(&f.showCounts, "show-counts", "percent", "show samples as `percent` or raw")
+	flags.BoolVar(&f.intel, "intel-syntax", false, "write Intel syntax instead of AT&T")
+	flags.BoolVar(&f.drawIntra, "draw-intra-jumps", true, "draw arrows for jumps within a region")
+	flags.BoolVar(&f.drawInter, "draw-inter-jumps", false, "mark jumps that leave a region")
+	flags.BoolVar(&f.skipAsm, "skip-asm", false, "leave out the annotated code")
+	flags.BoolVar(&f.skipInterpreter, "skip-interpreter", false, "leave the interpreter out of the tables")
+	flags.BoolVar(&f.skipStubs, "skip-vm-stubs", false, "leave stubs out of the tables")
+	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only (default in a locale without UTF-8)")
+	flags.StringVar(&f.color, "color", "auto", "`when` to use colour: auto, always, never")
+	flags.IntVar(&f.pid, "pid", 0, "report only the JVM with this process `id`")
+	flags.StringVar(&f.format, "format", "text", "`format` of the report: text or json")
+	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
+}
+
+// check finds flags that make no sense, before anything runs.
+func (f *reportFlags) check() error {
+	oneOf := func(name, value string, allowed ...string) error {
+		for _, a := range allowed {
+			if value == a {
+				return nil
+			}
+		}
+		return usage("--%s is %q; it can be %s", name, value, strings.Join(allowed, " or "))
+	}
+	if f.hotThreshold < 0 || f.hotThreshold > 1 {
+		return usage("--hot-threshold is %g; it is a share from 0 to 1", f.hotThreshold)
+	}
+	for name, n := range map[string]int{"top": f.top, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "merge-margin": f.mergeMargin, "pid": f.pid} {
+		if n < 0 {
+			return usage("--%s is %d; it can't be negative", name, n)
+		}
+	}
+	return errors.Join(oneOf("show-counts", f.showCounts, "percent", "raw"),
+		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, "text", "json"))
+}
+
+func (f *reportFlags) profileOptions() profile.Options {
+	o := profile.Options{HotThreshold: f.hotThreshold, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin,
+		TooBigThreshold: f.tooBig, SkipCode: f.skipAsm, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs}
+	if f.intel {
+		o.Syntax = disasm.Intel
+	}
+	return o
+}
+
+// reportOptions looks at where the report goes and at the environment.
+func (f *reportFlags) reportOptions(out *os.File) report.Options {
+	o := report.Options{ASCII: f.ascii || !utf8Locale(), Top: f.top, HotThreshold: f.hotThreshold,
+		DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter}
+	if f.showCounts == "raw" {
+		o.Counts = report.Raw
+	}
+	terminal := f.file == "" && term.IsTerminal(int(out.Fd()))
+	if terminal {
+		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
+			o.Width = width
+		}
+	}
+	// no-color.org: any value but the empty one switches colour off.
+	o.Color = f.color == "always" || f.color == "auto" && terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return o
+}
+
+// utf8Locale tells whether the locale can show the box-drawing characters. An
+// environment without any locale is a container or a CI more often than an old
+// terminal; these take UTF-8.
+func utf8Locale() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(os.Getenv(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return true
+}
+
+// write writes the report where the flags say.
+func (f *reportFlags) write(s streams, h report.Header, ps []profile.Profile) error {
+	out := s.out
+	if f.file != "" {
+		file, err := os.OpenFile(f.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+		if err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+		defer file.Close()
+		out = file
+	}
+	writeAs := map[string]func(io.Writer, report.Header, []profile.Profile, report.Options) error{
+		"text": report.WriteText, "json": report.WriteJSON}[f.format]
+	err := writeAs(out, h, ps, f.reportOptions(s.out))
+	if err == nil && f.file != "" {
+		err = out.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+// header describes a capture for the report.
+func header(c *jvm.Capture) report.Header {
+	h := report.Header{GasmVersion: version, Command: c.Command, Sampler: c.Sampler, Events: c.Events,
+		Frequency: c.Frequency, Notes: c.Notes}
+	for _, j := range c.JVMs {
+		h.JVMs = append(h.JVMs, report.JVM{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork})
+	}
+	return h
+}

@@ -1,0 +1,120 @@
+// Command gasm shows where a Java program's CPU time goes, instruction by
+// instruction, in the machine code that HotSpot made of it.
+//
+//	gasm profile -- java -jar benchmarks.jar      launch, sample, report
+//	gasm report samples.txt asm.log               the same report from saved files
+//	gasm report DIR                               the same from a saved capture
+//
+// Exit codes: 0 done; the command's own code when it failed; 130 after Ctrl-C;
+// 2 wrong usage; 1 anything else.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gasm-profiler/gasm/jvm"
+)
+
+// version is set by the linker: -X main.version=…
+var version = "development build"
+
+func main() {
+	jvm.RunIfHeld()
+	os.Exit(gasm(streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
+}
+
+// streams are what a command of gasm's reads and writes. A profiled command
+// gets them as they are, so they are files.
+type streams struct{ in, out, err *os.File }
+
+// An exitError ends gasm with a code and, where it has one, a message.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error {
+	return &exitError{2, fmt.Errorf(format, args...)}
+}
+
+// gasm runs one command line and gives the exit code.
+func gasm(s streams, args []string) int {
+	root := rootCommand(s)
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return 0
+	}
+	code := 1
+	var exit *exitError
+	if errors.As(err, &exit) {
+		code, err = exit.code, exit.err
+	}
+	if err != nil {
+		say(s.err, "gasm: %v", err)
+	}
+	if code == 2 {
+		say(s.err, "Try 'gasm help'.")
+	}
+	return code
+}
+
+// say writes one line of a message for the user.
+func say(w io.Writer, format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+
+func rootCommand(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gasm",
+		Short: "an assembly-level profiler for the JVM",
+		Long: `gasm shows where a Java program's CPU time goes, instruction by instruction, in
+the machine code that HotSpot made of it. It needs no hsdis, no debug JDK and no
+change to the program.`,
+		Example: `  gasm profile -- java -jar benchmarks.jar
+  gasm profile -o capture -- mvn -q test
+  gasm report capture`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("unknown command %q: the commands are profile, report and version", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetVersionTemplate("gasm {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%s: %v", cmd.Name(), err)
+	})
+	root.AddCommand(profileCommand(s), reportCommand(s), &cobra.Command{
+		Use:   "version",
+		Short: "Print gasm's version",
+		Args:  noArguments,
+		Run:   func(*cobra.Command, []string) { say(s.out, "gasm %s", version) },
+	})
+	return root
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%s takes no arguments", cmd.Name())
+	}
+	return nil
+}

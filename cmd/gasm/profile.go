@@ -1,0 +1,137 @@
+package main
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gasm-profiler/gasm/jvm"
+)
+
+// profileFlags are the flags that only profile has.
+type profileFlags struct {
+	output      string
+	sampler     string
+	frequency   int
+	events      []string
+	delay       time.Duration
+	length      time.Duration
+	windowStart string
+	windowEnd   string
+	start, end  *regexp.Regexp
+}
+
+func (f *profileFlags) register(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
+	flags.StringVar(&f.sampler, "sampler", "auto", "`sampler` to use: auto or perf")
+	flags.IntVar(&f.frequency, "frequency", 1001, "samples per second and CPU, in `Hz`")
+	flags.StringSliceVar(&f.events, "event", nil, "perf `event`s to sample (default: cycles, or cpu-clock where there is none)")
+	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
+	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
+	flags.StringVar(&f.windowStart, "window-start", "", "measure from the first line of output on that matches `RE`")
+	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the first line of output behind it that matches `RE`")
+}
+
+func (f *profileFlags) check() (err error) {
+	switch {
+	case f.sampler != "auto" && f.sampler != "perf":
+		return usage("--sampler is %q; it can be auto or perf", f.sampler)
+	case f.frequency <= 0:
+		return usage("--frequency is %d; it is in Hz and above 0", f.frequency)
+	case f.delay < 0 || f.length < 0:
+		return usage("--delay and --length can't be negative")
+	case (f.delay > 0 || f.length > 0) && (f.windowStart != "" || f.windowEnd != ""):
+		return usage("--delay/--length and --window-start/--window-end say two different windows; use one pair")
+	}
+	if f.windowStart != "" {
+		if f.start, err = regexp.Compile(f.windowStart); err != nil {
+			return usage("--window-start: %v", err)
+		}
+	}
+	if f.windowEnd != "" {
+		if f.end, err = regexp.Compile(f.windowEnd); err != nil {
+			return usage("--window-end: %v", err)
+		}
+	}
+	return nil
+}
+
+func profileCommand(s streams) *cobra.Command {
+	var flags reportFlags
+	var own profileFlags
+	cmd := &cobra.Command{
+		Use:   "profile [flags] -- COMMAND [ARG ...]",
+		Short: "Run a command, sample its JVMs, and report where their time went",
+		Long: `Run a command unchanged, with HotSpot's PrintAssembly switched on in every JVM
+that it starts, sample program counters beside it, and print annotated assembly,
+hot methods and hot native functions when it ends. JMH benchmarks are measured
+in their measurement iterations only, one profile per trial.`,
+		Example: `  gasm profile -- java -jar benchmarks.jar -f 2 MyBenchmark
+  gasm profile --delay 10s --length 30s -- java -jar server.jar
+  gasm profile -o capture --format json --report report.json -- mvn -q test`,
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("profile: name a command to run: gasm profile -- java -jar app.jar")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := flags.check(); err != nil {
+				return err
+			}
+			if err := own.check(); err != nil {
+				return err
+			}
+			return runProfile(s, &own, &flags, args)
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	own.register(cmd.Flags())
+	flags.register(cmd.Flags())
+	return cmd
+}
+
+// trials says when and in which JVMs the command is measured. The first rule
+// that applies counts: --delay and --length, the lines that the user named,
+// JMH's own lines, the whole run.
+func (r *run) trials(jvms []jvm.JVM) (trials []jvm.Trial, note string) {
+	whole := jvm.Span{FromMonoNanos: r.started, ToMonoNanos: r.ended}
+	if r.own.delay > 0 || r.own.length > 0 {
+		span := jvm.Span{FromMonoNanos: r.started + int64(r.own.delay), ToMonoNanos: r.ended}
+		if r.own.length > 0 {
+			span.ToMonoNanos = min(r.ended, span.FromMonoNanos+int64(r.own.length))
+		}
+		if span.FromMonoNanos >= r.ended {
+			span.FromMonoNanos = r.ended
+			note = "the command ended before --delay was over: the window is empty"
+		}
+		return []jvm.Trial{jvm.WholeTrial(jvms, []jvm.Span{span})}, note
+	}
+	if r.own.start != nil || r.own.end != nil {
+		spans := r.watch.Spans()
+		for i := range spans {
+			spans[i].FromMonoNanos = max(spans[i].FromMonoNanos, r.started)
+			if spans[i].ToMonoNanos == 0 {
+				spans[i].ToMonoNanos = r.ended
+				if r.own.end != nil {
+					note = "no line of output matched --window-end: the window goes on to the end of the run"
+				}
+			}
+		}
+		if len(spans) == 0 {
+			note = "no line of output matched --window-start: the whole run is measured"
+			spans = []jvm.Span{whole}
+			if r.own.start == nil {
+				note = "no line of output matched --window-end: the window goes on to the end of the run"
+			}
+		}
+		return []jvm.Trial{jvm.WholeTrial(jvms, spans)}, note
+	}
+	if trials := r.watch.JMHTrials(jvms, r.ended); len(trials) > 0 {
+		return trials, ""
+	}
+	return []jvm.Trial{jvm.WholeTrial(jvms, []jvm.Span{whole})}, ""
+}

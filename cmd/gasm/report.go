@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+func reportCommand(s streams) *cobra.Command {
+	var flags reportFlags
+	cmd := &cobra.Command{
+		Use:   "report [flags] DIR | SAMPLES ASMLOG...",
+		Short: "Report from a saved capture, or from a sampler's text and HotSpot's logs",
+		Long: `Report from files: a folder that 'gasm profile -o DIR' kept, or the text of
+'perf script --ns -F pid,tid,time,event,ip,sym,dso' and the logs that HotSpot
+wrote under -XX:+PrintAssembly -XX:+LogVMOutput (JMH's perfasm can save both).`,
+		Example: `  gasm report capture
+  gasm report --format json --report report.json capture
+  gasm report samples.txt asm-4711.log`,
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("report: name a capture folder, or a samples file and at least one assembly log")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := flags.check(); err != nil {
+				return err
+			}
+			return runReport(s, &flags, args)
+		},
+	}
+	flags.register(cmd.Flags())
+	return cmd
+}
+
+// A source is a capture's files and what is known about them.
+type source struct {
+	capture *jvm.Capture
+	samples string
+	logs    []string
+	// guessed tells that there is no capture.json: the clock is estimated.
+	guessed bool
+}
+
+// findSource makes out what the arguments of report are.
+func findSource(args []string) (*source, error) {
+	info, err := os.Stat(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("opening the capture: %w", err)
+	}
+	if !info.IsDir() {
+		if len(args) == 1 {
+			return nil, usage("report: %s is a file; behind the samples file name at least one assembly log", args[0])
+		}
+		return &source{capture: &jvm.Capture{}, samples: args[0], logs: args[1:], guessed: true}, nil
+	}
+	if len(args) > 1 {
+		return nil, usage("report: %s is a folder; a capture folder stands alone", args[0])
+	}
+	src := &source{samples: filepath.Join(args[0], jvm.SamplesFile)}
+	if src.logs, err = filepath.Glob(filepath.Join(args[0], jvm.LogGlob)); err != nil || len(src.logs) == 0 {
+		return nil, fmt.Errorf("%s is no capture: it has no %s", args[0], jvm.LogGlob)
+	}
+	src.capture, err = jvm.ReadCapture(args[0])
+	if errors.Is(err, fs.ErrNotExist) {
+		src.capture, src.guessed, err = &jvm.Capture{}, true, nil
+	}
+	return src, err
+}
+
+func runReport(s streams, flags *reportFlags, args []string) error {
+	src, err := findSource(args)
+	if err != nil {
+		return err
+	}
+	logs, warnings, err := openLogs(src.logs)
+	if err != nil {
+		return err
+	}
+	defer closeLogs(logs)
+	for _, w := range warnings {
+		say(s.err, "gasm: %v", w)
+	}
+	samples, size, err := openSamples(src.samples)
+	if err != nil {
+		return err
+	}
+	defer samples.Close()
+	c := src.capture
+	if src.guessed {
+		c.JVMs = describe(logs, nil)
+		if err := guessStarts(samples, c); err != nil {
+			return err
+		}
+	}
+	jvms, trials, err := narrow(flags.pid, profileJVMs(logs, c.JVMs), profileTrials(c.Trials))
+	if err != nil {
+		return err
+	}
+	bar := startProgress(s.err, "reading the samples", size)
+	j, err := join(bar.reader(samples), src.samples, jvms, trials, flags.profileOptions())
+	bar.done()
+	if err != nil {
+		return err
+	}
+	return finish(s, flags, c, j)
+}
+
+// guessStarts takes each process's first sample for its start.
+func guessStarts(samples io.ReadSeeker, c *jvm.Capture) error {
+	first, err := firstSamples(samples, "samples")
+	if err != nil {
+		return fmt.Errorf("reading the samples: %w", err)
+	}
+	if _, err := samples.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("reading the samples again: %w", err)
+	}
+	for i := range c.JVMs {
+		at, ok := first[c.JVMs[i].PID]
+		if !ok && len(first) == 1 {
+			at = first[0] // a text without process ids
+		}
+		c.JVMs[i].StartMonoNanos = at
+	}
+	c.Notes = append(c.Notes, "no capture.json: each JVM's start is estimated from its first sample, and the whole run is reported")
+	return nil
+}
+
+// finish writes the report, and says on stderr when there is nothing in it.
+func finish(s streams, flags *reportFlags, c *jvm.Capture, j *joined) error {
+	h := header(c)
+	if len(j.events) > 0 {
+		h.Events = j.events // what was sampled counts, not what was asked for
+	}
+	h.Notes = append(h.Notes, j.notes()...)
+	if err := flags.write(s, h, j.profiles); err != nil {
+		return err
+	}
+	return nothingProfiled(j.profiles)
+}
+
+// nothingProfiled is the error of a report without a single sample: where they
+// all went instead.
+func nothingProfiled(ps []profile.Profile) error {
+	var a profile.Account
+	for _, p := range ps {
+		for _, account := range p.Accounts {
+			if account.Profiled > 0 {
+				return nil
+			}
+			a = account
+		}
+	}
+	switch {
+	case a.Total == 0:
+		return errors.New("no samples at all: the sampler saw nothing of the command")
+	case a.OtherProcess == a.Total-a.Lost:
+		return fmt.Errorf("all %d samples are of other processes, none of the JVMs whose logs these are: "+
+			"samples and logs must be of the same run", a.OtherProcess)
+	case a.OutsideWindow > 0:
+		return fmt.Errorf("no sample is in the measurement window; %d are outside of it", a.OutsideWindow)
+	}
+	return errors.New("no sample is in the profile")
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A run is one `gasm profile`.
+type run struct {
+	streams
+	own     *profileFlags
+	flags   *reportFlags
+	command []string
+
+	dir            string // of the capture
+	temporary      bool   // dir is ours to remove
+	watch          *jvm.Watcher
+	launch         *jvm.Launch
+	perf           *sampler.Perf
+	clocks         []jvm.Clock
+	started, ended int64 // monotonic, ns: the command's
+	exitCode       int   // the command's
+	interrupted    bool  // Ctrl-C
+	faults         []error
+}
+
+func runProfile(s streams, own *profileFlags, flags *reportFlags, command []string) error {
+	r := &run{streams: s, own: own, flags: flags, command: command, watch: jvm.NewWatcher(own.start, own.end)}
+	if err := r.makeFolder(); err != nil {
+		return err
+	}
+	signals := r.catchSignals()
+	defer signals.stop()
+	if err := r.record(signals); err != nil {
+		r.removeIfUnused()
+		return err
+	}
+	err := r.reportOn()
+	r.interrupted = r.interrupted || signals.interrupted()
+	r.cleanUp(err)
+	return r.exit(err)
+}
+
+// makeFolder makes the capture's folder, for its owner alone.
+func (r *run) makeFolder() (err error) {
+	if r.own.output == "" {
+		r.temporary = true
+		r.dir, err = os.MkdirTemp("", "gasm-")
+		if err != nil {
+			return fmt.Errorf("making a folder for the capture: %w (set TMPDIR, or name one with -o)", err)
+		}
+		return nil
+	}
+	r.dir, err = filepath.Abs(r.own.output)
+	if err != nil {
+		return fmt.Errorf("making the capture folder: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(r.dir), 0o755); err != nil {
+		return fmt.Errorf("making the capture folder: %w", err)
+	}
+	err = os.Mkdir(r.dir, 0o700)
+	if errors.Is(err, os.ErrExist) {
+		entries, readErr := os.ReadDir(r.dir)
+		switch {
+		case readErr != nil:
+			return fmt.Errorf("-o %s: %w", r.own.output, readErr)
+		case len(entries) > 0:
+			return fmt.Errorf("-o %s: the folder is not empty; name a new one, so that no capture is overwritten", r.own.output)
+		}
+		err = os.Chmod(r.dir, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("making the capture folder: %w", err)
+	}
+	return writable(r.dir)
+}
+
+// writable finds out before the command runs that nothing can be written.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, "try-")
+	if err != nil {
+		return fmt.Errorf("the capture folder can't be written: %w", err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, err := f.Write(make([]byte, 4096)); err != nil {
+		return fmt.Errorf("the capture folder can't be written: %w", err)
+	}
+	return nil
+}
+
+// record runs the command with the sampler beside it. An error means that the
+// command did not run.
+func (r *run) record(signals *signalWatch) error {
+	flags := printassembly.CaptureFlags(filepath.Join(r.dir, jvm.LogPattern))
+	if jvm.StartsJava(r.command) {
+		options, err := jvm.NewOptionsFile(r.dir, printassembly.QuietFlags())
+		if err != nil {
+			return fmt.Errorf("the capture folder can't be written: %w", err)
+		}
+		defer options.Remove()
+		r.watch.OnJMHProbe(options.Quiet)
+		flags = append(flags, options.Flag())
+	}
+	launch, err := jvm.Start(jvm.LaunchOptions{Command: r.command, CaptureFlags: flags,
+		Stdin: r.in, Stdout: r.out, Stderr: r.err, Watch: r.watch})
+	if err != nil {
+		return err
+	}
+	r.launch = launch
+	r.perf, err = sampler.StartPerf(context.Background(), sampler.Options{
+		Events: r.own.events, Frequency: r.own.frequency, PID: launch.PID(), Dir: r.dir})
+	if err != nil {
+		launch.Abandon()
+		return err
+	}
+	r.clocks = append(r.clocks, jvm.ReadClock())
+	r.started = jvm.MonoNanos()
+	if err := launch.Release(); err != nil {
+		_ = r.perf.Stop() // nothing was sampled that could be lost
+		return err
+	}
+	signals.forward(launch)
+	r.exitCode = launch.Wait()
+	r.ended = jvm.MonoNanos()
+	r.interrupted = signals.interrupted()
+	if err := r.perf.Stop(); err != nil {
+		r.fault(err)
+	}
+	r.clocks = append(r.clocks, jvm.ReadClock())
+	return nil
+}
+
+// fault notes what went wrong with the capture while the rest goes on.
+func (r *run) fault(err error) {
+	r.faults = append(r.faults, err)
+	say(r.err, "gasm: %v", err)
+}
+
+// reportOn turns what was captured into the report.
+func (r *run) reportOn() error {
+	paths := jvm.CollectLogs(r.dir)
+	if len(paths) == 0 {
+		return fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: no code, no report "+
+			"(is JAVA_TOOL_OPTIONS cleared on the way, or is the JVM not HotSpot?)", r.command[0])
+	}
+	logs, warnings, err := openLogs(paths)
+	if err != nil {
+		return err
+	}
+	defer closeLogs(logs)
+	for _, w := range warnings {
+		r.fault(w)
+	}
+	c := r.capture(logs)
+	if err := jvm.WriteCapture(r.dir, c); err != nil {
+		r.fault(err)
+	}
+	jvms, trials, err := narrow(r.flags.pid, profileJVMs(logs, c.JVMs), profileTrials(c.Trials))
+	if err != nil {
+		return err
+	}
+	samples, err := r.samples()
+	if err != nil {
+		return err
+	}
+	defer samples.Close()
+	j, err := join(samples, jvm.SamplesFile, jvms, trials, r.flags.profileOptions())
+	if err != nil {
+		return err
+	}
+	return finish(r.streams, r.flags, c, j)
+}
+
+// capture describes the run.
+func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
+	c := &jvm.Capture{Schema: 1, Gasm: version, Command: r.command,
+		Host:    jvm.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: jvm.KernelRelease(), CPUs: runtime.NumCPU()},
+		Sampler: "perf", Events: []string{r.perf.Event()}, Frequency: r.own.frequency,
+		Notes: r.perf.Notes(), Clocks: r.clocks, ExitCode: r.exitCode}
+	c.JVMs = describe(logs, &r.clocks[0])
+	var note string
+	if c.Trials, note = r.trials(c.JVMs); note != "" {
+		c.Notes = append(c.Notes, note)
+	}
+	return c
+}
+
+// samples writes the sampler's text into the capture and opens it. Where the
+// disk is full it is read straight from perf, whose data stays.
+func (r *run) samples() (io.ReadCloser, error) {
+	path := filepath.Join(r.dir, jvm.SamplesFile)
+	bar := startProgress(r.err, "perf script", -1)
+	defer bar.done()
+	err := r.writeSamples(path, bar)
+	if err == nil {
+		os.Remove(r.perf.DataFile()) // all of it that gasm uses is in the text now
+		return os.Open(path)
+	}
+	os.Remove(path) // it is cut; perf's own data is whole
+	r.fault(err)
+	pipeOut, pipeIn := io.Pipe()
+	go func() { pipeIn.CloseWithError(r.perf.WriteText(context.Background(), pipeIn)) }()
+	return pipeOut, nil
+}
+
+func (r *run) writeSamples(path string, bar *progress) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("writing the samples: %w", err)
+	}
+	defer f.Close()
+	if err := r.perf.WriteText(context.Background(), bar.writer(f)); err != nil {
+		return fmt.Errorf("writing the samples: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("writing the samples: %w", err)
+	}
+	return nil
+}
+
+// removeIfUnused takes the folder away again when the command never ran.
+func (r *run) removeIfUnused() {
+	if r.temporary {
+		os.RemoveAll(r.dir)
+		return
+	}
+	if r.perf != nil {
+		os.Remove(r.perf.DataFile())
+	}
+	os.Remove(r.dir) // only when it is empty
+}
+
+// cleanUp removes a temporary capture after a good run, and says where it is
+// after any other.
+func (r *run) cleanUp(err error) {
+	switch {
+	case r.temporary && err == nil && len(r.faults) == 0:
+		if err := os.RemoveAll(r.dir); err != nil {
+			say(r.err, "gasm: removing the temporary capture: %v", err)
+		}
+	case err != nil || len(r.faults) > 0:
+		say(r.err, "gasm: the capture is kept in %s", r.dir)
+	}
+}
+
+// exit gives gasm's exit code: 130 after Ctrl-C, the command's own when it
+// failed, 1 when gasm did.
+func (r *run) exit(err error) error {
+	switch {
+	case r.interrupted:
+		return &exitError{130, err}
+	case r.exitCode != 0:
+		return &exitError{r.exitCode, err}
+	case err != nil || len(r.faults) > 0:
+		return &exitError{1, err}
+	}
+	return nil
+}
