@@ -1,0 +1,92 @@
+package sampler
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A MissingToolError says that the sampler is not on this machine.
+type MissingToolError struct {
+	Tool  string // "perf"
+	Cause string // "not on PATH"
+	Hint  string // what to install
+}
+
+func (e *MissingToolError) Error() string {
+	return fmt.Sprintf("%s: %s; %s", e.Tool, e.Cause, e.Hint)
+}
+
+// A Reason is why a sampler was refused.
+type Reason int
+
+const (
+	// ReasonParanoid: kernel.perf_event_paranoid, for a user who is not root.
+	ReasonParanoid Reason = iota + 1
+	// ReasonSandbox: the system call is blocked, by a container as a rule.
+	ReasonSandbox
+	// ReasonOwner: the process belongs to another user.
+	ReasonOwner
+	// ReasonLimit: a limit on memory or open files.
+	ReasonLimit
+	// ReasonUnknownEvent: there is no event of that name.
+	ReasonUnknownEvent
+	// ReasonUnsupportedEvent: this machine can't count the event.
+	ReasonUnsupportedEvent
+	// ReasonTargetGone: the process to be sampled has ended.
+	ReasonTargetGone
+)
+
+// ofEvent tells whether another event may be had where this one was refused.
+func (r Reason) ofEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
+
+// A RefusedError says that the sampler is there and may not sample.
+type RefusedError struct {
+	Tool   string
+	Reason Reason
+	Cause  string // what was refused and why
+	Hint   string // the mending command; "" when there is none
+	Stderr string // the line of the tool's own message that tells
+}
+
+func (e *RefusedError) Error() string { return sentence(e.Tool, e.Cause, e.Hint) }
+
+// A StoppedError says that the sampler ended before it was asked to. The samples
+// until then are on disk and can be read, unless Err says otherwise.
+type StoppedError struct {
+	Tool   string
+	Cause  string
+	Hint   string
+	Stderr string // the line of the tool's own message that tells
+	Err    error  // why the samples can't be read, or what ended the sampler
+}
+
+func (e *StoppedError) Error() string {
+	cause := "stopped too early: " + e.Cause
+	if e.Err != nil {
+		cause += ": " + e.Err.Error()
+	}
+	return sentence(e.Tool, cause, e.Hint)
+}
+
+// Unwrap returns e.Err.
+func (e *StoppedError) Unwrap() error { return e.Err }
+
+func sentence(tool, cause, hint string) string {
+	if hint != "" {
+		cause += "; " + hint
+	}
+	return tool + ": " + cause
+}
+
+// lineWith returns the first line of the text with one of the words in it,
+// without blanks around it.
+func lineWith(text string, words ...string) (string, bool) {
+	for line := range strings.Lines(text) {
+		for _, word := range words {
+			if strings.Contains(line, word) {
+				return strings.TrimSpace(line), true
+			}
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,102 @@
+package sampler
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A process is an external sampler at work. It has a process group of its own,
+// so Ctrl-C on the terminal does not reach it, no stdin, and speaks English.
+type process struct {
+	cmd    *exec.Cmd
+	stderr cappedBuffer
+	kill   context.CancelFunc // kills the group
+	done   chan struct{}      // closed when the process has ended and was waited for
+}
+
+// startProcess starts the command with the files as its descriptors 3, 4, ….
+// The end of ctx kills it.
+func startProcess(ctx context.Context, path string, args []string, files ...*os.File) (*process, error) {
+	ctx, kill := context.WithCancel(ctx)
+	p := &process{kill: kill, done: make(chan struct{})}
+	p.cmd = toolCommand(ctx, path, args)
+	p.cmd.Stderr = &p.stderr
+	p.cmd.ExtraFiles = files
+	if err := p.cmd.Start(); err != nil {
+		kill()
+		return nil, err
+	}
+	go func() {
+		// How it ended stands in p.cmd.ProcessState.
+		_ = p.cmd.Wait()
+		kill()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// toolCommand is a command that is killed with its children at the end of ctx.
+func toolCommand(ctx context.Context, path string, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error {
+		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		if errors.Is(err, syscall.ESRCH) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
+	// A child that the tool left behind must not keep us waiting for its stderr.
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+// ended tells whether the process has ended by itself.
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop asks the process to end and waits until it has. It is false when it had
+// ended before.
+func (p *process) stop(sig os.Signal) bool {
+	asked := !p.ended() && p.cmd.Process.Signal(sig) == nil
+	<-p.done
+	return asked
+}
+
+// status tells how the process ended; only after done.
+func (p *process) status() syscall.WaitStatus {
+	return p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+// A cappedBuffer keeps the first 64 kB written to it. It may be read while it is
+// written.
+type cappedBuffer struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (b *cappedBuffer) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	room := 64<<10 - len(b.text)
+	b.text = append(b.text, text[:min(room, len(text))]...)
+	return len(text), nil
+}
+
+func (b *cappedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.text)
+}
