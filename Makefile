@@ -1,0 +1,91 @@
+# gasm: every command a developer needs. `make` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+MVN ?= mvn
+FUZZTIME ?= 60s
+VERSION = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+
+BENCH := testdata/benchmarks
+JAR := $(BENCH)/target/benchmarks.jar
+JAR_SOURCES := $(BENCH)/pom.xml $(shell find $(BENCH)/src -name '*.java')
+DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
+
+# step prints one line saying what is about to happen.
+step = @echo "==> $(1)"
+
+.PHONY: help setup build benchmarks demo test check golden fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what is missing on this machine
+	$(call step,setting up this machine)
+	@scripts/setup.sh test
+
+build: ## build bin/gasm
+	$(call step,building bin/gasm)
+	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o bin/gasm ./cmd/gasm
+
+benchmarks: $(JAR) ## build the JMH benchmarks that the demo and the tests run
+
+$(JAR): $(JAR_SOURCES)
+	$(call step,building $(JAR))
+	@$(MVN) -q -B -Dstyle.color=never -f $(BENCH)/pom.xml package
+	@touch $(JAR)
+
+demo: ## set up, build, and profile a JMH benchmark
+	$(call step,setting up this machine)
+	@scripts/setup.sh demo
+	@$(MAKE) build benchmarks
+	$(call step,bin/gasm profile -- $(DEMO))
+	@bin/gasm profile -- $(DEMO)
+
+test: setup ## set up, and run every check there is
+	@$(MAKE) benchmarks
+	@$(MAKE) check
+
+check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
+	$(call step,gofmt)
+	@fmt="$$($(GO) env GOROOT)/bin/gofmt"; [ -x "$$fmt" ] || fmt=gofmt; \
+	files=$$("$$fmt" -l .) || exit 1; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
+	$(call step,go vet)
+	@$(GO) vet ./...
+	$(call step,go vet for darwin/arm64)
+	@GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	$(call step,go vet for linux/arm64)
+	@GOOS=linux GOARCH=arm64 $(GO) vet ./...
+	$(call step,staticcheck)
+	@$(GO) tool staticcheck ./...
+	$(call step,go test -race)
+	@CGO_ENABLED=1 $(GO) test -race -timeout 15m ./...
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	for target in $(TARGETS); do \
+		echo "==> building for $$target"; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
+	done
+
+golden: ## rewrite the golden files from what the code does now
+	@dirs=$$(grep -rl --include='*_test.go' 'flag\.Bool.*"update"' . | sed 's|/[^/]*$$||' | sort -u); \
+	if [ -z "$$dirs" ]; then echo "no package has golden files"; exit 1; fi; \
+	for dir in $$dirs; do \
+		echo "==> rewriting the golden files of $$dir"; \
+		$(GO) test "$$dir" -update || exit 1; \
+	done
+
+fuzz: ## run each fuzz test for FUZZTIME (60s)
+	@names=$$(grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's/^(.*)\/[^/]*:[0-9]+:func (.*)/\1 \2/' | sort); \
+	if [ -z "$$names" ]; then echo "no package has a fuzz test"; exit 1; fi; \
+	while read -r dir name; do \
+		echo "==> fuzzing $$name in $$dir for $(FUZZTIME)"; \
+		$(GO) test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; \
+	done <<<"$$names"
+
+clean: ## remove what was built here
+	$(call step,removing bin/ and $(BENCH)/target/)
+	@rm -rf bin gasm $(BENCH)/target

@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# setup.sh [demo|test]: installs what `make demo` or `make test` needs and this machine lacks.
+#
+#   demo   a JDK >= 17, Maven, perf, Go, make
+#   test   the same, and gcc (for the race detector) and objdump
+#
+# For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
+# prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
+# setting: where one is in the way, it prints the command.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+part=${1:-test}
+case $part in
+demo | test) ;;
+*)
+  echo "usage: scripts/setup.sh [demo|test]" >&2
+  exit 2
+  ;;
+esac
+
+say() { echo "setup: $*"; }
+
+fail() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# quietly COMMAND...: runs it, shows what it printed only when it fails.
+quietly() {
+  local log
+  log=$(mktemp)
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
+
+updated=
+
+# refresh WHAT [HOW]: brings the package lists up to date, once, because WHAT is to be installed; without apt-get it
+# fails and says HOW to get it.
+refresh() {
+  [ -n "$updated" ] && return
+  have apt-get || fail "$1 is missing, and this machine has no apt-get: ${2:-install it by hand}"
+  [ "$(id -u)" = 0 ] || have sudo || fail "$1 is missing, and installing it needs root or sudo"
+  quietly as_root apt-get update -qq || say "apt-get update failed; going on with the lists that are here"
+  updated=yes
+}
+
+# candidate PACKAGE...: prints the first one that apt can install.
+candidate() {
+  local package policy
+  for package in "$@"; do
+    policy=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null) || true
+    if grep -q 'Candidate: [^(]' <<<"$policy"; then
+      echo "$package"
+      return
+    fi
+  done
+  return 1
+}
+
+# install WHAT PACKAGE...: installs all the packages, or says that it could not.
+install() {
+  local what=$1
+  shift
+  say "installing $what ($*)"
+  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" ||
+    fail "could not install $what ($*)"
+}
+
+# java_major COMMAND: 8, 17, 25 …; 0 when the command is not there or does not run.
+java_major() {
+  local text version
+  text=$("$1" -version 2>&1) || true
+  version=$(sed -nE 's/^(javac |.* version ")([0-9][0-9.]*).*/\2/p' <<<"$text" | head -n 1)
+  version=${version#1.}
+  echo "${version%%.*}" | grep -E '^[0-9]+$' || echo 0
+}
+
+jdk_works() { [ "$(java_major java)" -ge 17 ] && [ "$(java_major javac)" -ge 17 ]; }
+
+setup_jdk() {
+  jdk_works && return
+  refresh "a JDK (17 or newer)"
+  install "a JDK" "$(candidate openjdk-17-jdk-headless default-jdk-headless || echo default-jdk-headless)"
+  hash -r
+  jdk_works || fail "java on PATH is still older than 17: $(command -v java) (see update-alternatives --config java)"
+}
+
+setup_command() { # setup_command COMMAND PACKAGE...
+  local command=$1
+  shift
+  have "$command" && return
+  refresh "$command"
+  install "$command" "$@"
+}
+
+# Ubuntu's /usr/bin/perf is a script that looks for the running kernel's build of perf; in a container there often is none.
+perf_works() { perf --version >/dev/null 2>&1; }
+
+setup_perf() {
+  [ "$(uname -s)" = Linux ] || return 0
+  if ! perf_works; then
+    refresh "perf"
+    local packages=() package
+    if package=$(candidate linux-perf); then
+      packages=("$package")
+    else
+      for package in linux-tools-common linux-tools-generic "linux-tools-$(uname -r)"; do
+        if candidate "$package" >/dev/null; then packages+=("$package"); fi
+      done
+    fi
+    [ ${#packages[@]} -gt 0 ] || fail "apt has no perf for this machine: install perf by hand"
+    install "perf" "${packages[@]}"
+    hash -r
+  fi
+  if ! perf_works; then
+    local perf works=
+    for perf in /usr/lib/linux-tools*/*/perf /usr/lib/linux-tools-*/perf /usr/bin/perf_*; do
+      if [ -x "$perf" ] && "$perf" --version >/dev/null 2>&1; then works=$perf; fi
+    done
+    [ -n "$works" ] || fail "perf is installed but does not run: $(perf --version 2>&1 | head -n 1)"
+    say "installing a link: /usr/local/bin/perf -> $works (no perf for kernel $(uname -r))"
+    [ "$(id -u)" = 0 ] || have sudo || fail "that link needs root or sudo"
+    as_root ln -sf "$works" /usr/local/bin/perf
+    hash -r
+  fi
+
+  local paranoid=0
+  if [ -r /proc/sys/kernel/perf_event_paranoid ]; then paranoid=$(</proc/sys/kernel/perf_event_paranoid); fi
+  if [ "$(id -u)" != 0 ] && [ "$paranoid" -gt 1 ]; then
+    say "kernel.perf_event_paranoid is $paranoid; to let perf see the kernel too: sudo sysctl kernel.perf_event_paranoid=1"
+  fi
+}
+
+# go_minor COMMAND: 26 for go1.26.8; 0 when the command is not there. Asked outside the module, so of the command itself.
+go_minor() {
+  (cd / && GOTOOLCHAIN=local "$1" version 2>/dev/null) | sed -nE 's/.* go1\.([0-9]+).*/\1/p' | grep . || echo 0
+}
+
+# fetch_go: a Go older than go.mod's version fetches the right one by itself; here, so that a failure shows here.
+fetch_go() {
+  local wanted=$1 text
+  GOPROXY=off go env GOVERSION >/dev/null 2>&1 && return
+  say "installing Go $wanted ($(cd / && go env GOVERSION) downloads it)"
+  text=$(go env GOVERSION 2>&1) || fail "go could not download Go $wanted: $(tail -n 1 <<<"$text")"
+}
+
+setup_go() {
+  local wanted how apt
+  wanted=$(sed -nE 's/^go ([0-9.]+).*/\1/p' go.mod)
+  how="install Go $wanted or newer from https://go.dev/dl/ and put its bin folder on PATH"
+  if [ "$(go_minor go)" -lt 21 ]; then
+    refresh "Go $wanted" "$how"
+    apt=$(LC_ALL=C apt-cache policy golang-go | sed -nE 's/ *Candidate: ([0-9]+:)?1\.([0-9]+).*/\2/p')
+    [ "${apt:-0}" -ge 21 ] || fail "Go $wanted is missing, and apt's (1.${apt:-none}) is too old to fetch it: $how"
+    install "Go" golang-go
+    hash -r
+    [ "$(go_minor go)" -ge 21 ] || fail "go on PATH is still too old: $(command -v go): $how"
+  fi
+  fetch_go "$wanted"
+}
+
+setup_make() { setup_command make make; }
+
+setup_certificates() { # without them neither Go nor Maven can reach its registry
+  [ "$(uname -s)" = Linux ] && have apt-get || return 0
+  [ -s /etc/ssl/certs/ca-certificates.crt ] && return
+  refresh "ca-certificates"
+  install "the root certificates" ca-certificates
+}
+
+setup_gcc() {
+  if have gcc && echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1; then return; fi
+  have clang && [ "$(uname -s)" = Darwin ] && return
+  refresh "gcc"
+  install "gcc" gcc libc6-dev
+}
+
+setup_certificates
+setup_make
+setup_jdk
+setup_command mvn maven
+setup_perf
+setup_go
+if [ "$part" = test ]; then
+  setup_gcc
+  setup_command objdump binutils
+fi
