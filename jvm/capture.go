@@ -3,6 +3,7 @@ package jvm
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,17 +47,19 @@ type Host struct {
 // CollectLogs gives the logs that JVMs wrote into a folder, after naming them
 // asm-<pid>.log.
 func CollectLogs(dir string) []string {
-	paths, _ := filepath.Glob(filepath.Join(dir, LogGlob)) // the pattern is well-formed
-	for i, path := range paths {
-		pid, ok := strings.CutPrefix(filepath.Base(path), "asm-pid")
+	// Not filepath.Glob: the folder's name may hold a bracket.
+	names, _ := fs.Glob(os.DirFS(dir), LogGlob) // the pattern is well-formed
+	for i, name := range names {
+		names[i] = filepath.Join(dir, name)
+		pid, ok := strings.CutPrefix(name, "asm-pid")
 		if !ok {
 			continue
 		}
-		if to := filepath.Join(dir, "asm-"+pid); os.Rename(path, to) == nil {
-			paths[i] = to
+		if to := filepath.Join(dir, "asm-"+pid); os.Rename(names[i], to) == nil {
+			names[i] = to
 		}
 	}
-	return paths
+	return names
 }
 
 // WriteCapture writes capture.json into a folder.

@@ -43,6 +43,9 @@ type CommandError struct {
 	Err     error
 }
 
+// errNoInterpreter is what exec's ENOENT means for a file that is there.
+var errNoInterpreter = errors.New("the interpreter of its #! line, or the loader that it was linked for, is not there")
+
 func (e *CommandError) Error() string {
 	switch {
 	case errors.Is(e.Err, exec.ErrNotFound):

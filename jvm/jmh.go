@@ -2,7 +2,11 @@ package jvm
 
 import (
 	"bytes"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // jmhRun follows JMH's text output (its TextReportFormat):
@@ -18,66 +22,71 @@ import (
 //
 // JMH flushes after "Iteration   1: ", so the arrival of this piece is the
 // iteration's beginning, and that of the score its end. What the benchmark
-// itself prints may stand between the two.
+// itself prints may stand between the two, and in front of both on their lines.
 type jmhRun struct {
 	benchmark, params, mode string
 	forks                   []jmhFork
-	measuring               bool
+	measuring               bool   // the newest iteration may still get a score
+	headed                  bool   // the current line holds the iteration's head
+	probing                 bool   // see onProbe
 	blackholes              string // "compiler (auto-detected, use …)"
 	// onProbe is told when JMH is about to ask a JVM for compiler blackholes,
 	// and when it has its answer; nil: nobody wants to know.
 	onProbe func(begins bool)
-	headed  bool // the current line begins with "Iteration"
 }
 
 // A jmhFork is one run of a trial's iterations in one JVM.
 type jmhFork struct {
 	trial, mode string
+	number      int  // JMH's, from 1
 	host        bool // no fork at all: the iterations run in the host JVM
 	warmup      bool
 	iterations  []Span
+	last        int // JMH's number of the newest iteration
 }
 
 func (r *jmhRun) see(line []byte, whole bool, mono int64) {
-	if bytes.HasPrefix(line, []byte("Iteration ")) {
-		r.iterationLine(line, whole, mono)
-		return
+	if !r.headed && len(r.forks) > 0 {
+		r.head(line, mono)
 	}
 	if !whole {
 		return
 	}
+	switch {
+	case r.measuring && looksLikeScore(line) && (r.headed || line[0] != ' '):
+		// The last such line counts, lest a benchmark that prints one of its
+		// own ends the iteration. JMH indents secondary results.
+		r.newest().ToMonoNanos = mono
+	case r.measuring && isFailure(line), bytes.HasPrefix(line, []byte(`Result "`)):
+		r.endIteration(mono)
+	case bytes.HasPrefix(line, []byte("# ")):
+		r.comment(string(line), mono)
+	}
 	r.headed = false
-	if len(line) > 0 && line[0] != '#' {
-		if r.measuring && looksLikeScore(line) {
-			r.endIteration(mono)
-		}
-		return
-	}
-	if len(line) > 0 {
-		r.comment(string(line))
-	}
-	// JMH goes on without a score that we could see: the iteration is over.
-	r.endIteration(mono)
 }
 
 func (r *jmhRun) probe(begins bool) {
-	if r.onProbe != nil {
+	if r.probing != begins && r.onProbe != nil {
 		r.onProbe(begins)
 	}
+	r.probing = begins
 }
 
 // comment takes a whole line that begins with "# ".
-func (r *jmhRun) comment(line string) {
+func (r *jmhRun) comment(line string, mono int64) {
 	key, value, ok := strings.Cut(strings.TrimPrefix(line, "# "), ": ")
 	if !ok {
 		return
 	}
 	switch key {
 	case "JMH version":
+		r.endIteration(mono)
 		r.probe(true)
 	case "Blackhole mode":
 		r.probe(false)
 		r.blackholes = value
+	case "Warmup":
+		r.probe(false) // JMH before 1.33 has no blackhole modes
 	case "Benchmark mode":
 		r.mode, _, _ = strings.Cut(value, ",")
 	case "Benchmark":
@@ -85,55 +94,78 @@ func (r *jmhRun) comment(line string) {
 	case "Parameters":
 		r.params = strings.ReplaceAll(value, " = ", "=")
 	case "Fork", "Warmup Fork":
-		if r.benchmark == "" {
-			return // not JMH
-		}
-		trial := r.benchmark
-		if r.params != "" {
-			trial += " " + r.params
-		}
-		r.forks = append(r.forks, jmhFork{trial: trial, mode: r.mode,
-			host: strings.HasPrefix(value, "N/A"), warmup: key == "Warmup Fork"})
+		r.endIteration(mono)
+		r.fork(value, key == "Warmup Fork")
+	case "Run progress", "Run complete. Total time", "Processing profiler results":
+		// JMH goes on, perhaps without a score that we could see.
+		r.endIteration(mono)
 	}
 }
 
-func (r *jmhRun) iterationLine(line []byte, whole bool, mono int64) {
-	_, score, ok := bytes.Cut(line, []byte(": "))
-	if !ok || len(r.forks) == 0 {
-		return
+// fork takes "1 of 2" or "N/A, test runs in the host VM".
+func (r *jmhRun) fork(value string, warmup bool) {
+	if r.benchmark == "" {
+		return // not JMH
 	}
+	trial := r.benchmark
+	if r.params != "" {
+		trial += " " + r.params
+	}
+	f := jmhFork{trial: trial, mode: r.mode, warmup: warmup, host: strings.HasPrefix(value, "N/A")}
+	if word, _, _ := strings.Cut(value, " "); !f.host {
+		f.number, _ = strconv.Atoi(word)
+	}
+	r.forks = append(r.forks, f)
+}
+
+// iterationHead is JMH's "Iteration %3d: ".
+var iterationHead = regexp.MustCompile(`Iteration ( {0,2}[0-9]+): `)
+
+// head looks for the head of the next iteration. It may stand behind something
+// that the benchmark printed without a line's end.
+func (r *jmhRun) head(line []byte, mono int64) {
 	fork := &r.forks[len(r.forks)-1]
-	if !r.headed {
-		r.headed = true
+	for _, at := range iterationHead.FindAllSubmatchIndex(line, -1) {
+		number := line[at[2]:at[3]]
+		n, err := strconv.Atoi(string(bytes.TrimLeft(number, " ")))
+		if err != nil || len(number) < 3 || n <= fork.last || bytes.HasSuffix(line[:at[0]], []byte("Warmup ")) {
+			continue
+		}
 		r.endIteration(mono)
 		fork.iterations = append(fork.iterations, Span{FromMonoNanos: mono})
-		r.measuring = true
-	}
-	if whole {
-		r.headed = false
-		if looksLikeScore(score) {
-			r.endIteration(mono)
-		}
-	}
-}
-
-func (r *jmhRun) endIteration(mono int64) {
-	if !r.measuring {
+		fork.last = n
+		r.measuring, r.headed = true, true
 		return
 	}
-	r.measuring = false
-	fork := &r.forks[len(r.forks)-1]
-	fork.iterations[len(fork.iterations)-1].ToMonoNanos = mono
 }
 
-// looksLikeScore tells JMH's "15.753 ns/op", "≈ 10⁻⁵ s/op" and "3 ±(99.9%) 1
-// ops/us" from what a benchmark prints.
-func looksLikeScore(s []byte) bool {
-	words := bytes.Fields(s)
+func (r *jmhRun) newest() *Span {
+	fork := &r.forks[len(r.forks)-1]
+	return &fork.iterations[len(fork.iterations)-1]
+}
+
+// endIteration ends the newest iteration, now if it got no score.
+func (r *jmhRun) endIteration(mono int64) {
+	if r.measuring && r.newest().ToMonoNanos == 0 {
+		r.newest().ToMonoNanos = mono
+	}
+	r.measuring = false
+}
+
+// looksLikeScore tells lines that end like JMH's scores: "15.753 ns/op",
+// "≈ 10⁻⁵ s/op", "3 ±(99.9%) 1 ops/us".
+func looksLikeScore(line []byte) bool {
+	words := bytes.Fields(line)
 	if len(words) < 2 {
 		return false
 	}
-	first, unit := words[0], words[len(words)-1]
-	number := first[0] >= '0' && first[0] <= '9' || first[0] == '-' || bytes.HasPrefix(first, []byte("≈")) || bytes.Equal(first, []byte("NaN"))
-	return number && (bytes.HasSuffix(unit, []byte("/op")) || bytes.HasPrefix(unit, []byte("ops/")))
+	number, unit := words[len(words)-2], words[len(words)-1]
+	last, _ := utf8.DecodeLastRune(number)
+	return (unicode.IsNumber(last) || bytes.HasSuffix(number, []byte("NaN"))) &&
+		(bytes.HasSuffix(unit, []byte("/op")) || bytes.HasPrefix(unit, []byte("ops/")))
+}
+
+// isFailure tells what JMH prints in a score's place.
+func isFailure(line []byte) bool {
+	return bytes.HasSuffix(line, []byte("<failure>")) || bytes.Contains(line, []byte("<forked VM failed with exit code "))
 }

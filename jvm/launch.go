@@ -94,6 +94,9 @@ func (l *Launch) closeAll() {
 // withCaptureFlags appends flags to JAVA_TOOL_OPTIONS, behind what is there.
 func withCaptureFlags(env, flags []string) []string {
 	const name = "JAVA_TOOL_OPTIONS="
+	if len(flags) == 0 {
+		return env // an empty variable would make each JVM mention it
+	}
 	quoted := make([]string, len(flags))
 	for i, f := range flags {
 		quoted[i] = quoteOption(f)
@@ -110,16 +113,13 @@ func withCaptureFlags(env, flags []string) []string {
 }
 
 // quoteOption quotes an option with blanks in it as HotSpot's
-// Arguments::parse_options_buffer takes it apart.
+// Arguments::parse_options_buffer takes it apart: as a shell does, but with
+// nothing that escapes.
 func quoteOption(f string) string {
-	switch {
-	case !strings.ContainsAny(f, " \t'\""):
+	if !strings.ContainsAny(f, " \t\n\v\f\r'\"") {
 		return f
-	case !strings.Contains(f, "'"):
-		return "'" + f + "'"
-	default:
-		return `"` + f + `"`
 	}
+	return "'" + strings.ReplaceAll(f, "'", `'"'"'`) + "'"
 }
 
 // PID is the command's process id, the same before and after Release.
@@ -132,16 +132,19 @@ func (l *Launch) Release() error {
 	_, err := l.gate.Write([]byte{1})
 	l.gate.Close()
 	if err != nil {
-		l.cmd.Wait()
-		return fmt.Errorf("launching %s: %w", l.cmd.Args[2], err)
+		l.end()
+		return fmt.Errorf("launching %s: %w", l.cmd.Args[3], err)
 	}
 	// The child holds the only writing end, which a successful exec closes.
 	text, _ := io.ReadAll(l.result)
 	if len(text) == 0 {
 		return nil
 	}
-	l.cmd.Wait()
+	l.end()
 	errno, _ := strconv.Atoi(string(text))
+	if syscall.Errno(errno) == syscall.ENOENT {
+		return &CommandError{l.cmd.Args[3], errNoInterpreter}
+	}
 	return &CommandError{l.cmd.Args[3], syscall.Errno(errno)}
 }
 
@@ -149,7 +152,12 @@ func (l *Launch) Release() error {
 func (l *Launch) Abandon() {
 	l.gate.Close()
 	l.result.Close()
-	l.cmd.Wait()
+	l.end()
+}
+
+// end waits for a process that did not become the command.
+func (l *Launch) end() {
+	_ = l.cmd.Wait() // that it failed is known
 	<-l.copied
 	l.out.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -26,21 +27,33 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	defer ours.Close()
 	// Raw: the real terminal turns \n into \r\n already.
 	if _, err = term.MakeRaw(int(commands.Fd())); err == nil {
 		err = pty.InheritSize(stdout, ours)
 	}
+	var fd int
+	if err == nil {
+		// pty.Open leaves it in blocking mode, where Close does not end a Read.
+		fd, err = unix.FcntlInt(ours.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	}
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
 	if err != nil {
-		ours.Close()
 		commands.Close()
 		return nil, nil, err
 	}
-	return ours, commands, nil
+	return os.NewFile(uintptr(fd), ours.Name()), commands, nil
 }
 
 // Resize tells the command's terminal the size of ours; for SIGWINCH.
 func (l *Launch) Resize(stdout *os.File) {
-	if term.IsTerminal(int(l.out.Fd())) {
-		_ = pty.InheritSize(stdout, l.out)
+	size, err := unix.IoctlGetWinsize(int(stdout.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return // no terminal
+	}
+	if out, err := l.out.SyscallConn(); err == nil {
+		_ = out.Control(func(fd uintptr) { _ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) })
 	}
 }

@@ -13,7 +13,7 @@ type JVM struct {
 	Log     string `json:"log"`               // file name in the capture folder
 	// StartMonoNanos is the JVM's start on the samples' clock.
 	StartMonoNanos int64 `json:"start_mono_nanos"`
-	Fork           int   `json:"fork,omitempty"` // JMH's number of it, from 1
+	Fork           int   `json:"fork,omitempty"` // JMH's number of it, from 1; 0: none
 }
 
 // A Trial is what is measured together: the forks of one JMH benchmark with
@@ -63,13 +63,17 @@ func (w *Watcher) JMHTrials(jvms []JVM, endMonoNanos int64) []Trial {
 	names := trialNames(forks)
 	var trials []Trial
 	index := map[string]int{}
-	number := map[string]int{}
+	taken := map[*JVM]bool{}
 	for i, f := range forks {
-		if f.warmup || len(f.iterations) == 0 {
+		if len(f.iterations) == 0 {
 			continue
 		}
 		j := forkJVM(jvms, f)
-		if j == nil {
+		if j == nil || taken[j] {
+			continue // the fork's own left no log
+		}
+		taken[j] = !f.host
+		if f.warmup {
 			continue
 		}
 		at, ok := index[names[i]]
@@ -78,8 +82,7 @@ func (w *Watcher) JMHTrials(jvms []JVM, endMonoNanos int64) []Trial {
 			index[names[i]] = at
 			trials = append(trials, Trial{Name: names[i]})
 		}
-		number[names[i]]++
-		j.Fork = number[names[i]]
+		j.Fork = f.number
 		for _, s := range f.iterations {
 			if s.ToMonoNanos == 0 {
 				s.ToMonoNanos = max(s.FromMonoNanos, endMonoNanos)

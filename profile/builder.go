@@ -105,13 +105,13 @@ func (b *Builder) event(name string) int {
 // and process; they count for the first event.
 func (b *Builder) Lost(n int64) { bump(&b.lost, 0, n) }
 
-// Add counts one sample. A sample without a process id belongs to the only JVM
-// there is. Samples come in any order.
+// Add counts one sample. A sample of a text without process ids belongs to
+// the only JVM there is. Samples come in any order.
 func (b *Builder) Add(s *sampler.Sample) {
 	e := b.event(s.Event)
 	bump(&b.totals, e, 1)
 	pid := s.PID
-	if pid == 0 && s.TID == 0 && len(b.jvms) == 1 && !s.Kernel() {
+	if pid == sampler.NoPID && len(b.jvms) == 1 {
 		pid = b.jvms[0].PID
 	}
 	for _, i := range b.ofPID[pid] {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/jvm"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
 func reportCommand(s streams) *cobra.Command {
@@ -127,8 +128,8 @@ func guessStarts(samples io.ReadSeeker, c *jvm.Capture) error {
 	}
 	for i := range c.JVMs {
 		at, ok := first[c.JVMs[i].PID]
-		if !ok && len(first) == 1 {
-			at = first[0] // a text without process ids
+		if !ok {
+			at = first[sampler.NoPID]
 		}
 		c.JVMs[i].StartMonoNanos = at
 	}

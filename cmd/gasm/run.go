@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/jvm"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -178,6 +179,9 @@ func (r *run) reportOn() error {
 	if err != nil {
 		return err
 	}
+	if r.flags.format == "text" && r.flags.file == "" {
+		say(r.out, "") // parts the report from the command's output
+	}
 	return finish(r.streams, r.flags, c, j)
 }
 
@@ -191,6 +195,10 @@ func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 	var note string
 	if c.Trials, note = r.trials(c.JVMs); note != "" {
 		c.Notes = append(c.Notes, note)
+	}
+	if bh := r.watch.JMHBlackholes(); strings.HasPrefix(bh, "full + dont-inline") && strings.Contains(bh, "auto-detected") && !jvm.StartsJava(r.command) {
+		c.Notes = append(c.Notes, "JMH uses full blackholes: it could not ask its JVM for compiler blackholes, since capture keeps "+
+			"the JVM's own messages off its output; put gasm in front of the java command itself (gasm profile -- java -jar …)")
 	}
 	return c
 }

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each bad input gets one clear line on stderr and the right exit code.
+func TestUsage(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"nonsense"}, `unknown command "nonsense"`},
+		{[]string{"profile"}, "name a command to run"},
+		{[]string{"profile", "--"}, "name a command to run"},
+		{[]string{"profile", "--nonsense", "--", "true"}, "unknown flag: --nonsense"},
+		{[]string{"profile", "--frequency", "0", "--", "true"}, "--frequency is 0"},
+		{[]string{"profile", "--sampler", "vtune", "--", "true"}, `--sampler is "vtune"`},
+		{[]string{"profile", "--window-start", "(", "--", "true"}, "--window-start: error parsing regexp"},
+		{[]string{"profile", "--delay", "1s", "--window-start", "x", "--", "true"}, "two different windows"},
+		{[]string{"profile", "--delay", "-1s", "--", "true"}, "can't be negative"},
+		{[]string{"profile", "--format", "html", "--", "true"}, "it can be text or json"},
+		{[]string{"report"}, "name a capture folder"},
+		{[]string{"report", "--hot-threshold", "7", "."}, "a share from 0 to 1"},
+		{[]string{"report", "--top", "-1", "."}, "--top is -1"},
+		{[]string{"report", "bad_test.go"}, "at least one assembly log"},
+		{[]string{"version", "x"}, "takes no arguments"},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			r := runGasm(t, c.args)
+			assert.Equal(t, 2, r.code)
+			assert.Contains(t, r.said(), c.want)
+			assert.Empty(t, r.stdout)
+			assert.Equal(t, "Try 'gasm help'.\n", r.stderr[strings.Index(r.stderr, "\n")+1:], "one line, and where to look")
+		})
+	}
+}
+
+func TestBadCommand(t *testing.T) {
+	needPerf(t)
+	dir := t.TempDir()
+	notExecutable := filepath.Join(dir, "not-executable")
+	require.NoError(t, os.WriteFile(notExecutable, []byte("#!/bin/sh\n"), 0o644))
+	noProgram := filepath.Join(dir, "no-program")
+	require.NoError(t, os.WriteFile(noProgram, []byte("just text\n"), 0o755))
+	for _, c := range []struct {
+		name    string
+		command []string
+		code    int
+		want    string
+	}{
+		{"unknown", []string{"no-such-command"}, 1, "command not found: no-such-command"},
+		{"unknown path", []string{"/no/such/command"}, 1, "command not found: /no/such/command"},
+		{"not executable", []string{notExecutable}, 1, "permission denied (is it executable?)"},
+		{"no program", []string{noProgram}, 1, "neither a program nor a script"},
+		{"no JVM", []string{"true"}, 1, "true started no JVM"},
+		{"no JVM, and it fails", []string{"sh", "-c", "exit 3"}, 3, "sh started no JVM"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			temp := t.TempDir()
+			r := runGasm(t, append([]string{"profile", "--"}, c.command...), withEnv("TMPDIR="+temp))
+			assert.Equal(t, c.code, r.code)
+			assert.Contains(t, r.said(), c.want)
+			assert.Empty(t, r.stdout)
+			assertGone(t, temp)
+			if !strings.Contains(c.name, "JVM") {
+				left, err := os.ReadDir(temp)
+				require.NoError(t, err)
+				assert.Empty(t, left, "nothing was captured, so nothing is kept")
+			}
+		})
+	}
+}
+
+func TestBadOutputFolder(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
+	full := filepath.Join(dir, "full")
+	require.NoError(t, os.Mkdir(full, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(full, "precious"), []byte("x"), 0o644))
+	for _, c := range []struct{ name, output, want string }{
+		{"a file", file, "not a directory"},
+		{"below a file", filepath.Join(file, "x"), "not a directory"},
+		{"not empty", full, "the folder is not empty"},
+		{"not writable", "/proc/capture", "making the capture folder"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := runGasm(t, []string{"profile", "-o", c.output, "--", "touch", filepath.Join(dir, "ran")})
+			assert.Equal(t, 1, r.code)
+			assert.Contains(t, r.said(), c.want)
+			assert.NoFileExists(t, filepath.Join(dir, "ran"), "the command must not run in vain")
+		})
+	}
+	assert.FileExists(t, filepath.Join(full, "precious"))
+	t.Run("no temporary folder", func(t *testing.T) {
+		r := runGasm(t, []string{"profile", "--", "true"}, withEnv("TMPDIR=/no/such/folder"))
+		assert.Equal(t, 1, r.code)
+		assert.Contains(t, r.said(), "set TMPDIR, or name one with -o")
+	})
+}
+
+// A disk that fills up ends the capture, not the program.
+func TestFullDisk(t *testing.T) {
+	needPerf(t)
+	classes := javaPrograms(t)
+	disk := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("no small disk to fill: mount needs root: %s", out)
+	}
+	t.Cleanup(func() { exec.Command("umount", "-l", disk).Run() })
+	r := runGasm(t, []string{"profile", "-o", filepath.Join(disk, "capture"), "--", "java", "-Dsec=2", "-cp", classes, "Spin"})
+	assert.Regexp(t, `READY \d+\nsink -?\d+\n`, r.stdout, "the program ran to its end")
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.said(), "no space left on device")
+	assert.Contains(t, r.said(), "the capture is kept in "+disk)
+	t.Log(r.said())
+}
+
+// Without perf there is one line that says how to get it.
+func TestPerfMissing(t *testing.T) {
+	dir := t.TempDir()
+	r := runGasm(t, []string{"profile", "--", "touch", filepath.Join(dir, "ran")}, func(c *exec.Cmd) {
+		touch, err := exec.LookPath("touch")
+		require.NoError(t, err)
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+		require.NoError(t, os.Symlink(touch, filepath.Join(dir, "bin", "touch")))
+		c.Env = append(c.Environ(), "PATH="+filepath.Join(dir, "bin"))
+	})
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.said(), "perf")
+	assert.Contains(t, r.said(), "install")
+	assert.NoFileExists(t, filepath.Join(dir, "ran"))
+	t.Log(r.said())
+}
+
+// A machine without a cycles counter gets cpu-clock, and is told so.
+func TestFallback(t *testing.T) {
+	needPerf(t)
+	if out, _ := exec.Command("perf", "stat", "-e", "cycles", "true").CombinedOutput(); !strings.Contains(string(out), "not supported") {
+		t.Skip("this machine has a cycles counter")
+	}
+	classes := javaPrograms(t)
+	r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "0"})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Regexp(t, `(?m)^Sampler: +perf, cpu-clock at 1001 Hz$`, r.stdout)
+	assert.Contains(t, r.stdout, "note: no hardware cycles counter here")
+}
+
+func TestUnknownEvent(t *testing.T) {
+	needPerf(t)
+	dir := t.TempDir()
+	r := runGasm(t, []string{"profile", "--event", "no-such-event", "--", "touch", filepath.Join(dir, "ran")})
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.said(), "no-such-event")
+	assert.NoFileExists(t, filepath.Join(dir, "ran"))
+	t.Log(r.said())
+}
+
+// gunzip unpacks a committed capture's file.
+func gunzip(t *testing.T, path, to string) {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	text, err := io.ReadAll(z)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(to, text, 0o644))
+}
+
+// savedCapture unpacks the samples and the log of a capture of JDK 17.
+func savedCapture(t *testing.T, name string) (samples, log string) {
+	t.Helper()
+	dir := t.TempDir()
+	samples, log = filepath.Join(dir, "samples.txt"), filepath.Join(dir, "asm.log")
+	gunzip(t, filepath.Join("../../testdata/captures", name, "samples.txt.gz"), samples)
+	gunzip(t, filepath.Join("../../testdata/captures", name, "asm.log.gz"), log)
+	return samples, log
+}
+
+func TestBadFiles(t *testing.T) {
+	samples, log := savedCapture(t, "jdk17-lean-none")
+	dir := t.TempDir()
+	write := func(name string, text []byte) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, text, 0o644))
+		return path
+	}
+	sampleText, err := os.ReadFile(samples)
+	require.NoError(t, err)
+	logText, err := os.ReadFile(log)
+	require.NoError(t, err)
+	empty := write("empty", nil)
+	foreign := write("foreign", []byte("Exception in thread \"main\" java.lang.Error\n\tat A.main(A.java:1)\n"))
+	others := write("others.txt", bytes.ReplaceAll(sampleText, []byte("24997/"), []byte("11111/")))
+	emptyDir := filepath.Join(dir, "empty-folder")
+	require.NoError(t, os.Mkdir(emptyDir, 0o755))
+	for _, c := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"no such file", "no such file", []string{filepath.Join(dir, "nothing"), log}},
+		{"no such log", "no such file", []string{samples, filepath.Join(dir, "nothing")}},
+		{"empty log", "the assembly log is empty", []string{samples, empty}},
+		{"foreign log", "not a HotSpot log", []string{samples, foreign}},
+		{"samples as log", "not a HotSpot log", []string{samples, samples}},
+		{"empty samples", "is empty: the sampler wrote nothing", []string{empty, log}},
+		{"foreign samples", "holds no samples", []string{foreign, log}},
+		{"log as samples", "holds no samples", []string{log, log}},
+		{"other processes only", "are of other processes", []string{others, log}},
+		{"no such pid", "no such JVM in this capture; it has 24997", []string{"--pid", "4", samples, log}},
+		{"empty folder", "is no capture", []string{emptyDir}},
+		{"a folder and more", "a capture folder stands alone", []string{emptyDir, log}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := runGasm(t, append([]string{"report"}, c.args...))
+			assert.Contains(t, []int{1, 2}, r.code)
+			assert.Contains(t, r.said(), c.want)
+			assert.Len(t, strings.Split(r.said(), "\n"), 1, "one line: %s", r.said())
+		})
+	}
+	t.Run("cut log", func(t *testing.T) {
+		r := runGasm(t, []string{"report", samples, write("cut.log", logText[:len(logText)*2/3])})
+		assert.Equal(t, 0, r.code)
+		assert.Contains(t, r.stdout, "ends in the middle")
+	})
+	t.Run("one bad log of two", func(t *testing.T) {
+		r := runGasm(t, []string{"report", samples, foreign, log})
+		assert.Equal(t, 0, r.code)
+		assert.Contains(t, r.said(), "not a HotSpot log")
+		assert.Contains(t, r.stdout, "Workload::main")
+	})
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// runCommand runs a command without gasm.
+func runCommand(t *testing.T, command []string) string {
+	t.Helper()
+	out, err := exec.Command(command[0], command[1:]...).Output()
+	require.NoError(t, err)
+	return string(out)
+}
+
+// Exit code, arguments, stdin and stdout are the command's own.
+func TestPassThrough(t *testing.T) {
+	needPerf(t)
+	classes := javaPrograms(t)
+	r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "echo", "a b", "--top"}, withStdin("line 1\nline 2\n"))
+	assert.Equal(t, 7, r.code)
+	own, report, ok := strings.Cut(r.stdout, "\ngasm: ")
+	require.True(t, ok, r.stdout)
+	assert.Equal(t, "arg 7\narg echo\narg a b\narg --top\nline 1\nline 2\n", own)
+	assert.Contains(t, report, "Exit", "the report is made all the same")
+	assert.Empty(t, r.said(), "a command that fails is no failure of gasm's")
+}
+
+// JVMs that a script starts are found; its other processes are not counted.
+func TestScript(t *testing.T) {
+	needPerf(t)
+	classes := javaPrograms(t)
+	file := filepath.Join(t.TempDir(), "report.json")
+	r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "--", "sh", "-c",
+		`java -cp "$0" Exit 0 one; java -cp "$0" Exit 0 two; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 5`, classes})
+	assert.Equal(t, 5, r.code, r.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	p := readReport(t, text).Profiles[0]
+	assert.Len(t, p.PIDs, 2)
+	assert.Positive(t, p.Account[p.hottestEvent()].OtherProcess, "the shell's own loop")
+}
+
+func TestDelayAndLength(t *testing.T) {
+	needPerf(t)
+	classes := javaPrograms(t)
+	file := filepath.Join(t.TempDir(), "report.json")
+	r := runGasm(t, []string{"profile", "--delay", "1s", "--length", "500ms", "--format", "json", "--report", file,
+		"--", "java", "-Dsec=2", "-cp", classes, "Spin"})
+	require.Equal(t, 0, r.code, r.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	p := readReport(t, text).Profiles[0]
+	assert.InDelta(t, 0.5, p.Window, 0.001)
+	a := p.Account[p.hottestEvent()]
+	assert.Positive(t, a.Outside)
+	assert.InDelta(t, 500, a.Profiled, 400, "samples of half a second")
+	assert.Contains(t, p.Methods[0].Name, "Spin::")
+}
+
+// startSpin starts gasm over Spin and waits until it is warm.
+func startSpin(t *testing.T, args ...string) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
+	t.Helper()
+	needPerf(t)
+	classes := javaPrograms(t)
+	out, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	cmd = exec.Command(binary, append(append([]string{"profile"}, args...), "--", "java", "-cp", classes, "Spin")...)
+	temp := t.TempDir()
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	t.Cleanup(func() { assertGone(t, temp) })
+	ready := &lineWaiter{want: "READY", seen: make(chan string, 1), to: out}
+	cmd.Stdout, cmd.Stderr = ready, stderr
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	select {
+	case <-ready.seen:
+	case <-time.After(60 * time.Second):
+		t.Fatalf("Spin did not begin: %s", stderr)
+	}
+	time.Sleep(500 * time.Millisecond) // for some samples
+	return cmd, out, stderr
+}
+
+// A lineWaiter passes output on and tells when a word has come.
+type lineWaiter struct {
+	want string
+	seen chan string
+	to   *bytes.Buffer
+	told bool
+}
+
+func (w *lineWaiter) Write(b []byte) (int, error) {
+	w.to.Write(b)
+	if !w.told && strings.Contains(w.to.String(), w.want) {
+		w.told = true
+		w.seen <- w.to.String()
+	}
+	return len(b), nil
+}
+
+func exitCode(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(60 * time.Second):
+		t.Fatal("gasm does not end")
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// kill -INT of gasm alone, as a script does it.
+func TestInterrupt(t *testing.T) {
+	cmd, out, stderr := startSpin(t)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	assert.Equal(t, 130, exitCode(t, cmd), stderr)
+	assert.Regexp(t, `(?m)^ +\d+\.\d+%.*Spin::spin`, out.String(), "the report of what there is")
+	assert.NotContains(t, stderr.String(), "gasm:")
+}
+
+// Ctrl-C on a terminal goes to gasm and the command both.
+func TestCtrlC(t *testing.T) {
+	needPerf(t)
+	classes := javaPrograms(t)
+	cmd := exec.Command(binary, "profile", "--", "java", "-cp", classes, "Spin")
+	temp := t.TempDir()
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
+	require.NoError(t, err)
+	defer tty.Close()
+	var out bytes.Buffer
+	ready := &lineWaiter{want: "READY", seen: make(chan string, 1), to: &out}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buf := make([]byte, 4096)
+		for {
+			n, err := tty.Read(buf)
+			ready.Write(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	select {
+	case <-ready.seen:
+	case <-time.After(60 * time.Second):
+		t.Fatal("Spin did not begin")
+	}
+	time.Sleep(500 * time.Millisecond)
+	_, err = tty.Write([]byte{3})
+	require.NoError(t, err)
+	assert.Equal(t, 130, exitCode(t, cmd))
+	<-read
+	assert.Contains(t, out.String(), "Spin::spin")
+	assert.Contains(t, out.String(), "\x1b[", "in colour on a terminal")
+	assertGone(t, temp)
+}
+
+// kill -9 of the JVM: its log is cut, the rest is there.
+func TestKilledJVM(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "capture")
+	cmd, out, stderr := startSpin(t, "-o", dir)
+	_, pid, ok := strings.Cut(out.String(), "READY ")
+	require.True(t, ok)
+	pid, _, _ = strings.Cut(pid, "\n")
+	require.NoError(t, exec.Command("kill", "-9", pid).Run())
+	assert.Equal(t, 137, exitCode(t, cmd), stderr)
+	assert.Contains(t, out.String(), "Spin::spin")
+	r := runGasm(t, []string{"report", "--format", "json", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	p := readReport(t, []byte(r.stdout)).Profiles[0]
+	assert.Contains(t, p.Methods[0].Name, "Spin::")
+}
+
+// assertGone checks that no process with this folder in its environment is
+// left: neither perf nor a JVM, which have gasm's own.
+func assertGone(t *testing.T, temp string) {
+	t.Helper()
+	var left []string
+	for range 50 {
+		left = nil
+		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, path := range environs {
+			if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte("TMPDIR="+temp)) {
+				command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+				left = append(left, strings.ReplaceAll(string(command), "\x00", " "))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("left running after gasm: %q", left)
+}
