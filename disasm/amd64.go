@@ -1,0 +1,195 @@
+package disasm
+
+import (
+	"strconv"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// decodeAMD64 decodes x86-64 code. All texts share one string, so a call allocates little more than its result.
+func decodeAMD64(syntax Syntax, code []byte, pc uint64) []Inst {
+	const bytesPerInst, textPerInst = 4, 24 // typical of compiled Java code
+	insts := make([]Inst, 0, len(code)/bytesPerInst+1)
+	ends := make([]int, 0, cap(insts)) // of each instruction's text
+	x := x86{syntax: syntax, names: spellings(), buf: make([]byte, 0, cap(insts)*textPerInst)}
+	for len(code) > 0 {
+		x.code, x.pc = code, pc
+		in := x.next()
+		insts = append(insts, in)
+		ends = append(ends, len(x.buf))
+		code = code[in.Len:]
+		pc += uint64(in.Len)
+	}
+	text, start := string(x.buf), 0
+	for i, end := range ends {
+		insts[i].Text = text[start:end]
+		start = end
+	}
+	return insts
+}
+
+// An x86 decodes and prints one instruction after the other.
+type x86 struct {
+	syntax Syntax
+	names  []spelling // by x86asm.Op
+	buf    []byte     // texts of all instructions so far
+	code   []byte     // the rest of the input
+	pc     uint64     // address of code[0]
+
+	prefixes        // what comes before the opcode
+	op       []byte // from the opcode, or the VEX or EVEX prefix, on
+	vec      vector // what a VEX or EVEX prefix says
+	mem      memory // the ModRM operand, if it is one
+
+	spell    *spelling
+	args     x86asm.Args // in Intel's order; nil ends them
+	dataSize int         // of the operation, in bits
+	memBytes int         // size of the memory operand, 0 if it has none
+	branch16 bool        // a branch to an address of 16 bits
+	one      bool        // a shift by one that Intel's syntax spells out
+	len      int         // of the instruction, prefixes included
+	bad      int         // bytes left that belong to an instruction already found to be undecodable
+}
+
+const maxInstLen = 15
+
+// next decodes and prints the instruction at the start of x.code.
+func (x *x86) next() Inst {
+	if x.bad > 0 {
+		x.bad--
+		return x.byteInst()
+	}
+	start := len(x.buf)
+	x.scanPrefixes()
+	x.op = nil
+	if x.alone > 0 {
+		in := Inst{Addr: x.pc, Len: x.alone}
+		x.appendPrefixNames(x.alone)
+		x.buf = x.buf[:len(x.buf)-1] // the blank
+		return in
+	}
+	if !x.decode() {
+		if x.truncated() {
+			return x.cutInst(start)
+		}
+		x.bad = min(x.badLen(), len(x.code)) - 1
+		x.buf = x.buf[:start]
+		return x.byteInst()
+	}
+	in := Inst{Addr: x.pc, Len: x.len, Kind: x.spell.kind}
+	if rel, ok := x.args[0].(x86asm.Rel); ok {
+		in.Target = x.target(rel)
+	}
+	x.print()
+	return in
+}
+
+// truncated reports whether the end of the input cuts off an instruction.
+func (x *x86) truncated() bool {
+	switch {
+	case len(x.code) >= maxInstLen, len(x.op) == 0 && x.n < len(x.code):
+		return false
+	case len(x.op) == 0, x.vec.form != 0 && len(x.op) <= x.vec.head()+1:
+		return true
+	}
+	var padded [maxInstLen]byte
+	copy(padded[:], x.code)
+	return x.wouldDecode(padded[:])
+}
+
+// wouldDecode reports whether code would be an instruction.
+func (x *x86) wouldDecode(code []byte) bool {
+	other := x86{syntax: x.syntax, names: x.names, code: code, pc: x.pc}
+	other.scanPrefixes()
+	return other.decode()
+}
+
+// cutInst is the first byte of an instruction that is cut off: a prefix keeps its name.
+func (x *x86) cutInst(start int) Inst {
+	x.buf = x.buf[:start]
+	if x.n == 0 {
+		return x.byteInst()
+	}
+	x.buf = append(x.buf, prefixName(x.code[0])...)
+	return Inst{Addr: x.pc, Len: 1}
+}
+
+// badLen is what objdump's "(bad)" takes of the input; decoding goes on behind it. That is prefixes and opcode, but of
+// the opcode only one byte where the operands are to blame.
+func (x *x86) badLen() int {
+	switch {
+	case len(x.op) == 0:
+		return max(x.n, 1)
+	case x.vec.badPrefix(x.op) > 0:
+		return x.n + x.vec.badPrefix(x.op)
+	}
+	n := opcodeLen(x.op)
+	switch {
+	case x.vec.form != 0:
+		n = x.vec.head() + 1
+	case x.op[0]&0xf8 == 0xd8: // ModRM is part of an x87 opcode
+		return x.n + 1 + max(x.readMem(1, x.rex), 1)
+	case x.op[0] == 0x8f && len(x.op) > 1 && x.op[1]&31 >= 8 && x.op[1]&31 <= 10: // AMD's XOP prefix
+		return x.n + 4
+	}
+	if n > 1 && x.badOperand(n) {
+		return x.n + 1
+	}
+	return x.n + n
+}
+
+// badOperand reports whether there is an instruction with that opcode of n bytes, but with a register where this has
+// memory, or the other way around.
+func (x *x86) badOperand(n int) bool {
+	if len(x.op) <= n {
+		return false
+	}
+	var other [maxInstLen]byte
+	copy(other[:], x.code)
+	if other[x.n+n] >= 0xc0 {
+		other[x.n+n] &= 0x38
+	} else {
+		other[x.n+n] |= 0xc0
+	}
+	return x.wouldDecode(other[:])
+}
+
+func (x *x86) byteInst() Inst {
+	x.buf = append(x.buf, ".byte "...)
+	x.buf = appendHex(x.buf, uint64(x.code[0]))
+	return Inst{Addr: x.pc, Len: 1, Bad: true}
+}
+
+// decode finds out what the instruction is, without printing it.
+func (x *x86) decode() bool {
+	if x.n >= len(x.code) || x.n >= maxInstLen-1 {
+		return false
+	}
+	x.op = x.code[x.n:min(len(x.code), maxInstLen)]
+	x.vec = vector{}
+	x.mem = memory{}
+	x.one, x.branch16 = false, false
+	switch {
+	case x.scanVector():
+		if !x.decodeVector() {
+			return false
+		}
+	case !x.decodeLegacy():
+		return false
+	}
+	return x.len <= maxInstLen && x.len <= len(x.code)
+}
+
+// target is where a relative branch goes. A 16-bit operand size cuts it to 16 bits.
+func (x *x86) target(rel x86asm.Rel) uint64 {
+	t := x.pc + uint64(x.len) + uint64(rel)
+	if x.branch16 {
+		t &= 0xffff
+	}
+	return t
+}
+
+// appendHex appends v as objdump writes numbers: 0x10.
+func appendHex(b []byte, v uint64) []byte {
+	return strconv.AppendUint(append(b, "0x"...), v, 16)
+}

@@ -1,0 +1,259 @@
+package disasm
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// decodeLegacy decodes an instruction without VEX or EVEX prefix.
+//
+// x86asm sees only those prefixes that can change what the instruction is, each once: it has rules of its own for the
+// others, which are not objdump's.
+func (x *x86) decodeLegacy() bool {
+	if x.shortBranch() || x.decodeFact() {
+		return true
+	}
+	var raw [maxInstLen + 4]byte
+	fed := raw[:0]
+	for _, i := range [...]int8{x.addr, x.data, x.rep} {
+		if i >= 0 {
+			fed = append(fed, x.code[i])
+		}
+	}
+	if x.rex != 0 {
+		fed = append(fed, x.rex)
+	}
+	head := len(fed)
+	fed = append(fed, x.op...)
+	alias(fed[head:])
+	in, err := x86asm.Decode(fed, 64)
+	if err != nil || in.Op == 0 || in.Len <= head {
+		return false
+	}
+	x.len = x.n + in.Len - head
+	x.take(&in)
+	x.usePrefixes(&in)
+	x.respell(in.Op)
+	if x.hasModRMMem() {
+		x.use(x.addr)
+		return x.readMem(opcodeLen(x.op), x.rex) > 0
+	}
+	return true
+}
+
+// alias replaces opcode extensions that mean the same as another one: x86asm knows only the other one.
+func alias(op []byte) {
+	if len(op) < 2 {
+		return
+	}
+	switch digit := op[1] >> 3 & 7; {
+	case op[0]&^1 == 0xf6 && digit == 1: // test
+		op[1] &^= 0x38
+	case (op[0]&^1 == 0xc0 || op[0]&^3 == 0xd0) && digit == 6: // shl
+		op[1] &^= 0x10
+	}
+}
+
+// take copies what the printer needs of x86asm's view of the instruction.
+func (x *x86) take(in *x86asm.Inst) {
+	x.spell = &x.names[in.Op]
+	x.args = in.Args
+	x.dataSize = in.DataSize
+	x.memBytes = in.MemBytes
+}
+
+// opcodeLen is the length of a legacy opcode, without prefixes; less if it is cut off.
+func opcodeLen(op []byte) int {
+	switch {
+	case op[0] != 0x0f || len(op) < 2:
+		return 1
+	case op[1] == 0x38 || op[1] == 0x3a:
+		return min(3, len(op))
+	}
+	return 2
+}
+
+// hasModRMMem reports whether ModRM describes a memory operand: those of string instructions and of mov with an
+// absolute address are implied.
+func (x *x86) hasModRMMem() bool {
+	if x.spell.implied || x.isMoffs() {
+		return false
+	}
+	for _, a := range x.args {
+		if _, ok := a.(x86asm.Mem); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// usePrefixes marks the prefixes that show in the instruction's text.
+func (x *x86) usePrefixes(in *x86asm.Inst) {
+	for i := range in.Prefix {
+		p := in.Prefix[i]
+		if p == 0 {
+			break
+		}
+		if p&x86asm.PrefixImplicit == 0 {
+			continue
+		}
+		switch b := byte(p); {
+		case b == prefixData:
+			x.use(x.data)
+		case b == prefixAddr:
+			x.use(x.addr)
+		case b == prefixRepe || b == prefixRepne:
+			x.use(x.rep)
+		case b&0xf0 == 0x40:
+			x.use(int8(x.n - 1))
+		}
+	}
+}
+
+// shortBranch decodes near branches with an operand-size prefix, to a 16-bit address, as AMD has them.
+func (x *x86) shortBranch() bool {
+	n := opcodeLen(x.op)
+	b := x.op[n-1]
+	if x.data < 0 || x.rex&rexW != 0 || n == 1 && b != 0xe8 && b != 0xe9 || n == 2 && b&0xf0 != 0x80 || n > 2 || len(x.op) < n+2 {
+		return false
+	}
+	fed := [6]byte{x.op[0], b}
+	in, err := x86asm.Decode(fed[:n+4], 64)
+	if err != nil {
+		return false
+	}
+	x.use(x.data)
+	x.take(&in)
+	x.dataSize = 16
+	x.len = x.n + n + 2
+	x.args[0] = x86asm.Rel(int16(binary.LittleEndian.Uint16(x.op[n:])))
+	x.branch16 = true
+	return true
+}
+
+// respell changes what depends on more than the operation.
+func (x *x86) respell(op x86asm.Op) {
+	b := x.op[0]
+	switch {
+	case b == 0x90:
+		x.respellNop()
+	case b&0xf8 == 0xb8 && x.rex&rexW != 0:
+		x.spell = &movabs
+	case x.isMoffs():
+		x.respellMoffs()
+	case b == 0xd0 || b == 0xd1:
+		x.args[1] = nil
+		x.one = x.syntax == Intel
+	case b&0xf8 == 0xd8:
+		x.respellFloat(op)
+	case b == 0xcc:
+		x.spell, x.args[0] = &int3, nil
+	case b == 0x63 && x.rex&rexW != 0:
+		x.spell = &movslq
+	case b&^1 == 0xca && x.rex == 0x40|rexW:
+		x.spell = &lretq
+		x.use(int8(x.n - 1))
+	case op == x86asm.SYSRET && x.rex == 0x40|rexW:
+		x.spell = &sysret
+		x.use(int8(x.n - 1))
+	case (op == x86asm.PUSH || op == x86asm.POP) && x.dataSize == 16:
+		x.use(x.data)
+	}
+}
+
+// isMoffs reports whether the operand is an absolute address of 64 bits, or 32 with an address-size prefix.
+func (x *x86) isMoffs() bool {
+	return x.op[0]&^3 == 0xa0
+}
+
+func (x *x86) respellMoffs() {
+	x.spell = &movabs
+	if x.addr >= 0 {
+		x.spell = &mov
+		x.used &^= 1 << x.addr
+	}
+	if x.op[0]&1 == 0 { // the operand is %al, whatever the prefixes say
+		if x.rex != 0 {
+			x.used &^= 1 << (x.n - 1)
+		}
+		if x.data >= 0 {
+			x.used &^= 1 << x.data
+		}
+	}
+}
+
+// regFieldIsOpcode reports whether ModRM.reg names no register that REX.R could extend.
+func (x *x86) regFieldIsOpcode() bool {
+	if x.vec.form != 0 {
+		return false
+	}
+	switch b := x.op[0]; {
+	case b == 0x0f:
+		return len(x.op) > 1 && bytes.IndexByte(groups0F, x.op[1]) >= 0
+	default:
+		return b&0xf8 == 0xd8 || bytes.IndexByte(groups, b) >= 0
+	}
+}
+
+// The opcodes that ModRM.reg extends, and in map 0F those that ignore it.
+var (
+	groups   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
+	groups0F = []byte("\x00\x01\x18\x71\x72\x73\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
+)
+
+// respellNop makes the difference between nop, pause and xchg with itself.
+func (x *x86) respellNop() {
+	if x.spell != &x.names[x86asm.NOP] {
+		return
+	}
+	x.used = 0
+	if x.data < 0 && (x.rex == 0 || x.rex == 0x48) {
+		return
+	}
+	r := x86asm.EAX
+	switch {
+	case x.rex&rexW != 0:
+		r = x86asm.RAX
+	case x.data >= 0:
+		r = x86asm.AX
+		x.use(x.data)
+	}
+	x.spell = &x.names[x86asm.XCHG]
+	x.args[0], x.args[1] = r, r
+}
+
+// respellFloat spells what is special about x87.
+func (x *x86) respellFloat(op x86asm.Op) {
+	b, modrm := x.op[0], x.op[1]
+	if x.waits {
+		if s, ok := waiting[op]; ok {
+			x.spell = &s
+		}
+	}
+	switch {
+	case b == 0xdb && modrm < 0xc0 && modrm>>3&5 == 5:
+		x.memBytes = 10
+	case (b == 0xdc || b == 0xde) && modrm >= 0xe0 && x.syntax == ATT:
+		x.reverse()
+	}
+}
+
+// reverse swaps fsub and fsubr, fdiv and fdivr where the destination is not the top of the stack: AT&T's assembler had
+// them the wrong way around, and GNU keeps to it.
+func (x *x86) reverse() {
+	for i, s := range [...]*spelling{
+		&x.names[x86asm.FSUB], &x.names[x86asm.FSUBR], &x.names[x86asm.FDIV], &x.names[x86asm.FDIVR],
+		&x.names[x86asm.FSUBP], &x.names[x86asm.FSUBRP], &x.names[x86asm.FDIVP], &x.names[x86asm.FDIVRP],
+	} {
+		if s == x.spell {
+			x.spell = &x.names[reversed[i]]
+			return
+		}
+	}
+}
+
+var reversed = [...]x86asm.Op{
+	x86asm.FSUBR, x86asm.FSUB, x86asm.FDIVR, x86asm.FDIV, x86asm.FSUBRP, x86asm.FSUBP, x86asm.FDIVRP, x86asm.FDIVP,
+}

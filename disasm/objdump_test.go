@@ -1,0 +1,109 @@
+package disasm
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// objdump disassembles all blobs with one run of GNU objdump: they become the sections of one ELF file, each at its
+// address. Bad is set where objdump could not decode the instruction or one of its operands.
+func objdump(t testing.TB, syntax Syntax, blobs []blob) [][]Inst {
+	t.Helper()
+	tool, err := exec.LookPath("objdump")
+	if err != nil {
+		t.Skip("GNU objdump is not installed (apt-get install binutils)")
+	}
+	if out, _ := exec.Command(tool, "--help").Output(); !bytes.Contains(out, []byte("elf64-x86-64")) {
+		t.Skip("objdump here is not GNU's, or knows no x86-64")
+	}
+	file := filepath.Join(t.TempDir(), "blobs.elf")
+	if err := os.WriteFile(file, elf(blobs), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-D", "-z", "-w", "--no-show-raw-insn", file}
+	if syntax == Intel {
+		args = append(args, "-M", "intel")
+	}
+	out, err := exec.Command(tool, args...).Output()
+	if err != nil {
+		t.Fatalf("%s %v: %v", tool, args, err)
+	}
+	return parseObjdump(t, out, blobs)
+}
+
+// elf lays the blobs out as sections s0, s1, … of an ELF file without symbols.
+func elf(blobs []blob) []byte {
+	const ehdr, shdr = 64, 64
+	names, data := []byte{0}, []byte(nil)
+	sections := make([]byte, shdr) // the first one is null by definition
+	section := func(name string, typ uint32, flags, addr uint64, body []byte) {
+		h := binary.LittleEndian.AppendUint32(nil, uint32(len(names)))
+		h = binary.LittleEndian.AppendUint32(h, typ)
+		for _, v := range []uint64{flags, addr, uint64(ehdr + len(data)), uint64(len(body)), 0, 1, 0} {
+			h = binary.LittleEndian.AppendUint64(h, v)
+		}
+		names = append(append(names, name...), 0)
+		data = append(data, body...)
+		sections = append(sections, h...)
+	}
+	const progbits, strtab, allocExec = 1, 3, 6
+	for i, b := range blobs {
+		section("s"+strconv.Itoa(i), progbits, allocExec, b.pc, b.code)
+	}
+	section("names", strtab, 0, 0, append(bytes.Clone(names), "names\x00"...))
+
+	h := []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+	le := binary.LittleEndian
+	h = le.AppendUint32(le.AppendUint16(le.AppendUint16(h, 1), 62), 1) // relocatable, x86-64, version
+	h = le.AppendUint64(le.AppendUint64(le.AppendUint64(h, 0), 0), uint64(ehdr+len(data)))
+	h = le.AppendUint32(h, 0)
+	for _, v := range []uint16{ehdr, 0, 0, shdr, uint16(len(blobs) + 2), uint16(len(blobs) + 1)} {
+		h = le.AppendUint16(h, v)
+	}
+	return append(append(h, data...), sections...)
+}
+
+var symbolNote = regexp.MustCompile(`([0-9a-f]+) <[^>]*>`)
+
+// parseObjdump reads "  7fae08938080:	mov    %rax,%rbx" lines below "Disassembly of section s7:".
+func parseObjdump(t testing.TB, out []byte, blobs []blob) [][]Inst {
+	t.Helper()
+	all := make([][]Inst, len(blobs))
+	cur := -1
+	for sc := bufio.NewScanner(bytes.NewReader(out)); sc.Scan(); {
+		line := sc.Text()
+		if name, ok := strings.CutPrefix(line, "Disassembly of section s"); ok {
+			cur, _ = strconv.Atoi(strings.TrimSuffix(name, ":"))
+			continue
+		}
+		addr, text, ok := strings.Cut(line, ":\t")
+		if !ok || cur < 0 {
+			continue
+		}
+		pc, err := strconv.ParseUint(strings.TrimSpace(addr), 16, 64)
+		if err != nil {
+			t.Fatalf("objdump: %q", line)
+		}
+		if strings.Contains(text, "<") {
+			text = symbolNote.ReplaceAllString(text, "0x$1")
+		}
+		text = strings.Replace(strings.TrimRight(text, " "), " $1,", " ", 1) // since 2.41: shl $1,%eax
+		all[cur] = append(all[cur], Inst{Addr: pc, Text: text, Bad: strings.Contains(text, "(bad)")})
+	}
+	for i, b := range blobs {
+		end := b.pc + uint64(len(b.code))
+		for j := len(all[i]) - 1; j >= 0; j-- {
+			all[i][j].Len = int(end - all[i][j].Addr)
+			end = all[i][j].Addr
+		}
+	}
+	return all
+}
