@@ -82,7 +82,7 @@ func countsOf(a *profile.Account, rows []accountRow) []int64 {
 
 // fillShares writes shares into cells, and leaves them blank where there are no samples.
 func fillShares(cells []string, counts []int64, total int64) {
-	for i, s := range shares(counts, total, -1) {
+	for i, s := range shares(counts, total) {
 		if counts[i] > 0 {
 			cells[i] = s.String()
 		}

@@ -20,10 +20,9 @@ func shareOf(n, total int64) share {
 
 func (s share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
 
-// shares are the shares of counts in total, adjusted so that they add up to that of their sum. Rounding leaves them a
-// few hundredths off; these go to the entry named by rest, one that sums up what has no line of its own and is nowhere
-// else in the report, or (rest < 0) one each to those that rounding wronged most.
-func shares(counts []int64, total int64, rest int) []share {
+// shares are the shares of counts in total, adjusted so that they add up to that of their sum: the few hundredths that
+// rounding leaves go, one each, to those that it wronged most.
+func shares(counts []int64, total int64) []share {
 	parts := make([]share, len(counts))
 	var sum int64
 	off := share(0) // how much the parts lack
@@ -33,10 +32,6 @@ func shares(counts []int64, total int64, rest int) []share {
 		sum += n
 	}
 	off += shareOf(sum, total)
-	if rest >= 0 && parts[rest]+off >= 0 {
-		parts[rest] += off
-		return parts
-	}
 	for _, i := range byLoss(counts, parts, total) {
 		switch {
 		case off == 0:

@@ -6,21 +6,20 @@ import (
 )
 
 func TestShares(t *testing.T) {
-	check := func(counts []int64, total int64, rest int, want ...share) {
+	check := func(counts []int64, total int64, want ...share) {
 		t.Helper()
-		if got := shares(counts, total, rest); !slices.Equal(got, want) {
-			t.Errorf("%v of %d, rest %d: got %v, want %v", counts, total, rest, got, want)
+		if got := shares(counts, total); !slices.Equal(got, want) {
+			t.Errorf("%v of %d: got %v, want %v", counts, total, got, want)
 		}
 	}
-	check([]int64{1, 1}, 2, -1, 5000, 5000)
-	check([]int64{1, 1, 1}, 3, -1, 3334, 3333, 3333)
-	check([]int64{1, 1, 1}, 3, 2, 3333, 3333, 3334)
-	check([]int64{2, 2, 2}, 12, -1, 1667, 1667, 1666)      // 50.00 %, though each is 16.67 %
-	check([]int64{1, 1, 1, 0}, 3, -1, 3334, 3333, 3333, 0) // nothing stays nothing
-	check([]int64{53000 - 3, 3}, 53000, -1, 9999, 1)
-	check([]int64{0, 0}, 0, -1, 0, 0)
-	check([]int64{3, 3, 3}, 50000, -1, 1, 1, 0)
-	check(nil, 5, -1)
+	check([]int64{1, 1}, 2, 5000, 5000)
+	check([]int64{1, 1, 1}, 3, 3334, 3333, 3333)
+	check([]int64{2, 2, 2}, 12, 1667, 1667, 1666)      // 50.00 %, though each is 16.67 %
+	check([]int64{1, 1, 1, 0}, 3, 3334, 3333, 3333, 0) // nothing stays nothing
+	check([]int64{53000 - 3, 3}, 53000, 9999, 1)
+	check([]int64{0, 0}, 0, 0, 0)
+	check([]int64{3, 3, 3}, 50000, 1, 1, 0)
+	check(nil, 5)
 }
 
 // FuzzShares checks that shares add up, and that none is off by more than rounding explains.
@@ -31,7 +30,7 @@ func FuzzShares(f *testing.F) {
 		counts := []int64{int64(a), int64(b), int64(c)}
 		total := int64(a) + int64(b) + int64(c) + int64(d)
 		var sum share
-		for i, s := range shares(counts, total, -1) {
+		for i, s := range shares(counts, total) {
 			if d := s - shareOf(counts[i], total); d < -1 || d > 1 {
 				t.Errorf("%v of %d: %v is off by %d", counts, total, s, d)
 			}

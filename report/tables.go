@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,8 +23,6 @@ type ranking struct {
 	about string
 	// all tells that the table is not cut at Options.Top.
 	all bool
-	// whole tells that rows and rest are all of the profile, so the totals are 100 %.
-	whole bool
 	// shorten makes names shorter where the terminal is narrow.
 	shorten func(name string, width int, ellipsis string) string
 }
@@ -38,7 +37,7 @@ type rankingRow struct {
 }
 
 func (r *textReport) regionTable() {
-	t := ranking{title: "Hottest Regions", more: "warm region", whole: true, shorten: shortMethod}
+	t := ranking{title: "Hottest Regions", more: "warm region", shorten: shortMethod}
 	for _, reg := range r.p.Regions {
 		t.rows = append(t.rows, rankingRow{counts: reg.Counts, source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)})
 	}
@@ -47,7 +46,7 @@ func (r *textReport) regionTable() {
 }
 
 func (r *textReport) methodTable() {
-	t := ranking{title: "Hottest Methods (after inlining)", more: "warm method", whole: true, shorten: shortMethod}
+	t := ranking{title: "Hottest Methods (after inlining)", more: "warm method", shorten: shortMethod}
 	for _, m := range r.p.Methods {
 		row := rankingRow{counts: m.Counts, source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
 		if m.Blobs > 1 && m.CompileID != 0 { // the many bodies of a stub or codelet are no compilations
@@ -61,13 +60,15 @@ func (r *textReport) methodTable() {
 
 // outsideCodeCache are the rows that fill a table of the code cache up to 100 %.
 func (r *textReport) outsideCodeCache(rows []rankingRow) []rankingRow {
-	unresolved, native := r.zero(), r.zero()
-	for e := range r.p.Accounts {
-		unresolved[e] = r.p.Accounts[e].Unresolved
-		native[e] = r.p.Accounts[e].Profiled - unresolved[e] - sum(rows, e)
+	unresolved, native, skipped := r.zero(), r.zero(), r.zero()
+	for e, a := range r.p.Accounts {
+		unresolved[e] = a.Unresolved
+		native[e] = a.Native + a.Kernel
+		skipped[e] = a.Compiled + a.Stub + a.Interpreter - sum(rows, e)
 	}
 	return []rankingRow{
 		{counts: native, name: "<native code: see Hottest Native Functions below>"},
+		{counts: skipped, name: "<left out by --skip-interpreter or --skip-vm-stubs>"},
 		{counts: unresolved, name: "<addresses of unknown code>"},
 	}
 }
@@ -138,7 +139,7 @@ func (r *textReport) nativeTable() {
 }
 
 func (r *textReport) sourceTable() {
-	t := ranking{title: "Distribution by Source", more: "source", all: true, whole: true, shorten: shortMiddle}
+	t := ranking{title: "Distribution by Source", more: "source", all: true, shorten: shortMiddle}
 	for _, s := range r.p.Sources {
 		t.rows = append(t.rows, rankingRow{counts: s.Counts, name: s.Source})
 	}
@@ -150,16 +151,13 @@ func (r *textReport) ranking(t ranking) {
 	if len(t.rows) == 0 {
 		return
 	}
-	rows, spare := r.cut(t)
+	rows := r.cut(t)
 	for _, row := range t.rest {
 		if r.visible(row.counts) {
 			rows = append(rows, row)
-			if spare < 0 {
-				spare = len(rows) - 1
-			}
 		}
 	}
-	lines := r.layout(t, rows, spare)
+	lines := r.layout(t, rows)
 	r.rule(t.title)
 	for _, line := range lines[:len(lines)-1] {
 		r.line("%s", line)
@@ -169,28 +167,28 @@ func (r *textReport) ranking(t ranking) {
 	r.line("")
 }
 
-// cut keeps the rows that the table shows and sums up the others in one. It returns the index of that one, or -1.
-func (r *textReport) cut(t ranking) (rows []rankingRow, spare int) {
+// cut keeps the rows that the table shows and sums up the others in one.
+func (r *textReport) cut(t ranking) []rankingRow {
 	shown := 0
 	for shown < len(t.rows) && (r.Top == 0 || t.all || shown < r.Top) && r.visible(t.rows[shown].counts) {
 		shown++
 	}
-	rows = append(rows, t.rows[:shown]...)
+	rows := slices.Clone(t.rows[:shown])
 	others := t.rows[shown:]
 	switch {
 	case len(others) == 0:
-		return rows, -1
+		return rows
 	case len(others) == 1 && r.visible(others[0].counts):
-		return append(rows, others[0]), -1 // the row about one other has room for that one
+		return append(rows, others[0]) // the row about one other has room for that one
 	}
 	row := rankingRow{counts: r.zero(), name: fmt.Sprintf("<...other %s...>", plural(len(others), t.more))}
 	for e := range row.counts {
 		row.counts[e] = sum(others, e)
 	}
 	if !r.visible(row.counts) {
-		return rows, -1
+		return rows
 	}
-	return append(rows, row), shown
+	return append(rows, row)
 }
 
 // visible tells whether counts are more than 0.00 % in any event.
@@ -203,13 +201,13 @@ func (r *textReport) visible(counts profile.Counts) bool {
 	return false
 }
 
-// layout turns rows into lines, and adds that of the totals. The row at spare, if any, takes what rounding leaves over.
-func (r *textReport) layout(t ranking, rows []rankingRow, spare int) []string {
+// layout turns rows into lines, and adds that of the totals.
+func (r *textReport) layout(t ranking, rows []rankingRow) []string {
 	var columns [][]string
 	var header []string
 	var aligns []tw.Align
 	for e, event := range r.p.Events {
-		columns = append(columns, r.amounts(t, rows, spare, e))
+		columns = append(columns, r.amounts(rows, e))
 		header = append(header, event)
 		aligns = append(aligns, tw.AlignRight)
 	}
@@ -267,29 +265,18 @@ func columnWidth(cells []string) int {
 	return width
 }
 
-// amounts is the column of event e, the total at its end. Its numbers add up.
-func (r *textReport) amounts(t ranking, rows []rankingRow, spare, e int) []string {
+// amounts is the column of event e, the total at its end. Each share is rounded by itself: one that is bent so that the
+// column adds up would differ from the same number in another table.
+func (r *textReport) amounts(rows []rankingRow, e int) []string {
 	profiled := r.p.Accounts[e].Profiled
-	var counts []int64
-	for i := range rows {
-		counts = append(counts, rows[i].counts[e])
-	}
-	parts := make([]share, len(counts))
-	if t.whole {
-		parts = shares(counts, profiled, spare)
-	}
 	var cells []string
 	var total int64
-	var whole share
-	for i, n := range counts {
-		if !t.whole {
-			parts[i] = shareOf(n, profiled)
-		}
+	for _, row := range rows {
+		n := row.counts[e]
 		total += n
-		whole += parts[i]
-		cells = append(cells, r.tableAmount(n, parts[i]))
+		cells = append(cells, r.tableAmount(n, shareOf(n, profiled)))
 	}
-	return append(cells, r.tableAmount(total, whole))
+	return append(cells, r.tableAmount(total, shareOf(total, profiled)))
 }
 
 // tableAmount writes a count or its share in a table: blank for none.
