@@ -39,7 +39,7 @@ func (r *textReport) note(mark, text string) {
 func (r *textReport) capture(ps []profile.Profile) {
 	h := r.header
 	r.field("gasm", nonEmpty(h.GasmVersion)...)
-	r.field("Command", nonEmpty(shortCommand(h.Command, r.columns(textWidth)-len("Other JVMs: "), r.glyphs.ellipsis))...)
+	r.field("Command", commandLines(h.Command, r.columns(textWidth)-len("Other JVMs: "), r.glyphs.ellipsis)...)
 	r.field("Sampler", nonEmpty(h.samplerText())...)
 	r.field("Other JVMs", r.listed(h.unprofiled(ps))...)
 	if !r.single {

@@ -44,6 +44,29 @@ func shortMiddle(s string, width int, ellipsis string) string {
 	return string(runes[:head]) + ellipsis + string(runes[len(runes)-(keep-head):])
 }
 
+// maxCommandLines is how many lines of the header a command may take.
+const maxCommandLines = 4
+
+// commandLines writes a command as one would type it, over a few lines where one is too short.
+func commandLines(words []string, width int, ellipsis string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return wrap(shortCommand(quoted, maxCommandLines*width*9/10, ellipsis), width)
+}
+
+// quote puts a word into quotes where a shell would take it apart.
+func quote(w string) string {
+	if w != "" && !strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]{}!#~\\") {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
 // shortCommand joins words, leaving out as many in the middle as it takes to make at most width runes of them.
 func shortCommand(words []string, width int, ellipsis string) string {
 	full := strings.Join(words, " ")

@@ -53,3 +53,18 @@ func TestWrap(t *testing.T) {
 	check("a bc def", 2, "a", "bc", "def")
 	check("", 2, "")
 }
+
+func TestCommandLines(t *testing.T) {
+	check := func(words []string, width int, want ...string) {
+		t.Helper()
+		if got := commandLines(words, width, "..."); !slices.Equal(got, want) {
+			t.Errorf("%q in %d: got %q, want %q", words, width, got, want)
+		}
+	}
+	check(nil, 20)
+	check([]string{"java", "-jar", "b.jar"}, 20, "java -jar b.jar")
+	check([]string{"java", "-jar", "benchmarks.jar", "-f", "2"}, 20, "java -jar", "benchmarks.jar -f 2")
+	check([]string{"sh", "-c", "echo 'a b'", "$x", ""}, 80, `sh -c 'echo '\''a b'\''' '$x' ''`)
+	// At most about four lines, so the middle goes.
+	check([]string{"java", "aaaaaaaaa", "bbbbbbbbb", "ccccccccc", "ddddddddd", "end"}, 10, "java", "aaaaaaaaa", "...", "ddddddddd", "end")
+}
