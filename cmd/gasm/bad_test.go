@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -241,5 +242,41 @@ func TestBadFiles(t *testing.T) {
 		assert.Equal(t, 0, r.code)
 		assert.Contains(t, r.said(), "not a HotSpot log")
 		assert.Contains(t, r.stdout, "Workload::main")
+	})
+}
+
+// perf that the kernel refuses: the command does not run, and the line names
+// the setting that mends it.
+func TestPerfRefused(t *testing.T) {
+	needPerf(t)
+	paranoid, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
+	if os.Getuid() != 0 || strings.TrimSpace(string(paranoid)) != "2" {
+		t.Skip("needs root, to become nobody, and kernel.perf_event_paranoid=2")
+	}
+	// A folder of nobody's outside t.TempDir, whose parents are root's alone.
+	dir, err := os.MkdirTemp("", "nobody-")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	const nobody = 65534
+	require.NoError(t, os.Chown(dir, nobody, nobody))
+	asNobody := func(c *exec.Cmd) {
+		c.Dir = dir
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	env := withEnv("TMPDIR="+dir, "HOME="+dir)
+	t.Run("kernel samples", func(t *testing.T) {
+		r := runGasm(t, []string{"profile", "--event", "cpu-clock:k", "--", "touch", "ran"}, asNobody, env)
+		assert.Equal(t, 1, r.code)
+		assert.Contains(t, r.said(), "sudo sysctl kernel.perf_event_paranoid=")
+		assert.Len(t, strings.Split(r.said(), "\n"), 1, "one line: %s", r.said())
+		assert.NoFileExists(t, filepath.Join(dir, "ran"))
+		t.Log(r.said())
+	})
+	t.Run("user space is enough", func(t *testing.T) {
+		classes := javaPrograms(t)
+		r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "0"}, asNobody, env)
+		assert.Equal(t, 0, r.code, r.stderr)
+		assert.Contains(t, r.stdout, "kernel samples are not visible")
+		assert.Contains(t, r.stdout, "Exit::spin")
 	})
 }

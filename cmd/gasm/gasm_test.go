@@ -112,6 +112,8 @@ type runOpt func(*exec.Cmd)
 
 func withEnv(kv ...string) runOpt { return func(c *exec.Cmd) { c.Env = append(c.Environ(), kv...) } }
 
+func inFolder(dir string) runOpt { return func(c *exec.Cmd) { c.Dir = dir } }
+
 func withStdin(text string) runOpt {
 	return func(c *exec.Cmd) { c.Stdin = strings.NewReader(text) }
 }
