@@ -86,6 +86,9 @@ func ReadCapture(dir string) (*Capture, error) {
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%s: not a capture's description: %w", path, err)
 	}
+	if c.Schema == 0 {
+		return nil, fmt.Errorf("%s: not a capture's description: no schema", path)
+	}
 	if c.Schema != 1 {
 		return nil, fmt.Errorf("%s: has schema %d, this gasm reads schema 1: use the gasm that made it (%s)", path, c.Schema, c.Gasm)
 	}

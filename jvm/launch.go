@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -45,6 +46,10 @@ func Start(opts LaunchOptions) (*Launch, error) {
 		var execErr *exec.Error
 		if errors.As(err, &execErr) {
 			err = execErr.Err
+		}
+		var pathErr *fs.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err // the path is the command again
 		}
 		return nil, &CommandError{opts.Command[0], err}
 	}

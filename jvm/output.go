@@ -2,6 +2,7 @@ package jvm
 
 import (
 	"os"
+	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -27,24 +28,20 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer ours.Close()
 	// Raw: the real terminal turns \n into \r\n already.
 	if _, err = term.MakeRaw(int(commands.Fd())); err == nil {
 		err = pty.InheritSize(stdout, ours)
 	}
-	var fd int
-	if err == nil {
-		// pty.Open leaves it in blocking mode, where Close does not end a Read.
-		fd, err = unix.FcntlInt(ours.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	}
-	if err == nil {
-		err = unix.SetNonblock(fd, true)
+	// Fd has put it into blocking mode, where Close does not end a Read.
+	if err == nil && ours.SetReadDeadline(time.Time{}) == nil { // the runtime can poll it
+		err = unix.SetNonblock(int(ours.Fd()), true)
 	}
 	if err != nil {
+		ours.Close()
 		commands.Close()
 		return nil, nil, err
 	}
-	return os.NewFile(uintptr(fd), ours.Name()), commands, nil
+	return ours, commands, nil
 }
 
 // Resize tells the command's terminal the size of ours; for SIGWINCH.

@@ -41,10 +41,11 @@ func (w *Watcher) See(out []byte, monoNanos int64) {
 	defer w.mu.Unlock()
 	for len(out) > 0 {
 		part, rest, whole := bytes.Cut(out, []byte{'\n'})
-		if room := maxLine - len(w.line); room > 0 {
-			w.line = append(w.line, part[:min(room, len(part))]...)
+		room := maxLine - len(w.line)
+		w.line = append(w.line, part[:min(room, len(part))]...)
+		if room > 0 || whole {
+			w.judge(whole, monoNanos)
 		}
-		w.judge(whole, monoNanos)
 		if whole {
 			w.line, w.judged = w.line[:0], false
 		}
