@@ -17,26 +17,47 @@ func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 		return nil, nil
 	}
 	c := codeReader{blob: b, log: l, syntax: syntax}
-	lines := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(l.file, b.offset, b.end-b.offset), 1<<14)}
-	mine := true
-	for first := true; lines.next(); first = false {
-		if bytes.HasPrefix(lines.line, []byte("<writer ")) {
-			mine = string(attr(lines.line, "thread")) == b.writer
-			continue
-		}
-		if mine && !first && c.take(lines.line) {
-			break
-		}
-	}
-	if lines.err != nil {
-		return nil, fmt.Errorf("reading the code of %s in %s: %w", b.Name, l.name, lines.err)
-	}
-	if c.err != nil {
-		return nil, c.err
+	if err := l.eachLine(b, c.take); err != nil {
+		return nil, fmt.Errorf("reading the code of %s in %s: %w", b.Name, l.name, err)
 	}
 	c.decodeRows()
 	spreadFrames(c.insts)
-	return c.insts, c.err
+	return c.insts, nil
+}
+
+// eachLine hands on the lines of the blob's writer behind the blob's first one,
+// until take is done. A line that other threads' lines cut in two is whole
+// again.
+func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
+	lines := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(l.file, b.offset, b.end-b.offset), 1<<14)}
+	lines.next()    // the blob's first line
+	var held []byte // the last line, which may go on behind other threads' lines
+	mine, back := true, false
+	for lines.next() {
+		if bytes.HasPrefix(lines.line, []byte("<writer ")) {
+			mine, back = string(attr(lines.line, "thread")) == b.writer, true
+			continue
+		}
+		switch {
+		case !mine:
+			continue
+		case back && goesOn(lines.line):
+			held = append(held, lines.line...)
+		case take(held):
+			return nil
+		default:
+			held = append(held[:0], lines.line...)
+		}
+		back = false
+	}
+	take(held)
+	return lines.err
+}
+
+// goesOn tells whether a line can be the second half of a cut one. All other
+// lines within a blob start with a blank, a mark or a tag.
+func goesOn(line []byte) bool {
+	return len(line) > 0 && !bytes.ContainsRune([]byte(" [<#;-="), rune(line[0]))
 }
 
 // A codeReader takes the lines of one blob.
@@ -49,7 +70,6 @@ type codeReader struct {
 	rows    hexRows // of the hex dump
 	section string  // name of a section that has begun and has no instruction yet
 	lead    []string
-	err     error
 }
 
 // take reads one line; true at the end of the blob's code.
@@ -63,8 +83,7 @@ func (c *codeReader) take(line []byte) (done bool) {
 		// </print_nmethod> ends an nmethod, OOP MAPS or END a stub.
 		return len(c.insts) > 0 || len(c.rows.bytes) > 0
 	case c.machine:
-		c.err = c.rows.take(line)
-		return c.err != nil
+		c.rows.take(line)
 	case bytes.HasPrefix(line, []byte("  0x")):
 		c.textLine(line[2:])
 	default:
@@ -95,12 +114,14 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	return false
 }
 
-// decodeRows turns the hex dump into instructions with their comments.
+// decodeRows turns the hex dump into instructions with their comments. In a
+// damaged log that has text too, the bytes are the better witness.
 func (c *codeReader) decodeRows() {
 	if len(c.rows.bytes) == 0 {
 		return
 	}
-	for _, run := range c.rows.runs() {
+	c.insts = nil
+	for _, run := range c.rows.runs(c.blob.Lo, c.blob.Hi) {
 		from := len(c.insts)
 		insts, err := disasm.Decode(c.log.arch, c.syntax, run.code, run.lo)
 		if err != nil {

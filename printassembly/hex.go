@@ -10,7 +10,8 @@ import (
 // hexRows collects the lines between [MachCode] and [/MachCode].
 //
 // Rows and comments stand on cells of four bytes, wherever instructions start,
-// so all bytes are collected first and decoded as one run.
+// so all bytes are collected first and decoded as one run. HotSpot prints whole
+// cells only: up to three bytes at the end of a stub are missing.
 type hexRows struct {
 	bytes []byte
 	at    []uint64 // address of each byte
@@ -36,17 +37,17 @@ type note struct {
 //	# parm0:    rdx:rdx   = &apos;[I&apos;             on what comes next
 //
 // A bad byte costs the rest of its row.
-func (h *hexRows) take(line []byte) error {
+func (h *hexRows) take(line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	addr, n := hexAddr(line)
 	if n == 0 || n >= len(line) || line[n] != ':' {
 		h.loose(line)
-		return nil
+		return
 	}
 	rest := bytes.TrimLeft(line[n+1:], " ")
 	if len(rest) > 0 && (rest[0] == ';' || rest[0] == '#') {
 		h.comment(addr, rest)
-		return nil
+		return
 	}
 	for _, p := range h.pending {
 		p.cell = addr
@@ -54,7 +55,6 @@ func (h *hexRows) take(line []byte) error {
 	}
 	h.pending = h.pending[:0]
 	h.row(addr, rest)
-	return nil
 }
 
 func (h *hexRows) row(addr uint64, cells []byte) {
@@ -84,18 +84,23 @@ func (h *hexRows) section(name string) {
 
 // loose takes a line without an address.
 func (h *hexRows) loose(line []byte) {
+	if len(line) == 0 || line[0] != ';' && line[0] != '#' {
+		return
+	}
+	text := cleanComment(line)
+	goesOn := line[0] == ';' || strings.HasPrefix(text, "-") || strings.HasPrefix(text, "*") ||
+		strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "{method}")
 	switch {
-	case len(line) == 0:
-	case line[0] == '#':
-		h.pending = append(h.pending, note{text: cleanComment(line)})
-	case line[0] == ';' && len(h.notes) > 0:
+	case goesOn && len(h.notes) > 0:
 		h.comment(h.notes[len(h.notes)-1].cell, line)
+	case line[0] == '#':
+		h.pending = append(h.pending, note{text: text})
 	}
 }
 
 func (h *hexRows) comment(cell uint64, line []byte) {
 	text := cleanComment(line)
-	if frame, ok := strings.CutPrefix(text, "- "); ok {
+	if frame, ok := strings.CutPrefix(text, "-"); ok {
 		if f, ok := parseFrame(frame); ok {
 			if last := len(h.notes) - 1; last >= 0 && h.notes[last].debug && h.notes[last].cell == cell {
 				h.notes[last].frames = append(h.notes[last].frames, f)
@@ -120,15 +125,21 @@ type codeRun struct {
 	code []byte
 }
 
-func (h *hexRows) runs() []codeRun {
+// runs gives the bytes in [lo, hi). Of bytes that the dump has twice, which only
+// damage does, it takes the first.
+func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
-	for from, i := 0, 1; i <= len(h.bytes); i++ {
-		if i == len(h.bytes) || h.at[i] != h.at[i-1]+1 {
-			if n := len(runs); n == 0 || h.at[from] > runs[n-1].lo { // addresses ascend
-				runs = append(runs, codeRun{h.at[from], h.bytes[from:i]})
-			}
-			from = i
+	next := lo // the lowest address that the dump may go on with
+	for i, at := range h.at {
+		if at < next || at >= hi {
+			continue
 		}
+		if len(runs) == 0 || at > next {
+			runs = append(runs, codeRun{lo: at})
+		}
+		last := &runs[len(runs)-1]
+		last.code = append(last.code, h.bytes[i])
+		next = at + 1
 	}
 	return runs
 }
@@ -177,10 +188,11 @@ func (h *hexRows) annotate(insts []Instruction) {
 func place(insts []Instruction, i int, n *note) int {
 	end := n.cell + 4
 	if n.debug || strings.HasPrefix(n.text, "ImmutableOopMap") || strings.HasPrefix(n.text, "OopMap") {
-		// Of several that end in (X, X+4] a call has the debug info.
+		// HotSpot prints the first debug info that it finds in (X, X+4], and
+		// not every instruction has one: the likeliest, then the first.
 		best := -1
 		for j := i; j < len(insts) && insts[j].Hi <= end; j++ {
-			if insts[j].Hi > n.cell && (best < 0 || insts[best].Kind != disasm.Call) {
+			if insts[j].Hi > n.cell && (best < 0 || debugRank(&insts[j]) > debugRank(&insts[best])) {
 				best = j
 			}
 		}
@@ -189,8 +201,70 @@ func place(insts []Instruction, i int, n *note) int {
 		}
 		return i
 	}
-	if !n.section && insts[i].Lo < n.cell && i+1 < len(insts) && insts[i+1].Lo < end {
-		return i + 1 // the first that starts in [X, X+4)
+	if n.section {
+		return i
 	}
-	return i
+	// A relocation is of an instruction that starts in [X, X+4): of several, the
+	// first that can have one of its kind.
+	first := i
+	if insts[i].Lo < n.cell && i+1 < len(insts) && insts[i+1].Lo < end {
+		first = i + 1
+	}
+	for j := first; j < len(insts) && insts[j].Lo < end; j++ {
+		if canHold(&insts[j], n.text) {
+			return j
+		}
+	}
+	return first
+}
+
+// canHold tells whether an instruction can have a relocation: one of the kinds
+// that nmethod::reloc_string_for prints in braces.
+func canHold(in *Instruction, reloc string) bool {
+	op, _, _ := strings.Cut(in.Text, " ")
+	hasAny := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.HasPrefix(reloc, "{"+p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case hasAny("poll"):
+		return (op == "test" || op == "cmp") && strings.Contains(in.Text, "(")
+	case hasAny("post_call_nop"):
+		return strings.HasPrefix(op, "nop")
+	case hasAny("runtime_call", "static_call", "virtual_call", "opt", "static_stub"):
+		return in.Kind != disasm.Plain || op == "movabs"
+	case hasAny("oop", "metadata"):
+		return strings.Contains(in.Text, "$0x")
+	case hasAny("section_word", "internal_word", "external_word"):
+		return strings.Contains(in.Text, "(%rip)") || op == "movabs"
+	}
+	return true
+}
+
+// debugRank orders instructions by how likely HotSpot has debug info at their
+// end: it has for each call, seldom for what only prepares the next one, and
+// not for padding. TestPlacement has the figures.
+func debugRank(in *Instruction) int {
+	switch in.Kind {
+	case disasm.Call:
+		return 5
+	case disasm.Return:
+		return 4
+	case disasm.Jump, disasm.CondJump:
+		return 3
+	}
+	op, operands, _ := strings.Cut(in.Text, " ")
+	switch {
+	case strings.Contains(in.Text, "nop") || op == "data16" || op == "xchg" && strings.HasSuffix(operands, "ax"):
+		return 0
+	case op == "cltd" || op == "cqto":
+		return 1
+	case (op == "mov" || op == "cmp" || op == "test") && !strings.Contains(operands, "0x") && !strings.ContainsAny(operands, "(["):
+		return 1 // between registers
+	}
+	return 2
 }

@@ -15,7 +15,7 @@ type Index struct {
 	// Damaged counts the blobs whose first lines could not be read; they are
 	// left out of Blobs.
 	Damaged int
-	// Cut tells that the last line has no end: the JVM was killed, or runs still.
+	// Cut tells that the log has no end: the JVM was killed, or runs still.
 	Cut bool
 }
 
@@ -40,7 +40,8 @@ func readIndex(r io.Reader, name string) (*Index, error) {
 	case !x.seenHeader && len(x.idx.Blobs) == 0:
 		return nil, &FormatError{name, "not a HotSpot log: neither <hotspot_log …> nor code of any method in it"}
 	}
-	x.idx.Cut = x.lines.cut && len(x.lines.line) > 0 && !bytes.HasPrefix(x.lines.line, []byte("</hotspot_log>"))
+	// What -XX:+PrintAssembly printed to stdout has neither header nor end.
+	x.idx.Cut = !x.seenEnd && (x.seenHeader || x.lines.cut)
 	return &x.idx, nil
 }
 
@@ -58,6 +59,7 @@ type indexer struct {
 	lines      *lineReader
 	idx        Index
 	seenHeader bool
+	seenEnd    bool
 	writer     string               // whose lines these are
 	open       map[string]*openBlob // by writer
 	cur        *openBlob            // of the current writer; nil before its first blob
@@ -126,6 +128,8 @@ func (x *indexer) tag(line []byte) {
 		x.seenHeader = true
 		x.idx.PID, _ = strconv.Atoi(string(attr(line, "process")))
 		x.idx.StartWallMillis, _ = strconv.ParseInt(string(attr(line, "time_ms")), 10, 64)
+	case bytes.HasPrefix(line, []byte("</hotspot_log>")):
+		x.seenEnd = true
 	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")), bytes.Equal(line, []byte("<command>")):
 		x.wants = string(line)
 	default:
@@ -193,7 +197,13 @@ func (x *indexer) close(o *openBlob) {
 	b.end = x.lines.at
 }
 
-// finish closes all blobs and drops those that never said where they are.
+// maxBlob is more than HotSpot gives to one piece of code, so a longer range is
+// damage. It bounds what a reader of the index spends on one blob.
+const maxBlob = 1 << 26
+
+// finish closes all blobs, drops those that never said where they are, and
+// keeps the first of several prints of one method: PrintNativeNMethods and
+// LogCompilation both print native wrappers.
 func (x *indexer) finish() {
 	for _, o := range x.open {
 		if o.active {
@@ -201,13 +211,29 @@ func (x *indexer) finish() {
 			x.idx.Blobs[o.place].end = x.lines.end
 		}
 	}
+	type print struct {
+		lo, hi uint64
+		id     int
+		name   string
+	}
+	seen := map[print]int{}
 	kept := x.idx.Blobs[:0]
 	for _, b := range x.idx.Blobs {
-		if b.Lo < b.Hi {
-			kept = append(kept, b)
-		} else {
+		if b.Lo >= b.Hi || b.Hi-b.Lo > maxBlob {
 			x.idx.Damaged++
+			continue
 		}
+		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.Kind.Java() {
+			if i, again := seen[p]; again {
+				if b.HasCode && !kept[i].HasCode {
+					b.UptimeMillis = kept[i].UptimeMillis
+					kept[i] = b
+				}
+				continue
+			}
+			seen[p] = len(kept)
+		}
+		kept = append(kept, b)
 	}
 	x.idx.Blobs = kept
 }

@@ -37,7 +37,6 @@ func (l *lineReader) next() bool {
 	}
 	l.end += int64(len(line))
 	if err != nil {
-		l.cut = true
 		if !errors.Is(err, io.EOF) {
 			l.err = err
 			return false
@@ -45,6 +44,7 @@ func (l *lineReader) next() bool {
 		if len(line) == 0 {
 			return false
 		}
+		l.cut = true
 	} else {
 		line = line[:len(line)-1]
 	}

@@ -30,6 +30,9 @@ func attr(line []byte, name string) []byte {
 // stampMillis turns a stamp ("0.364", seconds) into milliseconds.
 func stampMillis(stamp []byte) (int64, bool) {
 	whole, frac, _ := bytes.Cut(stamp, []byte{'.'})
+	if len(whole) == 0 {
+		return 0, false // most tags have none; strconv's error would cost an allocation
+	}
 	ms, err := strconv.ParseInt(string(whole), 10, 64)
 	if err != nil || ms < 0 || ms > 1<<50 {
 		return 0, false
@@ -223,12 +226,12 @@ func parseRanged(line []byte) (b Blob, ok bool) {
 }
 
 // parseFrame reads one level of debug info, as HotSpot's
-// nmethod::print_code_comment_on prints it behind "; - ":
+// nmethod::print_code_comment_on prints it behind "; -":
 //
 //	Workload::dot@13 (line 12)
 //	(reexecute) java.lang.Object::<init>@-1 (line 44)
 func parseFrame(s string) (f Frame, ok bool) {
-	s = strings.TrimPrefix(s, "(reexecute) ")
+	s = strings.TrimPrefix(strings.TrimLeft(s, " "), "(reexecute) ")
 	at := strings.LastIndexByte(s, '@')
 	if at <= 0 || !strings.Contains(s[:at], "::") {
 		return f, false

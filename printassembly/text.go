@@ -21,6 +21,7 @@ func (c *codeReader) textLine(line []byte) {
 		return
 	}
 	text, comment, _ := bytes.Cut(rest, []byte{';'})
+	text = bytes.ReplaceAll(text, []byte{'\t'}, []byte{' '}) // aarch64's mnemonics end at a tab
 	if last := len(c.insts) - 1; last >= 0 {
 		if addr <= c.insts[last].Lo {
 			return // the disassembly starts again: JDK 8 prints some blobs twice
@@ -30,7 +31,7 @@ func (c *codeReader) textLine(line []byte) {
 	if addr < c.blob.Lo || addr >= c.blob.Hi {
 		return
 	}
-	in := Instruction{Lo: addr, Hi: c.blob.Hi, Text: unescape(bytes.TrimRight(text, " \t")),
+	in := Instruction{Lo: addr, Hi: c.blob.Hi, Text: unescape(bytes.TrimRight(text, " ")),
 		Section: c.section, Comments: c.lead}
 	in.Kind, in.Target = flow(in.Text)
 	c.section, c.lead = "", nil
@@ -55,7 +56,7 @@ func (c *codeReader) comment(line []byte) {
 		return
 	}
 	in := &c.insts[len(c.insts)-1]
-	if frame, ok := strings.CutPrefix(text, "- "); ok {
+	if frame, ok := strings.CutPrefix(text, "-"); ok {
 		if f, ok := parseFrame(frame); ok {
 			in.Frames, in.OwnFrames = append(in.Frames, f), true
 			return

@@ -1,0 +1,107 @@
+package printassembly
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/disasm"
+)
+
+// TestCaptures reads all code of all captures and checks what holds for any.
+func TestCaptures(t *testing.T) {
+	for _, name := range captures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := captureLog(t, name)
+			checkIndex(t, l.Index)
+			require.Greater(t, len(l.Blobs), 300)
+			assert.Zero(t, l.Damaged)
+			assert.False(t, l.Cut)
+			noCode, gaps, bad, all := 0, 0, 0, 0
+			for i := range l.Blobs {
+				b := &l.Blobs[i]
+				insts := code(t, l, b)
+				checkCode(t, b, insts)
+				if !b.HasCode {
+					noCode++
+					continue
+				}
+				// HotSpot leaves out the last bytes that do not fill a cell.
+				var sum, missing uint64 = 0, 3
+				if b.Kind.Java() || strings.HasSuffix(name, "hsdis") {
+					missing = 0
+				}
+				for _, in := range insts {
+					sum += in.Hi - in.Lo
+					if b.Kind.Java() {
+						all++
+						if in.Bad {
+							bad++
+						}
+					}
+				}
+				if sum+missing < b.Hi-b.Lo {
+					gaps++
+					t.Logf("%s, %s: %d bytes of %d", b.Source(), b.Name, sum, b.Hi-b.Lo)
+				}
+			}
+			t.Logf("%d blobs, %d without code, %d with gaps; %d of %d instructions of methods undecodable",
+				len(l.Blobs), noCode, gaps, bad, all)
+			assert.Zero(t, gaps)
+			if disasm.Supported(l.arch) {
+				assert.LessOrEqual(t, bad, all/100)
+			}
+			if name == "jdk11-lean-none" {
+				assert.Equal(t, len(l.Blobs), noCode)
+			} else {
+				assert.Zero(t, noCode)
+			}
+		})
+	}
+}
+
+// TestGolden compares the index and the code of one method with what they were.
+func TestGolden(t *testing.T) {
+	l := captureLog(t, "jdk25-lean-none")
+	golden(t, "index.golden", indexText(l.Index, 60))
+	for i := range l.Blobs {
+		if b := &l.Blobs[i]; b.Name == "Workload::dot" && b.OSR && b.Level == 4 {
+			golden(t, "dot.golden", codeText(code(t, l, b)))
+			break
+		}
+	}
+}
+
+// indexText gives n of the blobs, evenly spread, a line each.
+func indexText(x *Index, n int) []byte {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%+v\n%d blobs, %d damaged, cut %v\n", x.Header, len(x.Blobs), x.Damaged, x.Cut)
+	for i := range n {
+		b := &x.Blobs[i*len(x.Blobs)/n]
+		fmt.Fprintf(&out, "%7d ms %5v  %x-%x  %-17s %4d %-3d %s\n", b.UptimeMillis, b.Stamped, b.Lo, b.Hi, b.Source(), b.ID, b.OSRBCI, b.Name)
+	}
+	return out.Bytes()
+}
+
+// codeText gives an instruction a line, and below it what the log says of it.
+func codeText(insts []Instruction) []byte {
+	var out bytes.Buffer
+	for _, in := range insts {
+		if in.Section != "" {
+			fmt.Fprintf(&out, "[%s]\n", in.Section)
+		}
+		fmt.Fprintf(&out, "%x  %s\n", in.Lo, in.Text)
+		for _, c := range in.Comments {
+			fmt.Fprintf(&out, "\t; %s\n", c)
+		}
+		if in.OwnFrames {
+			fmt.Fprintf(&out, "\t- %v\n", in.Frames)
+		}
+	}
+	return out.Bytes()
+}
