@@ -83,7 +83,7 @@ fuzz: ## run each fuzz test for FUZZTIME (60s)
 	if [ -z "$$names" ]; then echo "no package has a fuzz test"; exit 1; fi; \
 	while read -r dir name; do \
 		echo "==> fuzzing $$name in $$dir for $(FUZZTIME)"; \
-		$(GO) test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; \
+		$(GO) test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
 	done <<<"$$names"
 
 clean: ## remove what was built here

@@ -27,6 +27,7 @@ func TestCaptures(t *testing.T) {
 				b := &l.Blobs[i]
 				insts := code(t, l, b)
 				checkCode(t, b, insts)
+				checkSyntax(t, l, b, insts)
 				if !b.HasCode {
 					noCode++
 					continue
@@ -62,6 +63,16 @@ func TestCaptures(t *testing.T) {
 				assert.Zero(t, noCode)
 			}
 		})
+	}
+}
+
+// checkSyntax fails where comments stand elsewhere in Intel's syntax.
+func checkSyntax(t *testing.T, l *Log, b *Blob, att []Instruction) {
+	intel, err := l.Code(b, disasm.Intel)
+	require.NoError(t, err)
+	require.Len(t, intel, len(att))
+	for i := range att {
+		require.Equal(t, att[i].Comments, intel[i].Comments, "%s: %s", b.Name, att[i].Text)
 	}
 }
 

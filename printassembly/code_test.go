@@ -125,6 +125,12 @@ func TestPlace(t *testing.T) {
 		{"oop map: a call", "; ImmutableOopMap {rsi=Oop }", "90e8 0000 | 0000 ffc0 | 9090 90c3", 1},
 		{"relocation: starts at X", reloc, "9090 9090 | 4801 d090 | 9090 90c3", 4},
 		{"relocation: starts in the cell", reloc, "4c8b 5424 | 08b8 0100 | 0000 90c3", 5},
+		{"relocation: an address needs a constant", reloc, "9090 9090 | 90b8 0100 | 0000 90c3", 5},
+		{"relocation: a call", ";   {runtime_call Stub::x}", "9090 9090 | 90e8 0000 | 0000 90c3", 5},
+		{"relocation: a poll reads memory", ";   {poll}", "9090 9090 | 85c0 8506 | 9090 90c3", 6},
+		{"relocation: the nop behind a call", ";   {post_call_nop}", "9090 9090 | 89c2 9090 | 9090 90c3", 6},
+		{"relocation: an address of the code's", ";   {section_word}", "9090 9090 | 9048 8d05 | 0000 0000", 5},
+		{"relocation: nothing fits", ";   {runtime_call Stub::x}", "9090 9090 | 89c2 89c2 | 9090 90c3", 4},
 		{"relocation: none starts in the cell", reloc, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
 	} {
 		cells := strings.Split(c.code, " | ")

@@ -232,15 +232,15 @@ func canHold(in *Instruction, reloc string) bool {
 	}
 	switch {
 	case hasAny("poll"):
-		return (op == "test" || op == "cmp") && strings.Contains(in.Text, "(")
+		return (strings.HasPrefix(op, "test") || strings.HasPrefix(op, "cmp")) && strings.ContainsAny(in.Text, "([")
 	case hasAny("post_call_nop"):
 		return strings.HasPrefix(op, "nop")
 	case hasAny("runtime_call", "static_call", "virtual_call", "opt", "static_stub"):
 		return in.Kind != disasm.Plain || op == "movabs"
 	case hasAny("oop", "metadata"):
-		return strings.Contains(in.Text, "$0x")
+		return strings.Contains(in.Text, "$0x") || !strings.Contains(in.Text, "%") && strings.Contains(in.Text, ",0x")
 	case hasAny("section_word", "internal_word", "external_word"):
-		return strings.Contains(in.Text, "(%rip)") || op == "movabs"
+		return strings.Contains(in.Text, "rip") || op == "movabs"
 	}
 	return true
 }
@@ -261,7 +261,7 @@ func debugRank(in *Instruction) int {
 	switch {
 	case strings.Contains(in.Text, "nop") || op == "data16" || op == "xchg" && strings.HasSuffix(operands, "ax"):
 		return 0
-	case op == "cltd" || op == "cqto":
+	case op == "cltd" || op == "cqto" || op == "cdq" || op == "cqo":
 		return 1
 	case (op == "mov" || op == "cmp" || op == "test") && !strings.Contains(operands, "0x") && !strings.ContainsAny(operands, "(["):
 		return 1 // between registers

@@ -72,7 +72,7 @@ func (w *work) counts(c Counts) Counts {
 
 func (w *work) profile() Profile {
 	t := w.trial
-	p := Profile{Trial: t.Name, PIDs: slices.Sorted(slices.Values(t.PIDs)), Events: slices.Clone(w.b.events)}
+	p := Profile{Trial: t.Name, PIDs: distinct(slices.Clone(t.PIDs)), Events: slices.Clone(w.b.events)}
 	p.WindowSeconds = windowSeconds(t.Windows)
 	p.Accounts = w.accounts()
 	w.profiled = make(Counts, w.n)
@@ -93,11 +93,18 @@ func (w *work) profile() Profile {
 	return p
 }
 
-// windowSeconds adds up the windows of all JVMs.
+// windowSeconds is the time that the windows cover. Those of JVMs that ran side
+// by side count once.
 func windowSeconds(windows []Window) float64 {
-	var ns int64
-	for _, win := range windows {
-		ns += win.ToMonoNanos - win.FromMonoNanos
+	sorted := slices.SortedFunc(slices.Values(windows), func(a, b Window) int {
+		return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos)
+	})
+	var ns, covered int64 // covered: up to this time
+	for _, win := range sorted {
+		if from := max(win.FromMonoNanos, covered); win.ToMonoNanos > from {
+			ns += win.ToMonoNanos - from
+			covered = win.ToMonoNanos
+		}
 	}
 	return float64(ns) / 1e9
 }

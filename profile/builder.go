@@ -77,7 +77,7 @@ func NewBuilder(jvms []JVM, trials []Trial) *Builder {
 	}
 	for i, t := range trials {
 		b.trials = append(b.trials, &trialCounts{Trial: t, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{}})
-		for _, pid := range t.PIDs {
+		for _, pid := range distinct(slices.Clone(t.PIDs)) {
 			b.ofPID[pid] = append(b.ofPID[pid], i)
 		}
 	}
@@ -121,7 +121,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 			bump(&t.outside, e, 1)
 			continue
 		}
-		b.place(t, b.byPID[pid], e, s)
+		b.place(t, pid, e, s)
 	}
 }
 
@@ -138,18 +138,13 @@ func (t *trialCounts) inWindow(pid int, mono int64) bool {
 }
 
 // place finds where the sample's PC was.
-func (b *Builder) place(t *trialCounts, jvm, e int, s *sampler.Sample) {
+func (b *Builder) place(t *trialCounts, pid, e int, s *sampler.Sample) {
 	if s.Kernel() {
 		bump(&t.kernel, e, 1)
 		t.addNative(e, sampler.KernelModule, s.Symbol)
 		return
 	}
-	j := b.jvms[jvm]
-	uptime := int64(1) << 60 // a text without times: the last code at the address
-	if s.MonoNanos >= 0 {
-		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
-	}
-	if blob, ok := j.code.Find(s.PC, uptime); ok {
+	if jvm, blob, ok := b.find(pid, s); ok {
 		key := codeKey{jvm, blob, s.PC}
 		c := t.code[key]
 		bump(&c, e, 1)
@@ -161,6 +156,22 @@ func (b *Builder) place(t *trialCounts, jvm, e int, s *sampler.Sample) {
 		return
 	}
 	t.addNative(e, s.Module, s.Symbol)
+}
+
+// find gives the JVM and the blob that a sample was in. A trial's JVM without a
+// log has no code.
+func (b *Builder) find(pid int, s *sampler.Sample) (jvm, blob int, ok bool) {
+	jvm, ok = b.byPID[pid]
+	if !ok {
+		return 0, 0, false
+	}
+	j := b.jvms[jvm]
+	uptime := int64(1) << 60 // a text without times: the last code at the address
+	if s.MonoNanos >= 0 {
+		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
+	}
+	blob, ok = j.code.Find(s.PC, uptime)
+	return jvm, blob, ok
 }
 
 func (t *trialCounts) addNative(e int, module, symbol string) {

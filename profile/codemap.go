@@ -75,12 +75,16 @@ func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
 }
 
 // Reused tells whether other code covered a byte of the blob's range before or
-// after it.
+// after it. Stubs inside stubs are there together.
 func (m *CodeMap) Reused(i int) bool {
 	b := &m.blobs[i]
+	if b.Lo >= b.Hi {
+		return false
+	}
 	for page := b.Lo >> pageBits; page <= (b.Hi-1)>>pageBits; page++ {
 		for _, j := range m.pages[page] {
-			if old := &m.blobs[j]; int(j) != i && old.Lo < b.Hi && b.Lo < old.Hi {
+			other := &m.blobs[j]
+			if int(j) != i && other.Lo < b.Hi && b.Lo < other.Hi && (b.Kind.Java() || other.Kind.Java()) {
 				return true
 			}
 		}

@@ -1,0 +1,180 @@
+package profile
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+func TestBalanced(t *testing.T) {
+	good := Account{Total: 10, OtherProcess: 1, OutsideWindow: 1, Lost: 1, Profiled: 7,
+		Compiled: 1, Stub: 1, Interpreter: 1, Native: 1, Kernel: 1, Unresolved: 2}
+	assert.True(t, good.Balanced())
+	assert.True(t, Account{}.Balanced())
+	bad := good
+	bad.Lost++
+	assert.False(t, bad.Balanced())
+	bad = good
+	bad.Unresolved++
+	assert.False(t, bad.Balanced())
+}
+
+// smallLog has one blob of each kind.
+func smallLog(t *testing.T) *printassembly.Log {
+	return newLog(t,
+		stub("copy", 0x100, nops(16)),
+		codelet("iload  21 iload", 0x200, nops(16)),
+		"Decoding RuntimeStub - slow 0x0 [0x300, 0x310] (16 bytes)\n",
+		"Decoding VtableStub itbl[0]@0xc [0x400, 0x410] (16 bytes)\n",
+		"Decoding I2C/C2I adapters 0x0 [0x500, 0x510] (16 bytes)\n",
+		method("n/a", 10, 1, 0, "System::arraycopy", 0x600, nops(16)),
+		c2(20, 2, "A::a", 0x700, nops(16)),
+	)
+}
+
+func TestAccount(t *testing.T) {
+	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
+		[]Trial{{Name: "x", PIDs: []int{1}, Windows: []Window{{1, 5e9 + 1000e6, 5e9 + 2000e6}, {1, 5e9 + 3000e6, 5e9 + 3500e6}}}})
+	in := func(samples ...sampler.Sample) {
+		for i := range samples {
+			samples[i].MonoNanos = 5e9 + 1500e6
+		}
+		add(b, samples...)
+	}
+	when := func(mono int64) sampler.Sample {
+		s := at(1, 0, 0x700)
+		s.MonoNanos = mono
+		return s
+	}
+	in(at(1, 0, 0x700), at(1, 0, 0x70f), at(1, 0, 0x600))                          // compiled and wrapper
+	in(at(1, 0, 0x100), at(1, 0, 0x300), at(1, 0, 0x400), at(1, 0, 0x50f))         // stubs
+	in(at(1, 0, 0x200))                                                            // interpreter
+	in(native(1, 0, "libjvm.so", "f"), native(1, 0, "libc.so.6", ""))              // native
+	in(native(1, 0, "kernel", "schedule"), native(1, 0, "kernel", ""))             // kernel
+	in(at(1, 0, 0x710), at(1, 0, 0xff), at(1, 0, 0x6ff))                           // unresolved
+	in(at(2, 0, 0x700), at(0, 0, 0x700), native(0, 0, "kernel", ""), at(-1, 0, 1)) // other processes
+	add(b, when(5e9+1000e6), when(5e9+2000e6-1), when(5e9+3000e6), when(-1))       // half-open; -1 has no time
+	add(b, when(5e9+1000e6-1), when(5e9+2000e6), when(5e9+3500e6), when(0))        // outside
+	b.Lost(3)
+	b.Lost(4)
+	p := build(t, b, DefaultOptions())[0]
+	assert.Equal(t, []Account{{Total: 34, OtherProcess: 4, OutsideWindow: 4, Lost: 7, Profiled: 19,
+		Compiled: 7, Stub: 4, Interpreter: 1, Native: 2, Kernel: 2, Unresolved: 3}}, p.Accounts)
+	assert.InDelta(t, 1.5, p.WindowSeconds, 1e-9)
+	assert.Equal(t, []int{1}, p.PIDs)
+	assert.Equal(t, []NativeFunction{{"kernel", "", Counts{1}}, {"kernel", "schedule", Counts{1}},
+		{"libc.so.6", "", Counts{1}}, {"libjvm.so", "f", Counts{1}}}, p.Native)
+	assert.Equal(t, []Source{{"c2, level 4", Counts{6}}, {"unresolved", Counts{3}}, {"kernel", Counts{2}}, {"adapter", Counts{1}},
+		{"interpreter", Counts{1}}, {"libc.so.6", Counts{1}}, {"libjvm.so", Counts{1}}, {"native wrapper", Counts{1}},
+		{"runtime stub", Counts{1}}, {"stub", Counts{1}}, {"vtable stub", Counts{1}}}, p.Sources)
+}
+
+// The builder takes more after Build, and gives the same twice.
+func TestBuildAgain(t *testing.T) {
+	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	assert.Empty(t, build(t, b, DefaultOptions())[0].Accounts)
+	add(b, at(1, 100, 0x700))
+	first := build(t, b, DefaultOptions())
+	assert.Equal(t, first, build(t, b, DefaultOptions()))
+	add(b, at(1, 100, 0x700))
+	assert.Equal(t, Counts{2}, build(t, b, DefaultOptions())[0].Methods[0].Counts)
+	assert.Equal(t, Counts{1}, first[0].Methods[0].Counts)
+}
+
+// The second event comes up late; all counts have the full length.
+func TestTwoEvents(t *testing.T) {
+	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	add(b, at(1, 100, 0x700), at(1, 100, 0x701), at(1, 100, 0x100), native(1, 100, "libc.so.6", "f"), at(1, 100, 1), at(2, 100, 1))
+	for _, s := range []sampler.Sample{at(1, 100, 0x701), native(1, 100, "kernel", "g"), at(2, 1, 1)} {
+		s.Event = "cache-misses"
+		add(b, s)
+	}
+	b.Lost(2)
+	p := build(t, b, DefaultOptions())[0]
+	assert.Equal(t, []string{"cycles", "cache-misses"}, p.Events)
+	assert.Equal(t, []Account{
+		{Total: 8, OtherProcess: 1, Lost: 2, Profiled: 5, Compiled: 2, Stub: 1, Native: 1, Unresolved: 1},
+		{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}}, p.Accounts)
+	assert.Equal(t, Counts{2, 1}, p.Methods[0].Counts)
+	assert.Equal(t, Counts{1, 0}, p.Methods[1].Counts)
+	assert.Equal(t, Counts{1, 1}, p.Regions[0].Lines[1].Counts)
+	assert.Equal(t, []NativeFunction{{"libc.so.6", "f", Counts{1, 0}}, {"kernel", "g", Counts{0, 1}}}, p.Native)
+	assert.Contains(t, p.Warnings[0], "cycles: only 5 samples")
+}
+
+// Samples of a text without process ids belong to the only JVM.
+func TestNoPIDs(t *testing.T) {
+	log := smallLog(t)
+	p := one(t, DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"), at(0, 100, 0x700))
+	assert.Equal(t, Account{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}, p.Accounts[0])
+
+	b := NewBuilder([]JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}, nil)
+	add(b, at(sampler.NoPID, 100, 0x700))
+	p = &build(t, b, DefaultOptions())[0]
+	assert.Equal(t, Account{Total: 1, OtherProcess: 1}, p.Accounts[0], "whose is it?")
+}
+
+// Texts without times see the last code at an address.
+func TestNoTimes(t *testing.T) {
+	log := newLog(t, c2(10, 1, "A::old", 0x700, nops(16)), c2(20, 2, "A::new", 0x700, nops(16)))
+	s := at(1, 0, 0x700)
+	s.MonoNanos = -1
+	p := one(t, DefaultOptions(), log, s)
+	assert.Equal(t, "A::new", p.Methods[0].Name)
+}
+
+// Two JVMs, three trials over one capture; one JVM is in two of them, and one
+// has no log.
+func TestTrials(t *testing.T) {
+	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, []Trial{
+		{Name: "a", PIDs: []int{1, 2, 1}, Windows: []Window{{1, 0, 500e6}, {2, 1e9, 1500e6}}},
+		{Name: "b", PIDs: []int{2}},
+		{Name: "c", PIDs: []int{3}, Windows: []Window{{3, 0, 1e9}}},
+		{Name: "d"},
+	})
+	add(b, at(1, 100, 0x700), at(1, 600, 0x700), at(2, 1100, 0x701), at(2, 700, 0x700), at(3, 100, 0x700), native(3, 1, "libc.so.6", "f"))
+	b.Lost(1)
+	ps := build(t, b, DefaultOptions())
+	require.Len(t, ps, 4)
+	assert.Equal(t, Account{Total: 7, OtherProcess: 2, OutsideWindow: 2, Lost: 1, Profiled: 2, Compiled: 2}, ps[0].Accounts[0])
+	assert.Equal(t, []int{1, 2}, ps[0].PIDs)
+	assert.InDelta(t, 1.0, ps[0].WindowSeconds, 1e-9)
+	assert.Equal(t, Account{Total: 7, OtherProcess: 4, Lost: 1, Profiled: 2, Compiled: 2}, ps[1].Accounts[0])
+	assert.Equal(t, Account{Total: 7, OtherProcess: 4, Lost: 1, Profiled: 2, Native: 1, Unresolved: 1}, ps[2].Accounts[0],
+		"a JVM without a log has no code, and not another's")
+	assert.Equal(t, Account{Total: 7, OtherProcess: 6, Lost: 1}, ps[3].Accounts[0])
+	for i, want := range []string{"a", "b", "c", "d"} {
+		assert.Equal(t, want, ps[i].Trial)
+	}
+}
+
+// Whatever comes in, in whatever order, the account is balanced and the result
+// is the same.
+func TestAnyOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	var samples []sampler.Sample
+	for range 2000 {
+		s := at(1+rnd.IntN(3), int64(rnd.IntN(40)), 0xf0+uint64(rnd.IntN(0x700)))
+		s.Event = []string{"cycles", "cycles", "misses"}[rnd.IntN(3)]
+		s.Module = []string{"", "", "", "libjvm.so", "kernel"}[rnd.IntN(5)]
+		samples = append(samples, s)
+	}
+	samples[0].Event, samples[1].Event = "cycles", "misses"
+	var want []Profile
+	for range 5 {
+		b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
+			[]Trial{{PIDs: []int{1, 2}, Windows: []Window{{1, 10e6, 30e6}, {2, 0, 20e6}}}})
+		add(b, samples...)
+		got := build(t, b, DefaultOptions())
+		if want == nil {
+			want = got
+		}
+		require.Equal(t, want, got)
+		rnd.Shuffle(len(samples)-2, func(i, k int) { samples[i+2], samples[k+2] = samples[k+2], samples[i+2] })
+	}
+}

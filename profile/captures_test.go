@@ -1,0 +1,166 @@
+package profile
+
+import (
+	"bytes"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// TestCaptures joins real samples and logs, and compares the result with that
+// of a slow join that shares no code with the packages but the samples' reader.
+func TestCaptures(t *testing.T) {
+	for _, name := range []string{"jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis", "jdk25-lean-none", "jdk25-full-hsdis"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := readCapture(t, name, "asm.log")
+			log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
+			require.NoError(t, err)
+			samples := perfSamples(t, readCapture(t, name, "samples.txt"))
+			start := firstSample(t, samples, log.PID)
+
+			b := NewBuilder([]JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}, nil)
+			add(b, samples...)
+			p := build(t, b, DefaultOptions())[0]
+			a := p.Accounts[0]
+			share := 100 * float64(a.Unresolved) / float64(a.Profiled)
+			t.Logf("%+v: %.2f %% unresolved, %d regions, %d hot", a, share, len(p.Regions), hot(&p))
+			assert.LessOrEqual(t, share, 0.5)
+			assert.Greater(t, a.Compiled, a.Profiled/10)
+			assert.EqualValues(t, len(samples), a.Total)
+			for _, w := range p.Warnings {
+				assert.NotContains(t, w, "more than once", "this program needs no address twice")
+			}
+
+			methods, stubs, interpreter := slowJoin(slowParse(text), samples, log.PID, start)
+			got := map[string]int64{}
+			for _, m := range p.Methods {
+				if strings.Contains(m.Source, "level") || m.Source == "native wrapper" {
+					got[m.Source+" "+m.Name] += m.Counts[0]
+				}
+			}
+			assert.Equal(t, methods, got)
+			assert.Equal(t, []int64{stubs, interpreter}, []int64{a.Stub, a.Interpreter})
+			assert.Regexp(t, "^StubRoutines::(libmLog|dlog)$", p.Regions[0].Method)
+		})
+	}
+}
+
+func hot(p *Profile) (n int) {
+	for _, r := range p.Regions {
+		if r.Hot {
+			n++
+		}
+	}
+	return n
+}
+
+func perfSamples(t *testing.T, text []byte) (samples []sampler.Sample) {
+	r := sampler.NewPerfReader(bytes.NewReader(text), "samples.txt")
+	for r.Scan() {
+		s, ok := r.Record().(*sampler.Sample)
+		require.True(t, ok, "%v", r.Record())
+		samples = append(samples, *s)
+	}
+	require.NoError(t, r.Err())
+	return samples
+}
+
+// firstSample is when the JVM started, as gasm takes it for files without a clock.
+func firstSample(t *testing.T, samples []sampler.Sample, pid int) int64 {
+	for _, s := range samples {
+		if s.PID == pid {
+			return s.MonoNanos
+		}
+	}
+	t.Fatalf("no sample of %d", pid)
+	return 0
+}
+
+var (
+	writerLine   = regexp.MustCompile(`^<writer thread='(\d+)'/>$`)
+	stampAttr    = regexp.MustCompile(` stamp='(\d+)\.(\d\d\d)'`)
+	compiledLine = regexp.MustCompile(`^Compiled method \((\S+)\) *(\d+) +(\d+) +([%s!bn ]*?) *(\d) +(\S+::\S+)`)
+	codeLine     = regexp.MustCompile(`^ (main|stub) code +\[0x([0-9a-f]+),0x([0-9a-f]+)\]`)
+	rangedLine   = regexp.MustCompile(`\[0x([0-9a-f]+), 0x([0-9a-f]+)[\]\[] +(\(?)\d+ bytes\)?$`)
+	javaHeading  = regexp.MustCompile(`^\S+\(\S*\)\S+  \[`) // JDK 11: Workload.dot([I[I)I  [0x…
+)
+
+// slowParse reads blobs line by line.
+func slowParse(text []byte) (blobs []printassembly.Blob) {
+	writer, open := "", map[string]int{} // the blob that each thread is in
+	now := int64(0)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		if m := writerLine.FindStringSubmatch(line); m != nil {
+			writer = m[1]
+		} else if m := stampAttr.FindStringSubmatch(line); m != nil && line[0] == '<' {
+			now = max(now, number(m[1]+m[2], 10))
+		} else if m := compiledLine.FindStringSubmatch(line); m != nil {
+			b := printassembly.Blob{Compiler: m[1], UptimeMillis: number(m[2], 10), ID: int(number(m[3], 10)),
+				OSR: strings.Contains(m[4], "%"), Level: int(number(m[5], 10)), Name: html.UnescapeString(m[6])}
+			now = max(now, b.UptimeMillis)
+			open[writer] = len(blobs)
+			blobs = append(blobs, b)
+		} else if m := codeLine.FindStringSubmatch(line); m != nil {
+			b := &blobs[open[writer]]
+			if m[1] == "main" {
+				b.Lo = uint64(number(m[2], 16))
+			}
+			b.Hi = uint64(number(m[3], 16))
+		} else if m := rangedLine.FindStringSubmatch(line); m != nil && !javaHeading.MatchString(line) {
+			kind := printassembly.Stub
+			if m[3] == "" {
+				kind = printassembly.Interpreter
+			}
+			blobs = append(blobs, printassembly.Blob{Kind: kind, Lo: uint64(number(m[1], 16)), Hi: uint64(number(m[2], 16)), UptimeMillis: now})
+		}
+	}
+	return blobs
+}
+
+func number(digits string, base int) int64 {
+	n, err := strconv.ParseInt(digits, base, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// slowJoin counts samples per Java method, in stubs and in the interpreter.
+func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, start int64) (methods map[string]int64, stubs, interpreter int64) {
+	methods = map[string]int64{}
+	for _, s := range samples {
+		if s.PID != pid || s.Module == "kernel" {
+			continue
+		}
+		i := slowFind(blobs, s.PC, (s.MonoNanos-start)/1_000_000)
+		switch {
+		case i < 0:
+		case blobs[i].Kind == printassembly.Stub:
+			stubs++
+		case blobs[i].Kind == printassembly.Interpreter:
+			interpreter++
+		case blobs[i].Compiler == "n/a":
+			methods["native wrapper "+blobs[i].Name]++
+		default:
+			source := blobs[i].Compiler + ", level " + strconv.Itoa(blobs[i].Level)
+			if blobs[i].OSR {
+				source += ", osr"
+			}
+			methods[source+" "+blobs[i].Name]++
+		}
+	}
+	return methods, stubs, interpreter
+}

@@ -1,0 +1,161 @@
+package profile
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+const (
+	java  = printassembly.NMethod
+	stubs = printassembly.Stub
+)
+
+func blob(kind printassembly.Kind, ms int64, lo, hi uint64) printassembly.Blob {
+	return printassembly.Blob{Kind: kind, Lo: lo, Hi: hi, UptimeMillis: ms}
+}
+
+func TestCodeMapFind(t *testing.T) {
+	m := NewCodeMap([]printassembly.Blob{
+		0:  blob(stubs, 0, 0x100, 0x400),    // over several pages of 128 bytes
+		1:  blob(stubs, 0, 0x180, 0x190),    // inside 0
+		2:  blob(java, 100, 0x1000, 0x100f), // odd size
+		3:  blob(java, 100, 0x1010, 0x1080), // up to a page's end
+		4:  blob(java, 100, 0x1080, 0x1081), // one byte
+		5:  blob(java, 200, 0x1070, 0x1090), // ends 3 and 4
+		6:  blob(java, 300, 0x1078, 0x1088), // ends 5
+		7:  blob(java, 100, 0x2000, 0x2000), // empty
+		8:  blob(java, 100, 0x2010, 0x2000), // backwards
+		9:  blob(java, 500, 0x3000, 0x3100),
+		10: blob(java, 600, 0x3000, 0x3100), // the same address again
+		11: blob(java, 100, math.MaxUint64-15, math.MaxUint64),
+		12: blob(java, 0, 0, 1),
+		13: blob(java, 0, 0x4000, 0x4010), // and two of the same time
+		14: blob(java, 0, 0x4000, 0x4010),
+	})
+	const never = -1
+	for _, c := range []struct {
+		what string
+		pc   uint64
+		ms   int64
+		want int
+	}{
+		{"the byte before", 0xfff, 1000, never},
+		{"first byte", 0x1000, 1000, 2},
+		{"last byte", 0x100e, 1000, 2},
+		{"the byte after", 0x100f, 1000, never},
+		{"the next blob's first byte", 0x1010, 150, 3},
+		{"last byte of a page", 0x107f, 150, 3},
+		{"first byte of a page", 0x1080, 150, 4},
+		{"behind a blob of one byte", 0x1081, 150, 5},
+		{"before installation: the first to come", 0x1000, 99, 2},
+		{"long before installation", 0x1000, -5, 2},
+		{"at installation", 0x1000, 100, 2},
+		{"before installation, of several to come the first", 0x107f, 0, 3},
+		{"the last moment of 3", 0x107f, 199, 3},
+		{"5 takes its place", 0x107f, 200, 5},
+		{"3 is gone where 5 is not", 0x1010, 199, 3},
+		{"and nothing is there", 0x1010, 200, never},
+		{"6 ends 5", 0x1078, 300, 6},
+		{"5 is gone where 6 is not", 0x1070, 300, never},
+		{"before 5 is gone", 0x1070, 299, 5},
+		{"a stub", 0x17f, 1000, 0},
+		{"a stub inside a stub", 0x180, 1000, 1},
+		{"its last byte", 0x18f, 1000, 1},
+		{"behind it", 0x190, 1000, 0},
+		{"a stub's last page", 0x3ff, 1000, 0},
+		{"behind a stub", 0x400, 1000, never},
+		{"an empty blob", 0x2000, 1000, never},
+		{"a backward blob", 0x2008, 1000, never},
+		{"reuse of the whole range: before", 0x3000, 599, 9},
+		{"reuse of the whole range: after", 0x3000, 600, 10},
+		{"reuse: before both", 0x30ff, 0, 9},
+		{"the last addresses", math.MaxUint64 - 1, 100, 11},
+		{"the very last", math.MaxUint64, 100, never},
+		{"address 0", 0, 0, 12},
+		{"the later of two of one time", 0x4000, 0, 14},
+	} {
+		got, ok := m.Find(c.pc, c.ms)
+		assert.Equal(t, c.want >= 0, ok, c.what)
+		if ok {
+			assert.Equal(t, c.want, got, c.what)
+		}
+	}
+	for i, want := range []bool{false, false, false, true, true, true, true, false, false, true, true, false, false, true, true} {
+		assert.Equal(t, want, m.Reused(i), "blob %d", i)
+	}
+}
+
+func TestCodeMapEmpty(t *testing.T) {
+	_, ok := NewCodeMap(nil).Find(0x1000, 0)
+	assert.False(t, ok)
+}
+
+// slowFind is the rule itself, without an index: the youngest blob at the
+// address, if nothing took a byte of it yet; else the first one to come.
+func slowFind(blobs []printassembly.Blob, pc uint64, ms int64) int {
+	youngest, next := -1, -1
+	for i, b := range blobs {
+		switch covers := b.Lo <= pc && pc < b.Hi; {
+		case covers && b.UptimeMillis <= ms:
+			youngest = i
+		case covers && next < 0:
+			next = i
+		}
+	}
+	if youngest < 0 {
+		return next
+	}
+	y := blobs[youngest]
+	for _, b := range blobs[youngest+1:] {
+		if y.Kind.Java() && b.UptimeMillis <= ms && overlap(b, y) {
+			return next
+		}
+	}
+	return youngest
+}
+
+func slowReused(blobs []printassembly.Blob, i int) bool {
+	for k, b := range blobs {
+		if k != i && overlap(b, blobs[i]) && (b.Kind.Java() || blobs[i].Kind.Java()) {
+			return true
+		}
+	}
+	return false
+}
+
+func overlap(a, b printassembly.Blob) bool { return max(a.Lo, b.Lo) < min(a.Hi, b.Hi) }
+
+// TestCodeMapModel compares the map with the rule on random blobs.
+func TestCodeMapModel(t *testing.T) {
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		var blobs []printassembly.Blob
+		ms := int64(0)
+		for range rnd.IntN(30) {
+			kind := []printassembly.Kind{java, java, java, printassembly.Native, stubs, printassembly.Interpreter}[rnd.IntN(6)]
+			lo := uint64(0x1000 + rnd.IntN(900))
+			ms += int64(rnd.IntN(4))
+			blobs = append(blobs, blob(kind, ms, lo, lo+uint64(rnd.IntN(1+rnd.IntN(400)))))
+		}
+		m := NewCodeMap(blobs)
+		for range 1000 {
+			pc, at := uint64(0x0ff0+rnd.IntN(1400)), int64(rnd.IntN(int(ms)+4)-2)
+			got, ok := m.Find(pc, at)
+			if !ok {
+				got = -1
+			}
+			if want := slowFind(blobs, pc, at); got != want {
+				t.Fatalf("seed %d: %#x at %d ms: got %d, want %d in %+v", seed, pc, at, got, want, blobs)
+			}
+		}
+		for i := range blobs {
+			require.Equal(t, slowReused(blobs, i), m.Reused(i), "seed %d: blob %d", seed, i)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package profile
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// readCapture unpacks a file of testdata/captures.
+func readCapture(tb testing.TB, name, file string) []byte {
+	tb.Helper()
+	f, err := os.Open(filepath.Join("../testdata/captures", name, file+".gz"))
+	require.NoError(tb, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	require.NoError(tb, err)
+	text, err := io.ReadAll(z)
+	require.NoError(tb, err)
+	return text
+}
+
+// newLog indexes a hand-made log, which needs no header.
+func newLog(tb testing.TB, blobs ...string) *printassembly.Log {
+	tb.Helper()
+	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\n" + strings.Join(blobs, "") + "</hotspot_log>\n"
+	l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "hand-made.log")
+	require.NoError(tb, err)
+	require.Len(tb, l.Blobs, len(blobs))
+	return l
+}
+
+// method is what HotSpot prints for a compiled method. The first word is what
+// stands in the parentheses of its first line; code is hex in cells, with
+// comments in lines of their own.
+func method(compiler string, ms, id, level int, name string, lo uint64, code string) string {
+	return fmt.Sprintf("Compiled method (%s) %d %4d       %d       %s (28 bytes)\n main code      [0x%016x,0x%016x] = 1\n%s",
+		compiler, ms, id, level, name, lo, lo+size(code), machCode(lo, code))
+}
+
+func c2(ms, id int, name string, lo uint64, code string) string {
+	return method("c2", ms, id, 4, name, lo, code)
+}
+
+func stub(name string, lo uint64, code string) string {
+	return fmt.Sprintf("StubRoutines::%s [0x%016x, 0x%016x] (%d bytes)\n%s", name, lo, lo+size(code), size(code), machCode(lo, code))
+}
+
+func codelet(name string, lo uint64, code string) string {
+	return fmt.Sprintf("%s  [0x%016x, 0x%016x]  %d bytes\n%s", name, lo, lo+size(code), size(code), machCode(lo, code))
+}
+
+func size(code string) (n uint64) {
+	for line := range strings.Lines(code) {
+		if !strings.Contains(line, ";") {
+			n += uint64(len(strings.Join(strings.Fields(line), "")) / 2)
+		}
+	}
+	return n
+}
+
+// machCode puts addresses in front of rows and comments.
+func machCode(lo uint64, code string) string {
+	var out strings.Builder
+	out.WriteString("[MachCode]\n")
+	for line := range strings.Lines(code) {
+		fmt.Fprintf(&out, "  0x%016x: %s\n", lo, strings.TrimSpace(line))
+		lo += size(line)
+	}
+	out.WriteString("[/MachCode]\n")
+	return out.String()
+}
+
+// nops is code of n instructions of one byte; n is a multiple of 4.
+func nops(n int) string { return strings.TrimSpace(strings.Repeat("9090 9090 ", n/4)) }
+
+// at is a sample without a module: one of the code cache. Its event is cycles,
+// its time the milliseconds of the JVM's life.
+func at(pid int, ms int64, pc uint64) sampler.Sample {
+	return sampler.Sample{PID: pid, TID: pid, MonoNanos: ms * 1e6, PC: pc, Event: "cycles"}
+}
+
+func native(pid int, ms int64, module, symbol string) sampler.Sample {
+	s := at(pid, ms, 0xffff_8000)
+	s.Module, s.Symbol = module, symbol
+	return s
+}
+
+// repeat gives a sample n times.
+func repeat(n int, s sampler.Sample) []sampler.Sample { return slices.Repeat([]sampler.Sample{s}, n) }
+
+func add(b *Builder, samples ...sampler.Sample) {
+	for i := range samples {
+		b.Add(&samples[i])
+	}
+}
+
+// build makes the profiles and checks what holds for all.
+func build(t *testing.T, b *Builder, opts Options) []Profile {
+	t.Helper()
+	profiles := b.Build(opts)
+	for i := range profiles {
+		checkProfile(t, &profiles[i], opts)
+	}
+	return profiles
+}
+
+// one is the only profile of samples of one JVM with pid 1.
+func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.Sample) *Profile {
+	t.Helper()
+	b := NewBuilder([]JVM{{PID: 1, Log: log}}, nil)
+	add(b, samples...)
+	profiles := build(t, b, opts)
+	require.Len(t, profiles, 1)
+	return &profiles[0]
+}
+
+// checkProfile fails where sums do not add up or lists are out of order.
+func checkProfile(t *testing.T, p *Profile, opts Options) {
+	t.Helper()
+	require.Len(t, p.Accounts, len(p.Events))
+	for e, a := range p.Accounts {
+		require.True(t, a.Balanced(), "%s: %+v", p.Events[e], a)
+		var sources, natives, methods, regions, frames int64
+		for _, s := range p.Sources {
+			sources += s.Counts[e]
+		}
+		for _, f := range p.Native {
+			natives += f.Counts[e]
+		}
+		for _, m := range p.Methods {
+			methods += m.Counts[e]
+		}
+		for _, r := range p.Regions {
+			regions += r.Counts[e]
+		}
+		for _, f := range p.Frames {
+			frames += f.Counts[e]
+		}
+		require.Equal(t, a.Profiled, sources, "sources")
+		require.Equal(t, a.Native+a.Kernel, natives, "native functions")
+		code := a.Compiled
+		if !opts.SkipStubs {
+			code += a.Stub
+		}
+		if !opts.SkipInterpreter {
+			code += a.Interpreter
+		}
+		require.Equal(t, code, methods, "methods")
+		require.Equal(t, code, regions, "regions")
+		if !opts.SkipCode {
+			require.Equal(t, a.Compiled, frames, "frames")
+		}
+	}
+	for i, r := range p.Regions {
+		require.Less(t, r.Lo, r.Hi)
+		require.NotEmpty(t, r.PIDs)
+		if i > 0 {
+			require.LessOrEqual(t, compareCounts(p.Regions[i-1].Counts, r.Counts), 0, "regions are not hottest first")
+		}
+		require.True(t, slices.IsSorted(r.PIDs))
+		for k, l := range r.Lines {
+			require.Len(t, l.Counts, len(p.Events))
+			if k > 0 {
+				require.LessOrEqual(t, r.Lines[k-1].Hi, l.Lo)
+			}
+		}
+	}
+	if len(p.Regions) > 0 {
+		require.True(t, p.Regions[0].Hot)
+	}
+}
+
+// regionsText gives a line per region: source, method, range, first count, and
+// marks: hot, number of lines, too big.
+func regionsText(p *Profile) string {
+	var out []string
+	for _, r := range p.Regions {
+		s := fmt.Sprintf("%s %x-%x %d", r.Method, r.Lo, r.Hi, r.Counts[0])
+		if r.Hot {
+			s += fmt.Sprintf(" hot, %d lines", len(r.Lines))
+		}
+		if r.TooBig > 0 {
+			s += fmt.Sprintf(", too big: %d", r.TooBig)
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "\n")
+}

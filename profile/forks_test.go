@@ -1,0 +1,123 @@
+package profile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// forks is the profile of one trial of several JVMs, with pids from 1 on.
+func forks(t *testing.T, logs []*printassembly.Log, hits map[int][]uint64) *Profile {
+	t.Helper()
+	var jvms []JVM
+	for i, l := range logs {
+		jvms = append(jvms, JVM{PID: i + 1, Log: l})
+	}
+	b := NewBuilder(jvms, nil)
+	for pid, pcs := range hits {
+		for _, pc := range pcs {
+			add(b, at(pid, 1000, pc))
+		}
+	}
+	return &build(t, b, DefaultOptions())[0]
+}
+
+// The same code but for addresses: calls out of it, a jump within, an oop.
+const (
+	forkCode1 = "e8fb f0ff ff48 b888 7766 5544 007f 00eb ef90 90c3" // jumps to its start
+	forkCode2 = "e8fb f0ef ff48 b899 7766 1144 007f 00eb ef90 90c3"
+)
+
+func TestForksMerge(t *testing.T) {
+	logs := []*printassembly.Log{
+		newLog(t, c2(10, 1, "A::a", 0x7f0000001000, forkCode1)),
+		newLog(t, c2(10, 9, "A::a", 0x7f0000052000, forkCode2)),
+	}
+	p := forks(t, logs, map[int][]uint64{1: {0x7f0000001000, 0x7f0000001005, 0x7f0000001012}, 2: {0x7f0000052005, 0x7f0000052005, 0x7f0000052005, 0x7f0000052013}})
+	require.Len(t, p.Regions, 1, regionsText(p))
+	r := p.Regions[0]
+	assert.Equal(t, []int{1, 2}, r.PIDs)
+	assert.Equal(t, Counts{7}, r.Counts)
+	assert.EqualValues(t, 0x7f0000052000, r.Lo, "the hotter fork's addresses")
+	assert.EqualValues(t, 0x7f0000052014, r.Hi)
+	assert.Equal(t, 9, r.CompileID)
+	var counts []int64
+	for _, l := range r.Lines {
+		counts = append(counts, l.Counts[0])
+	}
+	assert.Equal(t, []int64{1, 4, 0, 0, 1, 1}, counts)
+	assert.Equal(t, []Method{{"c2, level 4", "A::a", 9, 2, Counts{7}}}, p.Methods)
+}
+
+func TestForksStayApart(t *testing.T) {
+	base := c2(10, 1, "A::a", 0x1000, nops(16))
+	for _, c := range []struct{ name, other string }{
+		{"other code", c2(10, 1, "A::a", 0x1000, "89c2 "+nops(12)+"9090")},
+		{"another length", c2(10, 1, "A::a", 0x1000, nops(20))},
+		{"another tier", method("c1", 10, 1, 3, "A::a", 0x1000, nops(16))},
+		{"another name", c2(10, 1, "A::b", 0x1000, nops(16))},
+		{"OSR", strings.Replace(c2(10, 1, "A::a @ 4", 0x1000, nops(16)), "1       4", "1 %     4", 1)},
+		{"no code", strings.Split(base, "[MachCode]")[0]},
+	} {
+		p := forks(t, []*printassembly.Log{newLog(t, base), newLog(t, c.other)}, map[int][]uint64{1: {0x1000}, 2: {0x1000, 0x1000}})
+		require.Len(t, p.Regions, 2, c.name)
+		assert.Equal(t, []int{2}, p.Regions[0].PIDs, c.name)
+		assert.Equal(t, []int{1}, p.Regions[1].PIDs, c.name)
+	}
+	// A small constant is code; of a jump's target the distance counts.
+	for _, pair := range [][2]string{
+		{"b801 0000 0090 90c3", "b802 0000 0090 90c3"},
+		{"eb00 eb00 9090 90c3", "eb00 eb01 9090 90c3"},
+		{"7400 eb00 9090 90c3", "eb00 eb00 9090 90c3"},
+	} {
+		p := forks(t, []*printassembly.Log{newLog(t, c2(10, 1, "A::a", 0x1000, pair[0])), newLog(t, c2(10, 1, "A::a", 0x1000, pair[1]))},
+			map[int][]uint64{1: {0x1000}, 2: {0x1000}})
+		assert.Len(t, p.Regions, 2, pair)
+	}
+}
+
+// One JVM's blobs are never merged with each other: a method compiled twice is
+// two regions of it, and the second goes with the other fork's second.
+func TestForksRecompiled(t *testing.T) {
+	twice := func() *printassembly.Log {
+		return newLog(t, c2(10, 1, "A::a", 0x1000, nops(16)), c2(20, 2, "A::a", 0x2000, nops(16)))
+	}
+	p := forks(t, []*printassembly.Log{twice(), twice()}, map[int][]uint64{1: {0x1000, 0x1000, 0x1000, 0x2000}, 2: {0x1000, 0x2000, 0x2000}})
+	assert.Equal(t, "A::a 1000-1001 5 hot, 11 lines\nA::a 2000-2001 2 hot, 11 lines", regionsText(p))
+	assert.Equal(t, []int{1, 2}, p.Regions[0].PIDs)
+	assert.Equal(t, []int{1, 2}, p.Regions[1].PIDs)
+	assert.Equal(t, []Method{{"c2, level 4", "A::a", 1, 4, Counts{7}}}, p.Methods)
+}
+
+// Each region of a merged piece has the JVMs that were seen in it.
+func TestForkPIDs(t *testing.T) {
+	log := func() *printassembly.Log { return newLog(t, c2(10, 1, "A::a", 0x1000, nops(256))) }
+	p := forks(t, []*printassembly.Log{log(), log(), log()}, map[int][]uint64{1: {0x1000, 0x1000}, 2: {0x1080}, 3: {0x1000, 0x1080}})
+	require.Len(t, p.Regions, 2)
+	assert.Equal(t, []int{1, 3}, p.Regions[0].PIDs)
+	assert.Equal(t, []int{2, 3}, p.Regions[1].PIDs)
+}
+
+func TestNormalText(t *testing.T) {
+	check := func(text, comment, want string) {
+		t.Helper()
+		in := printassembly.Instruction{Text: text}
+		if comment != "" {
+			in.Comments = []string{comment}
+		}
+		assert.Equal(t, want, normalText(&in), text)
+	}
+	check("mov    $0x1,%eax", "", "mov    $0x1,%eax")
+	check("mov    $0xffff,%eax", "", "mov    $0xffff,%eax")
+	check("movabs $0x7f00aa,%rax", "", "movabs $#,%rax")
+	check("mov    -0x2968f(%rip),%rax        # 0x7fae0142b528", "", "mov    #(%rip),%rax        # #")
+	check("cmp    $0x6c28,%r11d", "{metadata({type array int})}", "cmp    $#,%r11d")
+	check("cmp    $0x6c28,%r11d", "*ifeq {reexecute=0}", "cmp    $0x6c28,%r11d")
+	check("call   0x1000", "{runtime_call x}", "call   #")
+	check("ret", "", "ret")
+	check("0x", "", "0x")
+}

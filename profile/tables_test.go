@@ -1,0 +1,141 @@
+package profile
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A method compiled again, at another tier, and two of one name.
+func TestMethods(t *testing.T) {
+	log := newLog(t,
+		method("c1", 10, 1, 3, "A::a", 0x1000, nops(16)),
+		c2(20, 2, "A::a", 0x2000, nops(16)),
+		c2(30, 3, "A::a", 0x1000, nops(16)), // where the first one was
+		c2(40, 4, "B::b", 0x3000, nops(16)),
+		codelet("iload  21 iload", 0x4000, nops(16)))
+	p := one(t, DefaultOptions(), log, slices.Concat(
+		repeat(2, at(1, 15, 0x1000)), repeat(3, at(1, 25, 0x2001)), repeat(4, at(1, 35, 0x1001)),
+		repeat(1, at(1, 45, 0x3000)), repeat(1, at(1, 45, 0x3001)), repeat(2, at(1, 45, 0x4000)))...)
+	assert.Equal(t, []Method{
+		{"c2, level 4", "A::a", 3, 2, Counts{7}},
+		{"c1, level 3", "A::a", 1, 1, Counts{2}},
+		{"c2, level 4", "B::b", 4, 1, Counts{2}},
+		{"interpreter", "iload", 0, 1, Counts{2}},
+	}, p.Methods)
+	assert.Contains(t, strings.Join(p.Warnings, "\n"),
+		"46.2% of the profile is at code-cache addresses that HotSpot used more than once")
+}
+
+func TestFrames(t *testing.T) {
+	log := newLog(t, c2(10, 1, "A::a", 0x1000, `9090 9090
+		 ;*iadd {reexecute=0}
+		 ; - A::inner@4 (line 12)
+		 ; - A::a@9 (line 3)
+		 4801 d090
+		 ;*iadd {reexecute=0}
+		 ; - A::inner@5 (line 13)
+		 ; - A::a@9 (line 3)
+		 4801 d090
+		 ;*iadd {reexecute=0}
+		 ; - A::a@10
+		 4801 d090
+		 9090 90c3`),
+		method("n/a", 10, 1, 0, "A::wrapped", 0x2000, nops(16)),
+		stub("copy", 0x3000, nops(16)))
+	p := one(t, DefaultOptions(), log, slices.Concat(
+		repeat(1, at(1, 15, 0x1000)), repeat(4, at(1, 15, 0x1004)), // inner, line 12
+		repeat(2, at(1, 15, 0x1007)), repeat(3, at(1, 15, 0x1008)), // line 13
+		repeat(2, at(1, 15, 0x100c)), // a, no line
+		repeat(1, at(1, 15, 0x1013)), // no debug info
+		repeat(1, at(1, 15, 0x2000)), repeat(9, at(1, 15, 0x3000)))...)
+	assert.Equal(t, []FrameTotal{
+		{"A::inner", Counts{10}, []LineTotal{{12, Counts{5}}, {13, Counts{5}}}},
+		{"A::a", Counts{3}, []LineTotal{{0, Counts{3}}}},
+		{"A::wrapped", Counts{1}, []LineTotal{{0, Counts{1}}}},
+	}, p.Frames)
+	opts := DefaultOptions()
+	opts.SkipCode = true
+	assert.Nil(t, one(t, opts, log, at(1, 15, 0x1000)).Frames)
+}
+
+func TestWarnings(t *testing.T) {
+	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(256)), stub("outer", 0x2000, nops(64)), stub("inner", 0x2010, nops(16)))
+	const (
+		few   = "only 499 samples in the profile: a share of 10% is good to ±3 points; let it run longer"
+		lost  = "the sampler lost 1.1% of its samples: lower --frequency"
+		where = "2.1% of the profile is at addresses that neither the log nor the sampler knows"
+		cold  = "no region has 10% of the profile (--hot-threshold); the hottest one is shown"
+	)
+	spread := func(n int) (samples []sampler.Sample) {
+		for i := range n {
+			samples = append(samples, at(1, 1, 0x1000+uint64(i%7)*33))
+		}
+		return samples
+	}
+	for _, c := range []struct {
+		name    string
+		samples []sampler.Sample
+		lost    int64
+		want    []string
+	}{
+		{"none", repeat(500, at(1, 1, 0x1000)), 0, nil},
+		{"few samples", repeat(499, at(1, 1, 0x1000)), 0, []string{few}},
+		{"no samples at all", nil, 0, nil},
+		{"none of ours", repeat(499, at(2, 1, 0x1000)), 0, nil},
+		{"lost", repeat(990, at(1, 1, 0x1000)), 11, []string{lost}},
+		{"few lost", repeat(990, at(1, 1, 0x1000)), 9, nil},
+		{"unresolved", slices.Concat(repeat(979, at(1, 1, 0x1000)), repeat(21, at(1, 1, 1))), 0, []string{where}},
+		{"few unresolved", slices.Concat(repeat(980, at(1, 1, 0x1000)), repeat(20, at(1, 1, 1))), 0, nil},
+		{"stubs inside stubs are no reuse", repeat(500, at(1, 1, 0x2010)), 0, nil},
+		{"cold", slices.Concat(spread(70), repeat(700, native(1, 1, "libc.so.6", "f"))), 0, []string{cold}},
+	} {
+		b := NewBuilder([]JVM{{PID: 1, Log: log}}, nil)
+		add(b, c.samples...)
+		if c.lost > 0 {
+			b.Lost(c.lost)
+		}
+		assert.Equal(t, c.want, build(t, b, DefaultOptions())[0].Warnings, c.name)
+	}
+}
+
+func TestDamagedLog(t *testing.T) {
+	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\nCompiled method (c2) soon\n" + c2(0, 1, "A::a", 0x1000, nops(16)) + "<wri"
+	l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "asm.log")
+	require.NoError(t, err)
+	p := one(t, DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
+	assert.Equal(t, []string{"asm.log: 1 code blobs could not be read",
+		"asm.log ends in the middle: the JVM was killed while it wrote; code after that is missing"}, p.Warnings)
+}
+
+// A log that can't be read any more costs the code, not the profile.
+func TestUnreadableLog(t *testing.T) {
+	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\n" + c2(0, 1, "A::a", 0x1000, nops(16)) + "</hotspot_log>\n"
+	disk := &disk{text: text}
+	l, err := printassembly.NewLog(disk, int64(len(text)), "asm.log")
+	require.NoError(t, err)
+	disk.err = errors.New("broken disk")
+	p := one(t, DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
+	assert.Equal(t, "A::a 1000-1001 500 hot, 0 lines", regionsText(p))
+	assert.Equal(t, []string{"reading the code of A::a in asm.log: broken disk: shown without code"}, p.Warnings)
+}
+
+// A disk that breaks when err is set.
+type disk struct {
+	text string
+	err  error
+}
+
+func (d *disk) ReadAt(p []byte, off int64) (int, error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	return strings.NewReader(d.text).ReadAt(p, off)
+}
