@@ -41,55 +41,68 @@ type LaunchOptions struct {
 // Start makes the command's process and holds it in front of its exec. The
 // errors are of type *CommandError where the command is to blame.
 func Start(opts LaunchOptions) (*Launch, error) {
-	path, err := exec.LookPath(opts.Command[0])
+	path, err := lookUp(opts.Command[0])
 	if err != nil {
-		var execErr *exec.Error
-		if errors.As(err, &execErr) {
-			err = execErr.Err
-		}
-		var pathErr *fs.PathError
-		if errors.As(err, &pathErr) {
-			err = pathErr.Err // the path is the command again
-		}
 		return nil, &CommandError{opts.Command[0], err}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding gasm's own program file: %w", err)
+	l, ends, err := connect(opts.Stdout)
+	defer func() { closeFiles(ends.gate, ends.result, ends.stdout) }() // the command has its own
+	if err == nil {
+		err = l.start(path, opts, ends)
 	}
-	gateRead, gate, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
-	}
-	defer gateRead.Close()
-	result, resultWrite, err := os.Pipe()
-	if err != nil {
-		gate.Close()
-		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
-	}
-	defer resultWrite.Close()
-	l := &Launch{gate: gate, result: result, copied: make(chan struct{})}
-	out, commandOut, err := outputFor(opts.Stdout)
-	if err != nil {
-		l.closeAll()
-		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
-	}
-	defer commandOut.Close()
-	l.out = out
-	l.cmd = exec.Command(self, append([]string{holdArg, path}, opts.Command...)...)
-	l.cmd.Env = withCaptureFlags(os.Environ(), opts.CaptureFlags)
-	l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = opts.Stdin, commandOut, opts.Stderr
-	l.cmd.ExtraFiles = []*os.File{gateRead, resultWrite}
-	if err := l.cmd.Start(); err != nil {
-		l.closeAll()
+		closeFiles(l.gate, l.result, l.out)
 		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
 	}
 	go l.copyOutput(opts.Stdout, opts.Watch)
 	return l, nil
 }
 
-func (l *Launch) closeAll() {
-	for _, f := range []*os.File{l.gate, l.result, l.out} {
+// lookUp finds the command's program file as a shell would.
+func lookUp(command string) (string, error) {
+	path, err := exec.LookPath(command)
+	var execErr *exec.Error
+	if errors.As(err, &execErr) {
+		err = execErr.Err
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err // the path is the command again
+	}
+	return path, err
+}
+
+// commandEnds are the command's ends of what connects it with us.
+type commandEnds struct{ gate, result, stdout *os.File }
+
+// connect makes a launch with its pipes. After an error some of them are there.
+func connect(stdout *os.File) (l *Launch, ends commandEnds, err error) {
+	l = &Launch{copied: make(chan struct{})}
+	if ends.gate, l.gate, err = os.Pipe(); err != nil {
+		return l, ends, err
+	}
+	if l.result, ends.result, err = os.Pipe(); err != nil {
+		return l, ends, err
+	}
+	l.out, ends.stdout, err = outputFor(stdout)
+	return l, ends, err
+}
+
+// start makes the process that will become the command.
+func (l *Launch) start(path string, opts LaunchOptions, ends commandEnds) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding gasm's own program file: %w", err)
+	}
+	l.cmd = exec.Command(self, append([]string{holdArg, path}, opts.Command...)...)
+	l.cmd.Env = withCaptureFlags(os.Environ(), opts.CaptureFlags)
+	l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = opts.Stdin, ends.stdout, opts.Stderr
+	l.cmd.ExtraFiles = []*os.File{ends.gate, ends.result} // gateFD and resultFD
+	return l.cmd.Start()
+}
+
+func closeFiles(files ...*os.File) {
+	for _, f := range files {
 		if f != nil {
 			f.Close()
 		}

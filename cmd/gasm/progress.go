@@ -10,9 +10,9 @@ import (
 )
 
 // progress shows on a terminal how far work has come that takes longer than a
-// second.
+// second. It is a writer that counts what passes.
 type progress struct {
-	bar     *progressbar.ProgressBar
+	bar     *progressbar.ProgressBar // nil where stderr is no terminal
 	start   time.Time
 	unshown int
 }
@@ -30,50 +30,19 @@ func startProgress(stderr *os.File, what string, total int64) *progress {
 }
 
 // reader counts what is read through it.
-func (p *progress) reader(r io.Reader) io.Reader {
-	if p.bar == nil {
-		return r
-	}
-	return &countedReader{r, p}
-}
-
-type countedReader struct {
-	io.Reader
-	p *progress
-}
-
-func (c *countedReader) Read(b []byte) (int, error) {
-	n, err := c.Reader.Read(b)
-	c.p.add(n)
-	return n, err
-}
+func (p *progress) reader(r io.Reader) io.Reader { return io.TeeReader(r, p) }
 
 // writer counts what is written through it.
-func (p *progress) writer(w io.Writer) io.Writer {
-	if p.bar == nil {
-		return w
-	}
-	return &countedWriter{w, p}
-}
+func (p *progress) writer(w io.Writer) io.Writer { return io.MultiWriter(w, p) }
 
-type countedWriter struct {
-	io.Writer
-	p *progress
-}
-
-func (c *countedWriter) Write(b []byte) (int, error) {
-	n, err := c.Writer.Write(b)
-	c.p.add(n)
-	return n, err
-}
-
-// add counts quietly for a second, and then shows.
-func (p *progress) add(n int) {
-	p.unshown += n
-	if time.Since(p.start) >= time.Second {
+// Write counts quietly for a second, and then shows.
+func (p *progress) Write(b []byte) (int, error) {
+	p.unshown += len(b)
+	if p.bar != nil && time.Since(p.start) >= time.Second {
 		_ = p.bar.Add(p.unshown)
 		p.unshown = 0
 	}
+	return len(b), nil
 }
 
 // done takes the display away.
