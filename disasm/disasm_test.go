@@ -3,6 +3,7 @@ package disasm
 import (
 	"encoding/hex"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -51,6 +52,41 @@ func TestArch(t *testing.T) {
 	if err != nil || len(got) != 0 {
 		t.Errorf("no code: got %v and error %v, want neither", got, err)
 	}
+}
+
+func TestArchOf(t *testing.T) {
+	check := func(name string, want Arch, supported bool) {
+		t.Helper()
+		if got := ArchOf(name); got != want || Supported(got) != supported {
+			t.Errorf("%s: got %q, supported %v, want %q and %v", name, got, Supported(got), want, supported)
+		}
+	}
+	check("amd64", AMD64, true)
+	check("x86_64", AMD64, true)
+	check("aarch64", ARM64, true)
+	check("arm64", ARM64, true)
+	check("ppc64le", PPC64LE, true)
+	check("riscv64", RISCV64, true)
+	check("s390x", S390X, true)
+	check("loongarch64", Loong64, true)
+	check("z80", "z80", false)
+}
+
+// TestConcurrent decodes for every instruction set at once; the race detector judges.
+func TestConcurrent(t *testing.T) {
+	var wg sync.WaitGroup
+	for arch := range decoders {
+		for range 2 {
+			wg.Go(func() {
+				for _, c := range otherSets {
+					if _, err := Decode(arch, ATT, unhex(c.code), pc); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
 }
 
 func TestKindAndTarget(t *testing.T) {

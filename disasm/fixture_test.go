@@ -40,6 +40,16 @@ func fixtures(t testing.TB) map[string][]blob {
 	return all
 }
 
+// archOf is the instruction set of a fixture, by its name: "jdk21-arm64-lean-none".
+func archOf(fixture string) Arch {
+	for part := range strings.SplitSeq(fixture, "-") {
+		if arch := ArchOf(part); Supported(arch) {
+			return arch
+		}
+	}
+	return AMD64
+}
+
 // readFixture reads lines "nmethod|stub <pc> <code>", all in hex, gzipped.
 func readFixture(file string) ([]blob, error) {
 	f, err := os.Open(file)

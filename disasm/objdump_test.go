@@ -13,19 +13,29 @@ import (
 	"testing"
 )
 
+// tools are the objdumps of GNU binutils. One that can disassemble an instruction set names it in its help.
+var tools = map[Arch]struct {
+	name, pkg, target string
+	machine           uint16 // in the header of an ELF file
+}{
+	AMD64: {"objdump", "binutils", "elf64-x86-64", 62},
+	ARM64: {"aarch64-linux-gnu-objdump", "binutils-aarch64-linux-gnu", "elf64-littleaarch64", 183},
+}
+
 // objdump disassembles all blobs with one run of GNU objdump: they become the sections of one ELF file, each at its
 // address. Bad is set where objdump could not decode the instruction or one of its operands.
-func objdump(t testing.TB, syntax Syntax, blobs []blob) [][]Inst {
+func objdump(t testing.TB, arch Arch, syntax Syntax, blobs []blob) [][]Inst {
 	t.Helper()
-	tool, err := exec.LookPath("objdump")
+	want := tools[arch]
+	tool, err := exec.LookPath(want.name)
 	if err != nil {
-		t.Skip("GNU objdump is not installed (apt-get install binutils)")
+		t.Skipf("GNU objdump is not installed (apt-get install %s)", want.pkg)
 	}
-	if out, _ := exec.Command(tool, "--help").Output(); !bytes.Contains(out, []byte("elf64-x86-64")) {
-		t.Skip("objdump here is not GNU's, or knows no x86-64")
+	if out, _ := exec.Command(tool, "--help").Output(); !bytes.Contains(out, []byte(want.target)) {
+		t.Skipf("%s here is not GNU's, or knows no %s", want.name, want.target)
 	}
 	file := filepath.Join(t.TempDir(), "blobs.elf")
-	if err := os.WriteFile(file, elf(blobs), 0o644); err != nil {
+	if err := os.WriteFile(file, elf(want.machine, blobs), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"-D", "-z", "-w", "--no-show-raw-insn", file}
@@ -40,7 +50,7 @@ func objdump(t testing.TB, syntax Syntax, blobs []blob) [][]Inst {
 }
 
 // elf lays the blobs out as sections s0, s1, … of an ELF file without symbols.
-func elf(blobs []blob) []byte {
+func elf(machine uint16, blobs []blob) []byte {
 	const ehdr, shdr = 64, 64
 	names, data := []byte{0}, []byte(nil)
 	sections := make([]byte, shdr) // the first one is null by definition
@@ -62,7 +72,7 @@ func elf(blobs []blob) []byte {
 
 	h := []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")
 	le := binary.LittleEndian
-	h = le.AppendUint32(le.AppendUint16(le.AppendUint16(h, 1), 62), 1) // relocatable, x86-64, version
+	h = le.AppendUint32(le.AppendUint16(le.AppendUint16(h, 1), machine), 1) // relocatable, machine, version
 	h = le.AppendUint64(le.AppendUint64(le.AppendUint64(h, 0), 0), uint64(ehdr+len(data)))
 	h = le.AppendUint32(h, 0)
 	for _, v := range []uint16{ehdr, 0, 0, shdr, uint16(len(blobs) + 2), uint16(len(blobs) + 1)} {
@@ -96,7 +106,9 @@ func parseObjdump(t testing.TB, out []byte, blobs []blob) [][]Inst {
 			text = symbolNote.ReplaceAllString(text, "0x$1")
 		}
 		text = strings.Replace(strings.TrimRight(text, " "), " $1,", " ", 1) // since 2.41: shl $1,%eax
-		all[cur] = append(all[cur], Inst{Addr: pc, Text: text, Bad: strings.Contains(text, "(bad)")})
+		text, _, _ = strings.Cut(text, "  // note: ")                        // arm64: what is wrong about the instruction
+		bad := strings.Contains(text, "(bad)") || strings.HasPrefix(text, ".inst")
+		all[cur] = append(all[cur], Inst{Addr: pc, Text: text, Bad: bad})
 	}
 	for i, b := range blobs {
 		end := b.pc + uint64(len(b.code))

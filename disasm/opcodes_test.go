@@ -37,7 +37,7 @@ func compareSlots(t *testing.T, syntax Syntax, code []byte, percent float64) {
 	}
 	var n tally
 	differences, example := map[string]int{}, map[string]string{}
-	for _, w := range objdump(t, syntax, []blob{{pc: pc, code: code}})[0] {
+	for _, w := range objdump(t, AMD64, syntax, []blob{{pc: pc, code: code}})[0] {
 		if (w.Addr-pc)%slot != 0 {
 			continue
 		}

@@ -71,9 +71,5 @@ func (h *Header) arch() disasm.Arch {
 	}
 	platform, _, _ = strings.Cut(platform, " ")
 	_, cpu, _ := strings.Cut(platform, "-")
-	switch cpu {
-	case "amd64", "x86_64", "x64":
-		return disasm.AMD64
-	}
-	return disasm.Arch(cpu)
+	return disasm.ArchOf(cpu)
 }

@@ -1,0 +1,89 @@
+package disasm
+
+// arm64SystemOps are the operands of system instructions.
+var arm64SystemOps = map[string]arm64Op{
+	"hint": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		name := arm64Hints[bits(x, 5, 7)]
+		return append(b, name...), name != ""
+	},
+	"hintnum": hexOp(5, 7),
+	"crm":     hexOp(8, 4),
+	"crm10":   decimalOp(8, 4),
+	"crn":     decimalOp(12, 4),
+	"op1":     decimalOp(16, 3),
+	"op2":     decimalOp(5, 3),
+	"barrier": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		crm := bits(x, 8, 4)
+		if name := arm64Barriers[crm]; name != "" {
+			return append(b, name...), true
+		}
+		return append(b, '#', '0', 'x', '0', "0123456789abcdef"[crm]), true
+	},
+	"key": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return append(b, "iidd"[bits(x, 10, 2)], "ab"[bits(x, 10, 1)]), true
+	},
+	"sysreg": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		reg := bits(x, 5, 15) | 1<<15 // op0 has one bit in the encoding: 2 or 3
+		if name := arm64SysRegs[reg]; name != "" {
+			return append(b, name...), true
+		}
+		b = appendInt(append(b, 's'), int(reg>>14))
+		b = appendInt(append(b, '_'), int(bits(x, 16, 3)))
+		b = appendInt(append(b, "_c"...), int(bits(x, 12, 4)))
+		b = appendInt(append(b, "_c"...), int(bits(x, 8, 4)))
+		return appendInt(append(b, '_'), int(bits(x, 5, 3))), true
+	},
+}
+
+// arm64Hints has the names of hints by number.
+var arm64Hints = [128]string{
+	0: "nop", 1: "yield", 2: "wfe", 3: "wfi", 4: "sev", 5: "sevl", 7: "xpaclri",
+	8: "pacia1716", 10: "pacib1716", 12: "autia1716", 14: "autib1716",
+	16: "esb", 17: "psb    csync", 18: "tsb    csync", 20: "csdb",
+	24: "paciaz", 25: "paciasp", 26: "pacibz", 27: "pacibsp",
+	28: "autiaz", 29: "autiasp", 30: "autibz", 31: "autibsp",
+	32: "bti", 34: "bti    c", 36: "bti    j", 38: "bti    jc",
+}
+
+// arm64Barriers has the names of barriers by the domain in bits 3 and 2, and the accesses in bits 1 and 0.
+var arm64Barriers = [16]string{
+	1: "oshld", 2: "oshst", 3: "osh",
+	5: "nshld", 6: "nshst", 7: "nsh",
+	9: "ishld", 10: "ishst", 11: "ish",
+	13: "ld", 14: "st", 15: "sy",
+}
+
+// sysReg is the number of the system register op0_op1_cn_cm_op2.
+func sysReg(op0, op1, n, m, op2 uint32) uint32 { return op0<<14 | op1<<11 | n<<7 | m<<3 | op2 }
+
+// arm64SysRegs has the names of the registers that code in user mode can use; the others are spelled s3_0_c0_c0_0.
+var arm64SysRegs = map[uint32]string{
+	sysReg(3, 0, 0, 0, 0):  "midr_el1",
+	sysReg(3, 0, 0, 0, 5):  "mpidr_el1",
+	sysReg(3, 0, 0, 0, 6):  "revidr_el1",
+	sysReg(3, 0, 0, 4, 0):  "id_aa64pfr0_el1",
+	sysReg(3, 0, 0, 4, 1):  "id_aa64pfr1_el1",
+	sysReg(3, 0, 0, 4, 4):  "id_aa64zfr0_el1",
+	sysReg(3, 0, 0, 5, 0):  "id_aa64dfr0_el1",
+	sysReg(3, 0, 0, 6, 0):  "id_aa64isar0_el1",
+	sysReg(3, 0, 0, 6, 1):  "id_aa64isar1_el1",
+	sysReg(3, 0, 0, 6, 2):  "id_aa64isar2_el1",
+	sysReg(3, 0, 0, 7, 0):  "id_aa64mmfr0_el1",
+	sysReg(3, 0, 4, 2, 2):  "CurrentEL",
+	sysReg(3, 3, 0, 0, 1):  "ctr_el0",
+	sysReg(3, 3, 0, 0, 7):  "dczid_el0",
+	sysReg(3, 3, 2, 4, 0):  "rndr",
+	sysReg(3, 3, 2, 4, 1):  "rndrrs",
+	sysReg(3, 3, 4, 2, 0):  "nzcv",
+	sysReg(3, 3, 4, 2, 1):  "daif",
+	sysReg(3, 3, 4, 2, 5):  "dit",
+	sysReg(3, 3, 4, 2, 6):  "ssbs",
+	sysReg(3, 3, 4, 4, 0):  "fpcr",
+	sysReg(3, 3, 4, 4, 1):  "fpsr",
+	sysReg(3, 3, 13, 0, 2): "tpidr_el0",
+	sysReg(3, 3, 13, 0, 3): "tpidrro_el0",
+	sysReg(3, 3, 14, 0, 0): "cntfrq_el0",
+	sysReg(3, 3, 14, 0, 1): "cntpct_el0",
+	sysReg(3, 3, 14, 0, 2): "cntvct_el0",
+	sysReg(3, 3, 14, 0, 6): "cntvctss_el0",
+}

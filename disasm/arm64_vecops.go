@@ -1,0 +1,258 @@
+package disasm
+
+import (
+	mathbits "math/bits"
+)
+
+// arm64Arrangements are the ways to split a vector, by the size of the elements and Q, the bit for a whole vector.
+var arm64Arrangements = [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d", "", "1q"}
+
+// arrangement has the way to split a vector into elements, whose size is of the given powers of two only.
+func arrangement(size func(x uint32) uint32, sizes ...uint32) arm64Op {
+	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		s := size(x)
+		for _, allowed := range sizes {
+			if s == allowed {
+				return append(b, arm64Arrangements[s<<1|x>>30&1]...), true
+			}
+		}
+		return b, false
+	}
+}
+
+// wholeArrangement is the same for a whole vector, whatever Q is.
+func wholeArrangement(size func(x uint32) uint32, sizes ...uint32) arm64Op {
+	op := arrangement(size, sizes...)
+	return func(b []byte, x uint32, pc uint64) ([]byte, bool) { return op(b, x|1<<30, pc) }
+}
+
+// scalar has a register at bit at of the size that size tells.
+func scalar(at int, size func(x uint32) uint32, sizes ...uint32) arm64Op {
+	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		s := size(x)
+		for _, allowed := range sizes {
+			if s == allowed {
+				return appendInt(append(b, "bhsdq"[s]), int(bits(x, at, 5))), true
+			}
+		}
+		return b, false
+	}
+}
+
+func elementSize(x uint32) uint32 { return bits(x, 22, 2) }
+func widerSize(x uint32) uint32   { return bits(x, 22, 2) + 1 }
+func floatSize(x uint32) uint32   { return 2 + bits(x, 22, 1) }
+func narrowFloat(x uint32) uint32 { return 1 + bits(x, 22, 1) }
+func indexSize(x uint32) uint32   { return uint32(mathbits.TrailingZeros32(bits(x, 16, 5) | 0x20)) } // 4 and more: none
+func shiftSize(x uint32) uint32   { return uint32(mathbits.Len32(bits(x, 19, 4))) - 1 }              // of immh
+func widerShift(x uint32) uint32  { return shiftSize(x) + 1 }
+
+// fixedSize has the arrangement with elements of one size.
+func fixedSize(size uint32) arm64Op {
+	return arrangement(func(uint32) uint32 { return size }, size)
+}
+
+// arm64VectorOps are the operands of vector instructions.
+var arm64VectorOps = map[string]arm64Op{
+	"B":       fixedSize(0),
+	"H":       fixedSize(1),
+	"S":       fixedSize(2),
+	"T":       notOneD(arrangement(elementSize, 0, 1, 2, 3)),
+	"T3":      arrangement(elementSize, 0, 1, 2),
+	"T12":     arrangement(elementSize, 1, 2),
+	"F":       notOneD(arrangement(floatSize, 2, 3)),
+	"fwide":   wholeArrangement(floatSize, 2, 3),
+	"fnarrow": arrangement(narrowFloat, 1, 2),
+	"wide":    wholeArrangement(widerSize, 1, 2, 3),
+	"pairs":   arrangement(widerSize, 1, 2, 3),
+	"dup":     notOneD(arrangement(indexSize, 0, 1, 2, 3)),
+	"shiftT":  notOneD(arrangement(shiftSize, 0, 1, 2, 3)),
+	"shiftF":  notOneD(arrangement(shiftSize, 1, 2, 3)),
+	"shiftN":  arrangement(shiftSize, 0, 1, 2),
+	"shiftW":  wholeArrangement(widerShift, 1, 2, 3),
+	"across": func(b []byte, x uint32, pc uint64) ([]byte, bool) {
+		if elementSize(x) == 2 && x>>30&1 == 0 {
+			return b, false
+		}
+		return arrangement(elementSize, 0, 1, 2)(b, x, pc)
+	},
+	"pair": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return append(b, '2', "sd"[bits(x, 22, 1)]), true },
+
+	"no1d":        func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, bits(x, 10, 2) != 3 || x>>30&1 == 1 },
+	"no B or D":   func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, elementSize(x)-1 < 2 },
+	"wide d":      scalar(0, widerSize, 1, 2, 3),
+	"wide n":      scalar(5, widerSize, 1, 2, 3),
+	"shift d":     scalar(0, shiftSize, 0, 1, 2, 3),
+	"shift n":     scalar(5, shiftSize, 0, 1, 2, 3),
+	"wideshift n": scalar(5, widerShift, 1, 2, 3),
+	"fshift d":    scalar(0, shiftSize, 1, 2, 3),
+	"fshift n":    scalar(5, shiftSize, 1, 2, 3),
+	"elemreg d":   scalar(0, indexSize, 0, 1, 2, 3),
+
+	"2": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		if x>>30&1 != 0 {
+			b = append(b, '2')
+		}
+		return b, true
+	},
+	"n=m": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendInt(b, int(bits(x, 5, 5))), bits(x, 5, 5) == bits(x, 16, 5)
+	},
+	"elem": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		size := indexSize(x)
+		if size > 3 {
+			return b, false
+		}
+		return appendElem(b, size, bits(x, 16, 5)>>(size+1)), true
+	},
+	"elem2": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		size := indexSize(x)
+		if size > 3 {
+			return b, false
+		}
+		return appendElem(b, size, bits(x, 11, 4)>>size), true
+	},
+	"general n": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendArm64Reg(b, "WX"[indexSize(x)/3&1], x, bits(x, 5, 5), false)
+	},
+	"smov d": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		q := x >> 30 & 1
+		b, _ = appendArm64Reg(b, "WX"[q], x, bits(x, 0, 5), false)
+		return b, indexSize(x) < 2+q
+	},
+	"umov d": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		b, _ = appendArm64Reg(b, 'W', x, bits(x, 0, 5), false)
+		return b, x>>30&1 == 0 && indexSize(x) < 2
+	},
+
+	"imm8":  func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendHex(b, uint64(imm8(x))), true },
+	"lsl32": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendLSL(b, bits(x, 13, 2)*8), true },
+	"lsl16": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendLSL(b, bits(x, 13, 1)*8), true },
+	"msl":   func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(8+bits(x, 12, 1)*8)), true },
+	"bytes": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		var v uint64
+		for i := range 8 {
+			if imm8(x)>>i&1 != 0 {
+				v |= 0xff << (8 * i)
+			}
+		}
+		return appendHex(b, v), true
+	},
+	"ext": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		n := bits(x, 11, 4)
+		return appendInt(b, int(n)), n < 8 || x>>30&1 != 0
+	},
+	"shll": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, 8<<elementSize(x)), true },
+	"xar":  decimalOp(10, 6),
+	"table": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendList(b, bits(x, 5, 5), bits(x, 13, 2)+1, "16b"), true
+	},
+
+	"right": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendInt(b, int(16<<shiftSize(x))-int(bits(x, 16, 7))), shiftSize(x) < 4
+	},
+	"left": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendInt(b, int(bits(x, 16, 7))-int(8<<shiftSize(x))), shiftSize(x) < 4
+	},
+	"longer": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, bits(x, 16, 7) == 8<<shiftSize(x) },
+
+	"index s": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendInt(b, int(bits(x, 11, 1)<<1|bits(x, 21, 1))), true
+	},
+	"indexed": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		if elementSize(x) == 1 {
+			return appendIndexedHalf(b, x), true
+		}
+		return appendIndexed(b, x, 2, bits(x, 11, 1)<<1|bits(x, 21, 1)), true
+	},
+	"findexed": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		if x>>22&1 == 0 {
+			return appendIndexed(b, x, 2, bits(x, 11, 1)<<1|bits(x, 21, 1)), true
+		}
+		return appendIndexed(b, x, 3, bits(x, 11, 1)), x>>21&1 == 0
+	},
+	"hindexed": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendIndexedHalf(b, x), true },
+}
+
+func init() {
+	for regs := uint32(1); regs <= 4; regs++ {
+		n := string(rune('0' + regs))
+		arm64VectorOps["list"+n] = func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+			return appendList(b, bits(x, 0, 5), regs, arm64Arrangements[bits(x, 10, 2)<<1|x>>30&1]), true
+		}
+		arm64VectorOps["post"+n] = postOp(func(x uint32) uint32 { return regs * 8 << (x >> 30 & 1) })
+		arm64VectorOps["postr"+n] = postOp(func(x uint32) uint32 { return regs << bits(x, 10, 2) })
+		for size, elem := range "bhsd" {
+			arm64VectorOps["post"+string(elem)+n] = postOp(func(uint32) uint32 { return regs << size })
+			arm64VectorOps["lane"+string(elem)+n] = func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+				index := (x>>30&1<<3 | bits(x, 10, 3)&4 | bits(x, 10, 2)) >> size
+				b = appendList(b, bits(x, 0, 5), regs, string(elem))
+				return append(appendInt(append(b, '['), int(index)), ']'), true
+			}
+		}
+	}
+}
+
+// postOp is what is added to the address afterwards: a register, or the number of bytes loaded or stored.
+func postOp(size func(x uint32) uint32) arm64Op {
+	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		if m := bits(x, 16, 5); m != 31 {
+			return appendInt(append(b, 'x'), int(m)), true
+		}
+		return appendInt(append(b, '#'), int(size(x))), true
+	}
+}
+
+// notOneD forbids a vector of one double, which a scalar stands for.
+func notOneD(op arm64Op) arm64Op {
+	return func(b []byte, x uint32, pc uint64) ([]byte, bool) {
+		b, ok := op(b, x, pc)
+		return b, ok && (b[len(b)-2] != '1' || b[len(b)-1] != 'd')
+	}
+}
+
+func imm8(x uint32) uint32 { return bits(x, 16, 3)<<5 | bits(x, 5, 5) }
+
+func appendLSL(b []byte, n uint32) []byte {
+	if n == 0 {
+		return b
+	}
+	return appendInt(append(b, ", lsl #"...), int(n))
+}
+
+func appendElem(b []byte, size, index uint32) []byte {
+	b = append(b, "bhsd"[size], '[')
+	return append(appendInt(b, int(index)), ']')
+}
+
+func appendIndexed(b []byte, x, size, index uint32) []byte {
+	b = append(appendInt(append(b, 'v'), int(bits(x, 16, 5))), '.')
+	return appendElem(b, size, index)
+}
+
+// appendIndexedHalf is for elements of 16 bits: of the register's number one bit goes to the index.
+func appendIndexedHalf(b []byte, x uint32) []byte {
+	return appendIndexed(b, x&^(1<<20), 1, bits(x, 11, 1)<<2|bits(x, 20, 2)>>1<<1|bits(x, 20, 1))
+}
+
+// appendList appends consecutive registers: "{v0.16b, v1.16b}", or "{v0.16b-v2.16b}" from three on, unless the numbers
+// start again at 0.
+func appendList(b []byte, first, n uint32, arrangement string) []byte {
+	b = append(b, '{')
+	last := (first + n - 1) & 31
+	for i := range n {
+		if n > 2 && last > first && i > 0 && i < n-1 {
+			continue
+		}
+		switch {
+		case i == 0:
+		case n > 2 && last > first:
+			b = append(b, '-')
+		default:
+			b = append(b, ", "...)
+		}
+		b = append(appendInt(append(b, 'v'), int((first+i)&31)), '.')
+		b = append(b, arrangement...)
+	}
+	return append(b, '}')
+}

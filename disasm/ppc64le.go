@@ -1,0 +1,62 @@
+package disasm
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/arch/ppc64/ppc64asm"
+)
+
+// decodePPC64LE decodes little-endian POWER code, whose prefixed instructions have 8 bytes.
+func decodePPC64LE(_ Syntax, code []byte, pc uint64) []Inst {
+	return decodeXArch(code, pc, 4, nextPPC64LE)
+}
+
+func nextPPC64LE(code []byte, pc uint64) Inst {
+	decoded, err := ppc64asm.Decode(code, binary.LittleEndian)
+	if err != nil || decoded.Op == 0 {
+		return Inst{}
+	}
+	in := Inst{Len: decoded.Len, Text: padMnemonic(ppc64asm.GNUSyntax(decoded, pc))}
+	in.Kind, in.Target = ppc64leFlow(decoded.Enc, pc)
+	return in
+}
+
+// ppc64leFlow is what an instruction does to the flow of control.
+func ppc64leFlow(x uint32, pc uint64) (Kind, uint64) {
+	const always = 0b10100 // bits of BO that say: test neither the condition nor the counter
+	conditional := x>>21&always != always
+	link, absolute := x&1 != 0, x&2 != 0
+	from := func(distance uint64) uint64 {
+		if absolute {
+			return distance
+		}
+		return pc + distance
+	}
+	kind := Jump
+	switch {
+	case link:
+		kind = Call
+	case conditional:
+		kind = CondJump
+	}
+	switch x >> 26 {
+	case 18: // b
+		if !link {
+			kind = Jump
+		}
+		return kind, from(signed(x, 2, 24) * 4)
+	case 16: // bc
+		return kind, from(signed(x, 2, 14) * 4)
+	case 19:
+		switch bits(x, 1, 10) {
+		case 16: // bclr
+			if kind == Jump {
+				return Return, 0
+			}
+			return kind, 0
+		case 528, 560: // bcctr, bctar
+			return kind, 0
+		}
+	}
+	return Plain, 0
+}
