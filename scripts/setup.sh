@@ -2,7 +2,7 @@
 # setup.sh [demo|test]: installs what `make demo` or `make test` needs and this machine lacks.
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
-#   test   the same, and gcc (for the race detector) and objdump
+#   test   the same, and gcc (for the race detector) and objdump, also for aarch64
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -196,4 +196,5 @@ setup_go
 if [ "$part" = test ]; then
   setup_gcc
   setup_command objdump binutils
+  setup_command aarch64-linux-gnu-objdump binutils-aarch64-linux-gnu
 fi
