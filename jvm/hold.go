@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 )
@@ -17,10 +18,21 @@ const (
 	resultFD = 4 // closed by a successful exec; an errno in text otherwise
 )
 
+// A sampler follows the holder's first thread, so this is the one that must
+// become the command: main runs on it from here on. The Go runtime's other
+// threads end at the exec.
+func init() {
+	if held() {
+		runtime.LockOSThread()
+	}
+}
+
+func held() bool { return len(os.Args) > 2 && os.Args[1] == holdArg }
+
 // RunIfHeld is the first call of main. In a process that [Start] made it never
 // returns; in any other it does nothing.
 func RunIfHeld() {
-	if len(os.Args) < 3 || os.Args[1] != holdArg {
+	if !held() {
 		return
 	}
 	gate, result := os.NewFile(gateFD, "gate"), os.NewFile(resultFD, "result")

@@ -15,7 +15,8 @@
 //
 // # Running perf
 //
-// perf is attached with -p and follows forks. It is never the parent of the
+// perf is attached to the held process's first thread (-t with --inherit) and
+// follows its threads and forks. It is never the parent of the
 // command: its failure or death does not touch what is being profiled. StartPerf
 // returns when perf has confirmed that it samples, so that nothing of the
 // command is missed. Some traps:

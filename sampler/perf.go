@@ -124,7 +124,12 @@ func record(ctx context.Context, tool string, opts Options, events []string, h h
 	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events)}
 	args := []string{
 		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", p.Event(),
-		"-B", "-N", "-o", p.data, "-p", strconv.Itoa(opts.PID),
+		"-B", "-N", "-o", p.data,
+		// The first thread alone, and all that comes of it. With -p perf would
+		// also follow the held process's other threads; these end at its exec,
+		// and perf polls for what is gone without a pause for the rest of the
+		// run: a core that the command lacks.
+		"--inherit", "-t", strconv.Itoa(opts.PID),
 	}
 	// An older file would be taken for a sign that perf samples.
 	if err := os.Remove(p.data); err != nil && !errors.Is(err, fs.ErrNotExist) {

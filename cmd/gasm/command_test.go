@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -69,43 +71,59 @@ func TestDelayAndLength(t *testing.T) {
 }
 
 // startSpin starts gasm over Spin and waits until it is warm.
-func startSpin(t *testing.T, args ...string) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
+func startSpin(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaiter, stderr *bytes.Buffer) {
 	t.Helper()
 	needPerf(t)
 	classes := javaPrograms(t)
-	out, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	out, stderr = newLineWaiter("READY"), new(bytes.Buffer)
 	cmd = exec.Command(binary, append(append([]string{"profile"}, args...), "--", "java", "-cp", classes, "Spin")...)
 	temp := t.TempDir()
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	t.Cleanup(func() { assertGone(t, temp) })
-	ready := &lineWaiter{want: "READY", seen: make(chan string, 1), to: out}
-	cmd.Stdout, cmd.Stderr = ready, stderr
+	cmd.Stdout, cmd.Stderr = out, stderr
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
-	select {
-	case <-ready.seen:
-	case <-time.After(60 * time.Second):
-		t.Fatalf("Spin did not begin: %s", stderr)
-	}
+	out.wait(t)
 	time.Sleep(500 * time.Millisecond) // for some samples
 	return cmd, out, stderr
 }
 
-// A lineWaiter passes output on and tells when a word has come.
+// A lineWaiter keeps output and tells when a word has come.
 type lineWaiter struct {
 	want string
-	seen chan string
-	to   *bytes.Buffer
-	told bool
+	seen chan struct{}
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func newLineWaiter(want string) *lineWaiter {
+	return &lineWaiter{want: want, seen: make(chan struct{})}
 }
 
 func (w *lineWaiter) Write(b []byte) (int, error) {
-	w.to.Write(b)
-	if !w.told && strings.Contains(w.to.String(), w.want) {
-		w.told = true
-		w.seen <- w.to.String()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	told := strings.Contains(w.text.String(), w.want)
+	w.text.Write(b)
+	if !told && strings.Contains(w.text.String(), w.want) {
+		close(w.seen)
 	}
 	return len(b), nil
+}
+
+func (w *lineWaiter) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+func (w *lineWaiter) wait(t *testing.T) {
+	t.Helper()
+	select {
+	case <-w.seen:
+	case <-time.After(60 * time.Second):
+		t.Fatalf("%s did not come: %s", w.want, w)
+	}
 }
 
 func exitCode(t *testing.T, cmd *exec.Cmd) int {
@@ -139,25 +157,20 @@ func TestCtrlC(t *testing.T) {
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
 	require.NoError(t, err)
 	defer tty.Close()
-	var out bytes.Buffer
-	ready := &lineWaiter{want: "READY", seen: make(chan string, 1), to: &out}
+	out := newLineWaiter("READY")
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		buf := make([]byte, 4096)
 		for {
 			n, err := tty.Read(buf)
-			ready.Write(buf[:n])
+			out.Write(buf[:n])
 			if err != nil {
 				return
 			}
 		}
 	}()
-	select {
-	case <-ready.seen:
-	case <-time.After(60 * time.Second):
-		t.Fatal("Spin did not begin")
-	}
+	out.wait(t)
 	time.Sleep(500 * time.Millisecond)
 	_, err = tty.Write([]byte{3})
 	require.NoError(t, err)
@@ -166,6 +179,34 @@ func TestCtrlC(t *testing.T) {
 	assert.Contains(t, out.String(), "Spin::spin")
 	assert.Contains(t, out.String(), "\x1b[", "in colour on a terminal")
 	assertGone(t, temp)
+}
+
+// The sampler takes next to nothing of the command's processor. (A perf that
+// polls for threads that are gone takes a whole core.)
+func TestSamplerIsQuiet(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "capture")
+	cmd, _, _ := startSpin(t, "-o", dir)
+	time.Sleep(2 * time.Second)
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	found := false
+	for _, path := range stats {
+		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		if !bytes.HasPrefix(cmdline, []byte("perf")) && !bytes.Contains(cmdline, []byte("/perf\x00record")) || !bytes.Contains(cmdline, []byte(dir)) {
+			continue
+		}
+		found = true
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		user, _ := strconv.Atoi(fields[11]) // utime and stime of proc(5), 1/100 s
+		system, _ := strconv.Atoi(fields[12])
+		t.Logf("perf used %d ms of processor time in over 2 s", 10*(user+system))
+		assert.Less(t, user+system, 50)
+	}
+	assert.True(t, found, "no perf at work")
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	exitCode(t, cmd)
 }
 
 // kill -9 of the JVM: its log is cut, the rest is there.
