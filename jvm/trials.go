@@ -39,6 +39,9 @@ func (t *Trial) PIDs() []int {
 	return slices.Compact(pids)
 }
 
+// ForkOfJMH tells whether the JVM runs benchmarks for a JMH host.
+func (j *JVM) ForkOfJMH() bool { return strings.HasPrefix(j.Main, jmhForkMain) }
+
 const jmhForkMain = "org.openjdk.jmh.runner.ForkedMain"
 
 // WholeTrial measures all JVMs in the same spans.
@@ -100,7 +103,7 @@ func forkJVM(jvms []JVM, f jmhFork) *JVM {
 	var found *JVM
 	for i := range jvms {
 		j := &jvms[i]
-		forked := strings.HasPrefix(j.Main, jmhForkMain)
+		forked := j.ForkOfJMH()
 		if j.Main == "" || forked == f.host || j.StartMonoNanos > f.iterations[0].FromMonoNanos {
 			continue
 		}

@@ -38,7 +38,7 @@ type Blob struct {
 	// Name is "pkg.Class::method" for Java code, the stub's or codelet's name
 	// for the rest.
 	Name     string
-	Compiler string // c1, c2, jvmci; "" for code that no compiler made
+	Compiler string // c1, c2, jvmci; "" for code that no compiler made, or when unknown
 	ID       int    // compile id, 0 without one
 	Level    int    // tier
 	OSR      bool
@@ -66,6 +66,9 @@ type Blob struct {
 func (b *Blob) Source() string {
 	switch b.Kind {
 	case NMethod:
+		if b.Compiler == "" {
+			return "compiled" // JDK 8 without PrintNMethods does not tell by what
+		}
 		s := b.Compiler + ", level " + strconv.Itoa(b.Level)
 		if b.OSR {
 			s += ", osr"

@@ -70,6 +70,7 @@ type codeReader struct {
 	rows    hexRows // of the hex dump
 	section string  // name of a section that has begun and has no instruction yet
 	lead    []string
+	skip    bool // the last row was none of the blob's, so its comments are not either
 }
 
 // take reads one line; true at the end of the blob's code.
@@ -79,8 +80,8 @@ func (c *codeReader) take(line []byte) (done bool) {
 	case len(line) == 0:
 	case line[0] == '[':
 		return c.mark(line)
-	case line[0] == '<' || bytes.HasPrefix(line, []byte("- - - [")):
-		// </print_nmethod> ends an nmethod, OOP MAPS or END a stub.
+	case line[0] == '<' || bytes.HasPrefix(line, []byte("- - - [")) || line[0] == 'O' && bytes.HasPrefix(line, []byte("OopMap")):
+		// </print_nmethod> ends an nmethod, OOP MAPS or END a stub, OopMapSet JDK 8's code.
 		return len(c.insts) > 0 || len(c.rows.bytes) > 0
 	case c.machine:
 		c.rows.take(line)
@@ -105,9 +106,14 @@ func (c *codeReader) mark(line []byte) (done bool) {
 		return true
 	case "Disassembly", "Constant Pool (empty)", "Instructions begin":
 	default:
-		if c.machine {
+		switch {
+		case bytes.HasPrefix(name, []byte("Disassembl")):
+			// [Disassembling for mach='i386:x86-64']: hsdis about itself
+		case string(name) == "Constants" && c.section != "":
+			// JDK 8 and 11 have it at each entry point
+		case c.machine:
 			c.rows.section(string(name))
-		} else {
+		default:
 			c.section = string(name)
 		}
 	}

@@ -121,6 +121,13 @@ func TestPlace(t *testing.T) {
 		{"debug info: not on a move between registers", debug, "9090 9090 | 89c2 ffc1 | 9090 90c3", 6},
 		{"debug info: a jump rather than a compare", debug, "9090 9090 | 85c0 7400 | 9090 90c3", 6},
 		{"debug info: a return rather than a jump", debug, "9090 9090 | 7400 90c3 | 9090 90c3", 7},
+		{"debug info: the last of moves between registers", debug, "9090 9090 | 89c2 89c3 | 9090 90c3", 6},
+		{"debug info: what the bytecode does", debug, "9090 9090 | ffc0 7400 | 9090 90c3", 4},
+		{"debug info: a branch's jump", strings.Replace(debug, "iadd", "if_icmpge", 1), "9090 9090 | ffc0 7400 | 9090 90c3", 6},
+		{"debug info: a field's memory", strings.Replace(debug, "iadd", "getfield x", 1), "9090 9090 | ffc0 8b03 | 9090 90c3", 6},
+		{"debug info: not the stack", strings.Replace(debug, "iadd", "getfield x", 1), "9090 908b | 0424 ffc0 | 9090 90c3", 6},
+		{"relocation: no short jump", ";   {runtime_call Stub::x}", "9090 9090 | 7400 e800 | 0000 00c3", 6},
+		{"relocation: no small constant", reloc, "9090 9083 | f800 b801 | 0000 00c3", 6},
 		{"debug info: a call rather than what follows", debug, "90e8 0000 | 0000 75f8 | 9090 90c3", 1},
 		{"oop map: a call", "; ImmutableOopMap {rsi=Oop }", "90e8 0000 | 0000 ffc0 | 9090 90c3", 1},
 		{"relocation: starts at X", reloc, "9090 9090 | 4801 d090 | 9090 90c3", 4},
@@ -201,6 +208,18 @@ func TestTextCode(t *testing.T) {
 	assert.Equal(t, disasm.CondJump, insts[1].Kind)
 	assert.EqualValues(t, 0x1010, insts[1].Target)
 	assert.EqualValues(t, 0x1018, insts[4].Hi, "the last one goes to the blob's end")
+}
+
+// PrintAssemblyOptions=intel, and a name that the escaping gives a semicolon.
+func TestIntelText(t *testing.T) {
+	insts := blobCode(t, 16, "[Disassembly]\n  0x0000000000001000:   mov    eax,DWORD PTR [rsi+0xc]              ;*getfield x {reexecute=0}\n"+
+		"  0x0000000000001003:   jge    0x000000000000100c\n  0x0000000000001005:   call   QWORD PTR [rax]\n"+
+		"  0x0000000000001007:   call   &lt;f&gt;              ;   {runtime_call}\n  0x000000000000100c:   ret\n[/Disassembly]\n")
+	assert.Equal(t, "0 mov eax,DWORD PTR [rsi+0xc] ;*getfield x {reexecute=0}\n3 jge 0x000000000000100c\n5 call QWORD PTR [rax]\n"+
+		"7 call <f> ;{runtime_call}\n12 ret", describe(insts))
+	assert.EqualValues(t, 0x100c, insts[1].Target)
+	assert.Equal(t, disasm.Call, insts[2].Kind)
+	assert.Zero(t, insts[2].Target)
 }
 
 func TestTextDamage(t *testing.T) {

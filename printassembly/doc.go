@@ -7,6 +7,40 @@
 // blobs again, the sampled ones, and gives their instructions with comments,
 // debug info and source lines.
 //
+// # Dialects
+//
+// What HotSpot prints, and since when, as seen in testdata/captures.
+//
+//	JDK 8   Code needs hsdis. A method is "Compiled method (c1)" with its ranges,
+//	        under PrintNMethods or PrintNativeNMethods, and again
+//	        "Decoding compiled method 0x…:", "Code:" under PrintAssembly, which alone
+//	        names it in "# {method}" only; LogCompilation's <nmethod …/> behind that
+//	        has compiler, level and time. Native wrappers are "(nm)", their code is
+//	        behind "Decoding CodeBlob 0x…". "Decoding RuntimeStub - name 0x…" and
+//	        "Decoding VtableStub vtbl[3]@12" have no range: their instructions have.
+//	        Stubs end in "[": "[0x…, 0x…[ (29 bytes)". "OopMapSet contains 9 OopMaps"
+//	        follows the code; comments have no {reexecute=…}.
+//	JDK 11  Blobs have ranges. PrintAssembly prints "Compiled method", then a heading
+//	        "p/Class.method()V  [0x…, 0x…]  944 bytes" above the code; native wrappers
+//	        have only the heading. Without hsdis neither headings nor code.
+//	        As in 8: "[Disassembling for mach='i386:x86-64']" in front of the first
+//	        code, "[Constants]" at entry points, "0x… (offset:    0): …" for constants.
+//	JDK 17  Since 14 code is [MachCode] hex without hsdis, and text is between
+//	        [Disassembly] and [/Disassembly], its comments further to the right;
+//	        "[Constant Pool (empty)]" for [Constants]; "- - - [OOP MAPS]" and
+//	        "- - - [END]" behind stubs. Native wrappers are "Compiled method (n/a)",
+//	        under PrintNativeNMethods twice. Stubs end in "]".
+//	JDK 21  As 17.
+//	JDK 25  "[Instructions begin]", {post_call_nop}, mutable and immutable data among
+//	        a method's ranges.
+//	JDK 28  One blank less in front of the time; comments may start with "#" for ";"
+//	        (no capture yet).
+//
+// In all: signature handlers ("argument handler #0 for: … (fingerprint = 29, 11
+// bytes generated)") have a size and no address; a JVMCI compiler's methods are
+// "Compiled method (JVMCI)"; hsdis writes AT&T's or, by PrintAssemblyOptions,
+// Intel's syntax. Adapters and inline cache stubs (JDK ≤ 22) are never printed.
+//
 // # What a log looks like
 //
 // The header gives the process and the JVM's start in wall clock time:
@@ -50,6 +84,8 @@ package printassembly
 // LogCompilation would say more and costs twice as much (JDK 25, javac: 38 s
 // instead of 14–22 s). DebugNonSafepoints is implied by PrintAssembly and set
 // nevertheless, since without it most instructions have no source line.
+// PrintNMethods is for JDK 8, which tells a method's tier and time under it only;
+// elsewhere PrintAssembly implies it.
 // IgnoreUnrecognizedVMOptions comes first so that a JDK that lacks one of the
 // flags still starts.
 func CaptureFlags(logFile string) []string {
@@ -58,6 +94,7 @@ func CaptureFlags(logFile string) []string {
 		"-XX:+UnlockDiagnosticVMOptions",
 		"-XX:+DebugNonSafepoints",
 		"-XX:+PrintAssembly",
+		"-XX:+PrintNMethods",
 		"-XX:+PrintInterpreter",
 		"-XX:+PrintStubCode",
 		"-XX:+PrintAdapterHandlers",
@@ -73,6 +110,7 @@ func CaptureFlags(logFile string) []string {
 func QuietFlags() []string {
 	return []string{
 		"-XX:-PrintAssembly",
+		"-XX:-PrintNMethods",
 		"-XX:-PrintInterpreter",
 		"-XX:-PrintStubCode",
 		"-XX:-PrintAdapterHandlers",

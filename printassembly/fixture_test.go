@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files")
 
 // captures are the folders of testdata/captures.
-var captures = []string{"jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis", "jdk21-arm64-lean-none",
+var captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis", "jdk21-arm64-lean-none",
 	"jdk25-lean-none", "jdk25-full-hsdis"}
 
 // unpacked holds the logs of captures that were read.

@@ -14,7 +14,8 @@ func addSeeds(f *testing.F) {
 	for _, name := range captures {
 		log := readCapture(f, name)
 		f.Add(log[:1500])
-		for _, mark := range []string{"Workload::dot", "itbl[0]", "(native)", "invokehandle", "mov    0x18(%rax)\n", "; ImmutableOopMap"} {
+		for _, mark := range []string{"Workload::dot", "itbl[0]", "(native)", "invokehandle", "mov    0x18(%rax)\n", "; ImmutableOopMap",
+			"argument handler #", "Decoding VtableStub vtbl", "Decoding compiled method", "OopMapSet contains", ".clone()"} {
 			if i := bytes.Index(log, []byte(mark)); i >= 0 {
 				f.Add(log[max(0, i-300):min(len(log), i+3000)])
 			}

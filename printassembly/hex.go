@@ -3,8 +3,6 @@ package printassembly
 import (
 	"bytes"
 	"strings"
-
-	"github.com/gasm-profiler/gasm/disasm"
 )
 
 // hexRows collects the lines between [MachCode] and [/MachCode].
@@ -189,11 +187,15 @@ func place(insts []Instruction, i int, n *note) int {
 	end := n.cell + 4
 	if n.debug || strings.HasPrefix(n.text, "ImmutableOopMap") || strings.HasPrefix(n.text, "OopMap") {
 		// HotSpot prints the first debug info that it finds in (X, X+4], and
-		// not every instruction has one: the likeliest, then the first.
-		best := -1
+		// not every instruction has one: the likeliest, then the first; of
+		// those that only prepare another, the last.
+		best, rank := -1, -1
 		for j := i; j < len(insts) && insts[j].Hi <= end; j++ {
-			if insts[j].Hi > n.cell && (best < 0 || debugRank(&insts[j]) > debugRank(&insts[best])) {
-				best = j
+			if insts[j].Hi <= n.cell {
+				continue
+			}
+			if r := debugRank(&insts[j], n.text); r > rank || r == rank && r <= prepares {
+				best, rank = j, r
 			}
 		}
 		if best >= 0 {
@@ -216,55 +218,4 @@ func place(insts []Instruction, i int, n *note) int {
 		}
 	}
 	return first
-}
-
-// canHold tells whether an instruction can have a relocation: one of the kinds
-// that nmethod::reloc_string_for prints in braces.
-func canHold(in *Instruction, reloc string) bool {
-	op, _, _ := strings.Cut(in.Text, " ")
-	hasAny := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.HasPrefix(reloc, "{"+p) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case hasAny("poll"):
-		return (strings.HasPrefix(op, "test") || strings.HasPrefix(op, "cmp")) && strings.ContainsAny(in.Text, "([")
-	case hasAny("post_call_nop"):
-		return strings.HasPrefix(op, "nop")
-	case hasAny("runtime_call", "static_call", "virtual_call", "opt", "static_stub"):
-		return in.Kind != disasm.Plain || op == "movabs"
-	case hasAny("oop", "metadata"):
-		return strings.Contains(in.Text, "$0x") || !strings.Contains(in.Text, "%") && strings.Contains(in.Text, ",0x")
-	case hasAny("section_word", "internal_word", "external_word"):
-		return strings.Contains(in.Text, "rip") || op == "movabs"
-	}
-	return true
-}
-
-// debugRank orders instructions by how likely HotSpot has debug info at their
-// end: it has for each call, seldom for what only prepares the next one, and
-// not for padding. TestPlacement has the figures.
-func debugRank(in *Instruction) int {
-	switch in.Kind {
-	case disasm.Call:
-		return 5
-	case disasm.Return:
-		return 4
-	case disasm.Jump, disasm.CondJump:
-		return 3
-	}
-	op, operands, _ := strings.Cut(in.Text, " ")
-	switch {
-	case strings.Contains(in.Text, "nop") || op == "data16" || op == "xchg" && strings.HasSuffix(operands, "ax"):
-		return 0
-	case op == "cltd" || op == "cqto" || op == "cdq" || op == "cqo":
-		return 1
-	case (op == "mov" || op == "cmp" || op == "test") && !strings.Contains(operands, "0x") && !strings.ContainsAny(operands, "(["):
-		return 1 // between registers
-	}
-	return 2
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -53,6 +54,7 @@ type openBlob struct {
 	mainLo, mainHi uint64 // of an nmethod's main code
 	stubLo, stubHi uint64 // of its stub code
 	active         bool
+	unranged       // for blobs whose range no line tells
 }
 
 type indexer struct {
@@ -77,18 +79,20 @@ func (x *indexer) line(line []byte) {
 		x.indented(line)
 	case c == '<':
 		x.tag(line)
-	case c == '[' || c == '-' || c == '=':
+	case c == '[':
+		x.mark(line)
+	case c == '-' || c == '=':
 	case x.wants != "":
 		x.headerText(line)
 	case bytes.HasPrefix(line, []byte("Compiled method (")):
 		x.start(parseCompiled(line[len("Compiled method ("):]))
 	case bytes.HasPrefix(line, []byte("Decoding ")):
-		if b, ok := parseDecoding(line[len("Decoding "):]); ok {
-			x.start(b, true)
-		}
+		x.decoding(line[len("Decoding "):])
+	case bytes.HasPrefix(line, []byte("argument handler #")):
+		x.handler(line)
 	case line[len(line)-1] == 's' || line[len(line)-1] == ')':
 		if b, ok := parseRanged(line); ok {
-			x.start(b, true)
+			x.ranged(b)
 		}
 	}
 }
@@ -100,13 +104,19 @@ func (x *indexer) indented(line []byte) {
 		return
 	}
 	if line[1] == ' ' {
-		o.hasCode = o.hasCode || line[2] == '0' && line[3] == 'x' && o.mainHi != 0
+		if o.mainHi == 0 || o.growing {
+			x.learn(o, line)
+			return
+		}
+		o.hasCode = o.hasCode || line[2] == '0' && line[3] == 'x'
 		return
 	}
 	if !o.java {
 		return
 	}
 	switch {
+	case bytes.HasPrefix(line, []byte(" total in heap ")):
+		o.address, _, _, _, _ = addrRange(line)
 	case bytes.HasPrefix(line, []byte(" main code ")):
 		o.mainLo, o.mainHi, _, _, _ = addrRange(line)
 	case bytes.HasPrefix(line, []byte(" stub code ")):
@@ -124,6 +134,8 @@ func (x *indexer) tag(line []byte) {
 		x.lastStamp = max(x.lastStamp, ms)
 	}
 	switch {
+	case bytes.HasPrefix(line, []byte("<nmethod ")):
+		x.describe(line)
 	case bytes.HasPrefix(line, []byte("<hotspot_log ")):
 		x.seenHeader = true
 		x.idx.PID, _ = strconv.Atoi(string(attr(line, "process")))
@@ -223,17 +235,17 @@ func (x *indexer) finish() {
 			x.idx.Damaged++
 			continue
 		}
-		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.Kind.Java() {
+		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 {
 			if i, again := seen[p]; again {
-				if b.HasCode && !kept[i].HasCode {
-					b.UptimeMillis = kept[i].UptimeMillis
-					kept[i] = b
+				if !b.HasCode || kept[i].HasCode {
+					continue
 				}
-				continue
+				b.UptimeMillis = kept[i].UptimeMillis
+				kept[i].Hi = kept[i].Lo // this print has the code, and keeps its place
 			}
 			seen[p] = len(kept)
 		}
 		kept = append(kept, b)
 	}
-	x.idx.Blobs = kept
+	x.idx.Blobs = slices.DeleteFunc(kept, func(b Blob) bool { return b.Lo == b.Hi })
 }

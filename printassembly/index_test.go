@@ -50,7 +50,7 @@ func TestHeader(t *testing.T) {
 	assert.Contains(t, l.VMInfo, `by "sbuild"`)
 	assert.Equal(t, "Workload", l.Command)
 	assert.Equal(t, disasm.AMD64, l.arch)
-	assert.Equal(t, disasm.Arch("aarch64"), (&Header{VMInfo: "OpenJDK 64-Bit Server VM (21) for linux-aarch64 JRE (21)"}).arch())
+	assert.Equal(t, disasm.ArchOf("aarch64"), (&Header{VMInfo: "OpenJDK 64-Bit Server VM (21) for linux-aarch64 JRE (21)"}).arch())
 	assert.Equal(t, disasm.AMD64, (&Header{VMInfo: "x (21) for bsd-amd64 JRE (21)"}).arch())
 	assert.Equal(t, disasm.AMD64, new(Header).arch())
 }
@@ -142,7 +142,8 @@ func TestCutAndDamaged(t *testing.T) {
 		{"a range of more than any code cache", header +
 			strings.Replace(method, "0000000000001008]", "ffffffffffffffff]", 1) + other + "</hotspot_log>\n", "B::b", 1, false},
 		{"a backward range", header +
-			strings.Replace(method, "0000000000001008] = 8", "0000000000000008] = 8", 1) + other + "</hotspot_log>\n", "B::b", 1, false},
+			strings.Replace(method, "0000000000001008] = 8", "0000000000000008] = 8", 1) + other + "</hotspot_log>\n", "A::a B::b", 0, false},
+		{"no main code", header + strings.Replace(method, " main code ", " some code ", 1) + "</hotspot_log>\n", "A::a", 0, false},
 	} {
 		l := newLog(t, c.log)
 		assert.Equal(t, c.blobs, blobNames(l.Index), c.name)
@@ -164,6 +165,12 @@ func TestPrintedTwice(t *testing.T) {
 	assert.Equal(t, nmethodText, texts(code(t, l, &l.Blobs[0])))
 	assert.EqualValues(t, 13, l.Blobs[1].UptimeMillis)
 	assert.Zero(t, l.Damaged)
+
+	// The print that has the code keeps its place in the log's order.
+	l = newLog(t, header+bare+nmethod(10, "B::b", 0x2000)+nmethod(12, "A::a", 0x1000)+"</hotspot_log>\n")
+	require.Equal(t, "B::b A::a", blobNames(l.Index))
+	checkIndex(t, l.Index)
+	assert.EqualValues(t, 9, l.Blobs[1].UptimeMillis)
 
 	seen := map[string]int{}
 	full := captureLog(t, "jdk25-full-hsdis")

@@ -162,7 +162,7 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 		b.OSRBCI, _ = strconv.Atoi(string(next()))
 	}
 	b.Compiler = strings.ToLower(string(compiler))
-	if b.Compiler == "n/a" {
+	if b.Compiler == "n/a" || b.Compiler == "nm" { // nm: JDK 8
 		b.Kind, b.Compiler = Native, ""
 	}
 	return b, true
@@ -173,17 +173,20 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 //	Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)
 //	Decoding ExceptionBlob 0x… [0x…, 0x…] (128 bytes)
 //	Decoding VtableStub itbl[0]@0x000000000000000c [0x…, 0x…] (152 bytes)
+//
+// JDK 8 leaves out the range, which is 0 then.
 func parseDecoding(rest []byte) (b Blob, ok bool) {
-	lo, hi, at, _, ok := addrRange(rest)
-	if !ok {
-		return b, false
+	name := rest
+	if lo, hi, at, _, ok := addrRange(rest); ok {
+		b.Lo, b.Hi, name = lo, hi, rest[:at]
+	} else if bytes.IndexByte(rest, '[') >= 0 && !bytes.HasPrefix(rest, []byte("VtableStub ")) {
+		return b, false // a range that can't be
 	}
-	name := bytes.TrimRight(rest[:at], " ")
+	name = bytes.TrimRight(name, " ")
 	if i := bytes.LastIndexByte(name, ' '); i >= 0 && bytes.HasPrefix(name[i+1:], []byte("0x")) {
 		name = name[:i] // the blob's own address says nothing
 	}
-	b.Lo, b.Hi, b.Kind = lo, hi, RuntimeBlob
-	b.Name = unescape(name)
+	b.Kind, b.Name = RuntimeBlob, unescape(name)
 	switch {
 	case strings.HasPrefix(b.Name, "RuntimeStub - "):
 		b.Name = strings.TrimPrefix(b.Name, "RuntimeStub - ")
@@ -194,7 +197,7 @@ func parseDecoding(rest []byte) (b Blob, ok bool) {
 	case strings.Contains(b.Name, "dapter"):
 		b.Kind = Adapter
 	}
-	return b, true
+	return b, len(b.Name) > 0
 }
 
 // parseRanged reads the first lines of stubs and interpreter codelets, which
@@ -221,8 +224,52 @@ func parseRanged(line []byte) (b Blob, ok bool) {
 	b.Kind, b.Name = Interpreter, unescape(name)
 	// JDK 11's disassembly names its method so: Workload.dot([I[I)I  [0x…; but
 	// this is a codelet: method entry point (kind = zerolocals)  [0x…
-	paren := bytes.IndexByte(name, '(')
-	return b, len(name) > 0 && (paren <= 0 || name[paren-1] == ' ')
+	if paren := strings.IndexByte(b.Name, '('); paren > 0 && b.Name[paren-1] != ' ' {
+		b.Kind = Native // or the compiled method that the lines in front name
+		class, method, ok := cutLast(b.Name[:paren], ".")
+		b.Name = javaClass(class) + "::" + method
+		return b, ok
+	}
+	return b, len(name) > 0
+}
+
+// parseMethod reads what HotSpot prints above the entry point of a method; JDK
+// 7 leaves out the address:
+//
+//	# {method} {0x00007f0a22805000} 'hashCode' '()I' in 'java/lang/String'
+func parseMethod(comment string) (name string, ok bool) {
+	rest, ok := strings.CutPrefix(comment, "{method} ")
+	if !ok {
+		return "", false
+	}
+	quoted := strings.Split(rest, "'")
+	if len(quoted) < 7 || quoted[1] == "" || quoted[5] == "" {
+		return "", false
+	}
+	return javaClass(quoted[5]) + "::" + quoted[1], true
+}
+
+// javaClass writes java/lang/String as java.lang.String, and leaves the number
+// of a hidden class behind its slash.
+func javaClass(internal string) string {
+	class, hidden, ok := cutLast(internal, "/0x")
+	if !ok {
+		class = internal
+	}
+	class = strings.ReplaceAll(class, "/", ".")
+	if ok {
+		class += "/0x" + hidden
+	}
+	return class
+}
+
+// cutLast is strings.Cut at the last sep.
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return "", s, false
+	}
+	return s[:i], s[i+len(sep):], true
 }
 
 // parseFrame reads one level of debug info, as HotSpot's

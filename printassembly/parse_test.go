@@ -2,6 +2,7 @@ package printassembly
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -60,7 +61,9 @@ func TestParseDecoding(t *testing.T) {
 		t.Helper()
 		got, ok := parseDecoding([]byte(in))
 		assert.True(t, ok, in)
-		want.Lo, want.Hi = 0x1000, 0x1080
+		if strings.Contains(in, "[0x") {
+			want.Lo, want.Hi = 0x1000, 0x1080
+		}
 		assert.Equal(t, want, got, in)
 	}
 	checkErr := func(in string) {
@@ -74,11 +77,12 @@ func TestParseDecoding(t *testing.T) {
 	check("ExceptionBlob "+at, Blob{Kind: RuntimeBlob, Name: "ExceptionBlob"})
 	check("VtableStub itbl[0]@0x000000000000000c [0x1000, 0x1080] (128 bytes)", Blob{Kind: VtableStub, Name: "itbl[0]"})
 	check("VtableStub vtbl[3]@12 [0x1000, 0x1080[ (128 bytes)", Blob{Kind: VtableStub, Name: "vtbl[3]"}) // JDK 8
+	check("VtableStub vtbl[3]@12", Blob{Kind: VtableStub, Name: "vtbl[3]"})                              // JDK 8: ranges come later
+	check("RuntimeStub - wrong_method_stub 0x00007f0a250faba0", Blob{Kind: RuntimeBlob, Name: "wrong_method_stub"})
 	check("I2C/C2I adapters "+at, Blob{Kind: Adapter, Name: "I2C/C2I adapters"})
 	check("AdapterBlob [0x1000, 0x1080]", Blob{Kind: Adapter, Name: "AdapterBlob"})
 
 	checkErr("")
-	checkErr("compiled method 0x00007f0a250faba0:") // JDK 8: ranges come later
 	checkErr("RuntimeStub - x 0x0f90 [0x1000, 0x")
 	checkErr("RuntimeStub - x 0x0f90 [0x1080, 0x1000] (128 bytes)")
 }
@@ -102,7 +106,11 @@ func TestParseRanged(t *testing.T) {
 	check("deoptimization entry points  [0x1000, 0x1300]  768 bytes", Interpreter, "deoptimization entry points")
 	check("method entry point (kind = zerolocals)  [0x1000, 0x1300]  768 bytes", Interpreter, "method entry point (kind = zerolocals)")
 
-	checkErr("Workload.dot([I[I)I  [0x1000, 0x1300]  768 bytes") // JDK 11's heading of a disassembly
+	// JDK 11's heading of a disassembly; native wrappers have no other.
+	check("java/lang/Object.hashCode()I  [0x1000, 0x1300]  768 bytes", Native, "java.lang.Object::hashCode")
+	check("java/lang/Object.&lt;init&gt;()V  [0x1000, 0x1300]  768 bytes", Native, "java.lang.Object::<init>")
+	check("p/A$$Lambda$14/0x0000000800066840.run([Lp/B;)V  [0x1000, 0x1300]  768 bytes", Native, "p.A$$Lambda$14/0x0000000800066840::run")
+	checkErr("run()V  [0x1000, 0x1300]  768 bytes")
 	checkErr("StubRoutines::libmLog [0x1000, 0x1300] (768 byte")
 	checkErr("StubRoutines::libmLog [0x1000, 0x12ff (768 bytes)")
 	checkErr(" [0x1000, 0x1300] (768 bytes)")

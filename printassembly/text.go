@@ -20,15 +20,17 @@ func (c *codeReader) textLine(line []byte) {
 		c.comment(rest)
 		return
 	}
-	text, comment, _ := bytes.Cut(rest, []byte{';'})
+	text, comment := cutComment(rest)
 	text = bytes.ReplaceAll(text, []byte{'\t'}, []byte{' '}) // aarch64's mnemonics end at a tab
 	if last := len(c.insts) - 1; last >= 0 {
 		if addr <= c.insts[last].Lo {
-			return // the disassembly starts again: JDK 8 prints some blobs twice
+			c.skip = true // the disassembly starts again: JDK 8 prints methods twice
+			return
 		}
 		c.insts[last].Hi = min(c.insts[last].Hi, addr)
 	}
-	if addr < c.blob.Lo || addr >= c.blob.Hi {
+	c.skip = addr < c.blob.Lo || addr >= c.blob.Hi
+	if c.skip {
 		return
 	}
 	in := Instruction{Lo: addr, Hi: c.blob.Hi, Text: unescape(bytes.TrimRight(text, " ")),
@@ -44,7 +46,7 @@ func (c *codeReader) textLine(line []byte) {
 // comment takes what stands behind or below an instruction, or, before the
 // first instruction of a section, above it.
 func (c *codeReader) comment(line []byte) {
-	if len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' && line[0] != '*' && line[0] != '{' {
+	if c.skip || len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' && line[0] != '*' && line[0] != '{' {
 		return
 	}
 	text := cleanComment(line)
@@ -90,4 +92,20 @@ func flow(text string) (kind disasm.Kind, target uint64) {
 	}
 	target, _ = hexAddr([]byte(operand))
 	return kind, target
+}
+
+// cutComment parts an instruction from its comment. The semicolon of an XML
+// entity ("call &lt;f&gt;") starts none.
+func cutComment(rest []byte) (text, comment []byte) {
+	for from := 0; ; {
+		i := bytes.IndexByte(rest[from:], ';')
+		if i < 0 {
+			return rest, nil
+		}
+		i += from
+		from = i + 1
+		if amp := bytes.LastIndexByte(rest[:i], '&'); amp < 0 || i-amp > len("&apos") || bytes.ContainsAny(rest[amp:i], " ,") {
+			return rest[:i], rest[i+1:]
+		}
+	}
 }

@@ -22,8 +22,8 @@ type Options struct {
 	// TooBigThreshold is the number of instructions above which a region is
 	// not annotated.
 	TooBigThreshold int
-	// SkipCode leaves out the reading of code: no annotated regions, no frames.
-	SkipCode bool
+	// SkipLines leaves out the annotated code. Nothing else changes.
+	SkipLines bool
 	// SkipInterpreter and SkipStubs leave regions and methods of these kinds
 	// out of the lists; the account still has their samples.
 	SkipInterpreter, SkipStubs bool
@@ -83,9 +83,7 @@ func (w *work) profile() Profile {
 	pieces := w.mergeForks(sampled)
 	p.Regions = w.regions(pieces)
 	p.Methods = w.methods(sampled)
-	if !w.opts.SkipCode {
-		p.Frames = w.frames(sampled)
-	}
+	p.Frames = w.frames(sampled)
 	p.Native = w.native()
 	p.Sources = w.sources(sampled, p.Native)
 	w.warn(&p, sampled)
@@ -184,9 +182,6 @@ func compareCounts(a, b Counts) int { return slices.Compare(b, a) }
 
 // listing reads a blob's instructions, once.
 func (w *work) listing(r blobRef) []printassembly.Instruction {
-	if w.opts.SkipCode {
-		return nil
-	}
 	insts, ok := w.listings[r]
 	if !ok {
 		var err error

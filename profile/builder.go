@@ -64,8 +64,11 @@ type nativeKey struct{ module, symbol string }
 
 // NewBuilder starts with the JVMs' code and the trials; without trials there
 // is one of all JVMs and the whole run.
-func NewBuilder(jvms []JVM, trials []Trial) *Builder {
-	b := &Builder{byPID: map[int]int{}, ofPID: map[int][]int{}}
+//
+// The events are those that the capture says it has, in the order in which the
+// profiles are to show them; others come behind them as they are seen.
+func NewBuilder(jvms []JVM, trials []Trial, events ...string) *Builder {
+	b := &Builder{byPID: map[int]int{}, ofPID: map[int][]int{}, events: slices.Clone(events)}
 	whole := Trial{}
 	for _, j := range jvms {
 		b.byPID[j.PID] = len(b.jvms)

@@ -18,7 +18,8 @@ import (
 // TestCaptures joins real samples and logs, and compares the result with that
 // of a slow join that shares no code with the packages but the samples' reader.
 func TestCaptures(t *testing.T) {
-	for _, name := range []string{"jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis", "jdk25-lean-none", "jdk25-full-hsdis"} {
+	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis",
+		"jdk25-lean-none", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := readCapture(t, name, "asm.log")
@@ -32,8 +33,14 @@ func TestCaptures(t *testing.T) {
 			p := build(t, b, DefaultOptions())[0]
 			a := p.Accounts[0]
 			share := 100 * float64(a.Unresolved) / float64(a.Profiled)
-			t.Logf("%+v: %.2f %% unresolved, %d regions, %d hot", a, share, len(p.Regions), hot(&p))
-			assert.LessOrEqual(t, share, 0.5)
+			t.Logf("%d blobs, %+v: %.2f %% unresolved, %d regions, %d hot", len(log.Blobs), a, share, len(p.Regions), hot(&p))
+			// In jdk11-lean-hsdis 13 of 15 are in code that no HotSpot prints:
+			// adapters and inline cache stubs, the targets of {virtual_call}.
+			limit := 0.5
+			if name == "jdk11-lean-hsdis" {
+				limit = 0.52
+			}
+			assert.LessOrEqual(t, share, limit)
 			assert.Greater(t, a.Compiled, a.Profiled/10)
 			assert.EqualValues(t, len(samples), a.Total)
 			for _, w := range p.Warnings {
@@ -49,7 +56,7 @@ func TestCaptures(t *testing.T) {
 			}
 			assert.Equal(t, methods, got)
 			assert.Equal(t, []int64{stubs, interpreter}, []int64{a.Stub, a.Interpreter})
-			assert.Regexp(t, "^StubRoutines::(libmLog|dlog)$", p.Regions[0].Method)
+			assert.Regexp(t, "^StubRoutines::(libmLog|dlog)$|^Workload::main$", p.Regions[0].Method)
 		})
 	}
 }
@@ -91,17 +98,31 @@ var (
 	compiledLine = regexp.MustCompile(`^Compiled method \((\S+)\) *(\d+) +(\d+) +([%s!bn ]*?) *(\d) +(\S+::\S+)`)
 	codeLine     = regexp.MustCompile(`^ (main|stub) code +\[0x([0-9a-f]+),0x([0-9a-f]+)\]`)
 	rangedLine   = regexp.MustCompile(`\[0x([0-9a-f]+), 0x([0-9a-f]+)[\]\[] +(\(?)\d+ bytes\)?$`)
-	javaHeading  = regexp.MustCompile(`^\S+\(\S*\)\S+  \[`) // JDK 11: Workload.dot([I[I)I  [0x…
+	// JDK 11: Workload.dot([I[I)I  [0x…, for native wrappers the only line.
+	javaHeading  = regexp.MustCompile(`^(\S+)\.(\S+)\(\S*\)\S+  \[0x([0-9a-f]+)`)
+	unrangedLine = regexp.MustCompile(`^(Decoding (VtableStub \S+|[A-Z][^\[]*)|argument handler .*)$`) // JDK 8's, and signature handlers of all
+	rowLine      = regexp.MustCompile(`^  0x([0-9a-f]{16}): *[^ ;]`)
 )
 
 // slowParse reads blobs line by line.
 func slowParse(text []byte) (blobs []printassembly.Blob) {
 	writer, open := "", map[string]int{} // the blob that each thread is in
+	growing := map[string]bool{}         // its rows say where it is
 	now := int64(0)
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\n")
 		if strings.HasPrefix(line, "  ") {
+			if m := rowLine.FindStringSubmatch(line); m != nil && growing[writer] {
+				b, pc := &blobs[open[writer]], uint64(number(m[1], 16))
+				if b.Hi == 0 {
+					b.Lo = pc
+				}
+				b.Hi = max(b.Hi, pc+1)
+			}
 			continue
+		}
+		if line != "" && line[0] != '<' && line[0] != '[' && line[0] != '-' {
+			growing[writer] = false
 		}
 		if m := writerLine.FindStringSubmatch(line); m != nil {
 			writer = m[1]
@@ -119,7 +140,16 @@ func slowParse(text []byte) (blobs []printassembly.Blob) {
 				b.Lo = uint64(number(m[2], 16))
 			}
 			b.Hi = uint64(number(m[3], 16))
-		} else if m := rangedLine.FindStringSubmatch(line); m != nil && !javaHeading.MatchString(line) {
+		} else if m := unrangedLine.FindStringSubmatch(line); m != nil && !strings.HasPrefix(line, "Decoding CodeBlob") {
+			open[writer], growing[writer] = len(blobs), true
+			blobs = append(blobs, printassembly.Blob{Kind: printassembly.Stub, UptimeMillis: now})
+		} else if m := javaHeading.FindStringSubmatch(line); m != nil {
+			lo, hi := uint64(number(m[3], 16)), uint64(number(rangedLine.FindStringSubmatch(line)[2], 16))
+			if at, ok := open[writer]; !ok || blobs[at].Lo != lo {
+				name := html.UnescapeString(strings.ReplaceAll(m[1], "/", ".") + "::" + m[2])
+				blobs = append(blobs, printassembly.Blob{Compiler: "n/a", Name: name, Lo: lo, Hi: hi, UptimeMillis: now})
+			}
+		} else if m := rangedLine.FindStringSubmatch(line); m != nil {
 			kind := printassembly.Stub
 			if m[3] == "" {
 				kind = printassembly.Interpreter
@@ -152,7 +182,7 @@ func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, sta
 			stubs++
 		case blobs[i].Kind == printassembly.Interpreter:
 			interpreter++
-		case blobs[i].Compiler == "n/a":
+		case blobs[i].Compiler == "n/a" || blobs[i].Compiler == "nm": // JDK 8
 			methods["native wrapper "+blobs[i].Name]++
 		default:
 			source := blobs[i].Compiler + ", level " + strconv.Itoa(blobs[i].Level)

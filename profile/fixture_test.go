@@ -157,9 +157,7 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 		}
 		require.Equal(t, code, methods, "methods")
 		require.Equal(t, code, regions, "regions")
-		if !opts.SkipCode {
-			require.Equal(t, a.Compiled, frames, "frames")
-		}
+		require.Equal(t, a.Compiled, frames, "frames")
 	}
 	for i, r := range p.Regions {
 		require.Less(t, r.Lo, r.Hi)
@@ -176,7 +174,7 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 		}
 	}
 	if len(p.Regions) > 0 {
-		require.True(t, p.Regions[0].Hot)
+		require.Equal(t, !opts.SkipLines, p.Regions[0].Hot)
 	}
 }
 

@@ -38,7 +38,7 @@ func (w *work) regions(pieces []*piece) []Region {
 		regions[i] = c.Region
 		r := &regions[i]
 		// The report is never empty: without any hot region it has the hottest.
-		if r.Hot = w.share(r.Counts) >= w.opts.HotThreshold || i == 0; r.Hot {
+		if r.Hot = !w.opts.SkipLines && (w.share(r.Counts) >= w.opts.HotThreshold || i == 0); r.Hot {
 			w.annotate(r, c.from)
 		}
 	}

@@ -52,7 +52,7 @@ func TestRegions(t *testing.T) {
 		{"none is hot", options(func(o *Options) { o.HotThreshold = 0.9 }), hits(0x1000, 0x1040, 0x1040),
 			"A::a 1040-1041 2 hot, 21 lines\nA::a 1000-1001 1"},
 		{"no samples in code", DefaultOptions(), []sampler.Sample{native(1, 10, "libc.so.6", "f")}, ""},
-		{"no code wanted", options(func(o *Options) { o.SkipCode = true }), hits(0x1040, 0x1050), "A::a 1040-1051 2 hot, 0 lines"},
+		{"no code wanted", options(func(o *Options) { o.SkipLines = true }), hits(0x1040, 0x1050), "A::a 1040-1051 2"},
 		{"no stubs wanted", options(func(o *Options) { o.SkipStubs = true }), hits(0x1040, 0x1110, 0x1110), "A::a 1040-1041 1 hot, 21 lines"},
 	} {
 		p := one(t, c.opts, log, c.samples...)

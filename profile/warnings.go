@@ -38,7 +38,7 @@ func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 				"told apart by the samples' times", 100*share)
 		}
 	}
-	if len(p.Regions) > 0 && w.share(p.Regions[0].Counts) < w.opts.HotThreshold {
+	if !w.opts.SkipLines && len(p.Regions) > 0 && w.share(p.Regions[0].Counts) < w.opts.HotThreshold {
 		w.warnings = append(w.warnings, fmt.Sprintf("no region has %.4g%% of the profile (--hot-threshold); the hottest one is shown",
 			100*w.opts.HotThreshold))
 	}
@@ -57,7 +57,7 @@ func (w *work) warnDamage() {
 			w.warnings = append(w.warnings, fmt.Sprintf("%s: %d code blobs could not be read", log.Name(), log.Damaged))
 		}
 		if log.Cut {
-			w.warnings = append(w.warnings, fmt.Sprintf("%s ends in the middle: the JVM was killed while it wrote; code after that is missing", log.Name()))
+			w.warnings = append(w.warnings, fmt.Sprintf("%s ends in the middle: the JVM was killed while it wrote, or runs still; code after that is missing", log.Name()))
 		}
 	}
 }

@@ -23,13 +23,16 @@ const (
 
 // hotRegions writes the annotated code of the hot regions.
 func (r *textReport) hotRegions() {
+	hot := slices.DeleteFunc(slices.Clone(r.p.Regions), func(reg profile.Region) bool { return !reg.Hot })
+	if len(hot) == 0 && len(r.p.Regions) > 0 {
+		return // no code is wanted
+	}
 	r.line("%s", r.paint(bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*r.HotThreshold, strings.Join(r.p.Events, `" or "`))))
 	if r.Counts == Raw {
 		r.line(" Event counts are numbers of samples.")
 	} else {
 		r.line(" Event counts are percents of total event count.")
 	}
-	hot := slices.DeleteFunc(slices.Clone(r.p.Regions), func(reg profile.Region) bool { return !reg.Hot })
 	switch {
 	case len(hot) == 0:
 		r.line(" No sample fell into compiled code, stubs or the interpreter.")

@@ -35,6 +35,10 @@ func parseEvent(text string) event {
 	}
 }
 
+// EventName is the bare name, as in [Sample.Event], of an event as a user names
+// it: "cycles" for "cycles:P".
+func EventName(spec string) string { return parseEvent(spec).name }
+
 // isModifiers tells modifiers ("u", "Pu", "ppp", "uH") from the name of a
 // tracepoint ("sched_switch", "hub_up"). Only p is given more than once.
 func isModifiers(text string) bool {

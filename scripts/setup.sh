@@ -2,7 +2,7 @@
 # setup.sh [demo|test]: installs what `make demo` or `make test` needs and this machine lacks.
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
-#   test   the same, and gcc (for the race detector) and objdump, also for aarch64
+#   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for aarch64
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -187,6 +187,14 @@ setup_gcc() {
   install "gcc" gcc libc6-dev
 }
 
+setup_libopcodes() { # what testdata/tools/hsdis is made of
+  [ "$(uname -s)" = Linux ] || return 0
+  [ -e /usr/include/dis-asm.h ] && return
+  have apt-get || { say "dis-asm.h (binutils' headers) is missing: the tests of hsdis will be skipped"; return 0; }
+  refresh "binutils-dev"
+  install "the headers of libopcodes" binutils-dev
+}
+
 setup_certificates
 setup_make
 setup_jdk
@@ -196,5 +204,6 @@ setup_go
 if [ "$part" = test ]; then
   setup_gcc
   setup_command objdump binutils
+  setup_libopcodes
   setup_command aarch64-linux-gnu-objdump binutils-aarch64-linux-gnu
 fi

@@ -246,3 +246,40 @@ func assertGone(t *testing.T, temp string) {
 	}
 	t.Errorf("left running after gasm: %q", left)
 }
+
+// A signal to stop at the very start stops gasm and the command, whichever of
+// the two it finds.
+func TestTermAtStart(t *testing.T) {
+	needPerf(t)
+	classes := javaPrograms(t)
+	for _, after := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {
+		temp := t.TempDir()
+		cmd := exec.Command(binary, "profile", "--", "java", "-Dsec=30", "-cp", classes, "Spin")
+		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+		require.NoError(t, cmd.Start())
+		time.Sleep(after)
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		start := time.Now()
+		code := exitCode(t, cmd)
+		if code == -1 {
+			continue // before gasm could catch it
+		}
+		assert.Equal(t, 143, code, "after %v", after)
+		assert.Less(t, time.Since(start), 10*time.Second)
+		assertGone(t, temp)
+	}
+}
+
+// A flag that the JVM does not know ends it, as without gasm.
+func TestMistypedFlag(t *testing.T) {
+	needPerf(t)
+	classes := javaPrograms(t)
+	for name, java := range jdks(t) {
+		if name > "jdk25" {
+			continue // a newer JDK may lack a flag of gasm's
+		}
+		r := runGasm(t, []string{"profile", "--", java, "-XX:+UseGooGC", "-cp", classes, "Exit", "0"})
+		assert.Equal(t, 1, r.code, name)
+		assert.Contains(t, r.stdout+r.stderr, "UseGooGC", name)
+	}
+}

@@ -35,6 +35,7 @@ type reportFlags struct {
 	pid             int
 	format          string
 	file            string
+	saveLog         string
 }
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
@@ -56,6 +57,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.pid, "pid", 0, "report only the JVM with this process `id`")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: text or json")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
+	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
 }
 
 // check finds flags that make no sense, before anything runs.
@@ -68,7 +70,7 @@ func (f *reportFlags) check() error {
 		}
 		return usage("--%s is %q; it can be %s", name, value, strings.Join(allowed, " or "))
 	}
-	if f.hotThreshold < 0 || f.hotThreshold > 1 {
+	if !(f.hotThreshold >= 0 && f.hotThreshold <= 1) { // NaN is neither
 		return usage("--hot-threshold is %g; it is a share from 0 to 1", f.hotThreshold)
 	}
 	for name, n := range map[string]int{"top": f.top, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "merge-margin": f.mergeMargin, "pid": f.pid} {
@@ -82,7 +84,7 @@ func (f *reportFlags) check() error {
 
 func (f *reportFlags) profileOptions() profile.Options {
 	o := profile.Options{HotThreshold: f.hotThreshold, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin,
-		TooBigThreshold: f.tooBig, SkipCode: f.skipAsm, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs}
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs}
 	if f.intel {
 		o.Syntax = disasm.Intel
 	}

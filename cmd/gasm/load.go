@@ -63,6 +63,7 @@ func mainClass(command string) string {
 
 // A joined is what samples and logs give together.
 type joined struct {
+	builder  *profile.Builder
 	profiles []profile.Profile
 	events   []string
 	userOnly bool
@@ -71,11 +72,18 @@ type joined struct {
 	samples  int64
 }
 
-// join reads all samples and gives one profile per trial.
-func join(samples io.Reader, name string, jvms []profile.JVM, trials []profile.Trial, opts profile.Options) (*joined, error) {
-	b := profile.NewBuilder(jvms, trials)
+// join reads all samples and gives one profile per trial. Several events keep
+// the order in which they were asked for.
+func join(samples io.Reader, name string, events []string, jvms []profile.JVM, trials []profile.Trial, opts profile.Options) (*joined, error) {
+	var ordered []string
+	if len(events) > 1 {
+		for _, e := range events {
+			ordered = append(ordered, sampler.EventName(e))
+		}
+	}
+	b := profile.NewBuilder(jvms, trials, ordered...)
 	r := sampler.NewPerfReader(samples, name)
-	var j joined
+	j := joined{builder: b}
 	for r.Scan() {
 		switch rec := r.Record().(type) {
 		case *sampler.Sample:

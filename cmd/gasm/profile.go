@@ -30,8 +30,8 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.events, "event", nil, "perf `event`s to sample (default: cycles, or cpu-clock where there is none)")
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
-	flags.StringVar(&f.windowStart, "window-start", "", "measure from the first line of output on that matches `RE`")
-	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the first line of output behind it that matches `RE`")
+	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
+	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 }
 
 func (f *profileFlags) check() (err error) {
@@ -133,5 +133,11 @@ func (r *run) trials(jvms []jvm.JVM) (trials []jvm.Trial, note string) {
 	if trials := r.watch.JMHTrials(jvms, r.ended); len(trials) > 0 {
 		return trials, ""
 	}
-	return []jvm.Trial{jvm.WholeTrial(jvms, []jvm.Span{whole})}, ""
+	for _, j := range jvms {
+		if j.ForkOfJMH() {
+			note = "JMH ran here, but no measured iterations were seen on its stdout (has it -o, or was it stopped?): " +
+				"the whole run is measured, JMH's host and warm-up too"
+		}
+	}
+	return []jvm.Trial{jvm.WholeTrial(jvms, []jvm.Span{whole})}, note
 }

@@ -69,7 +69,7 @@ func findSource(args []string) (*source, error) {
 		return nil, usage("report: %s is a folder; a capture folder stands alone", args[0])
 	}
 	src := &source{samples: filepath.Join(args[0], jvm.SamplesFile)}
-	if src.logs, err = filepath.Glob(filepath.Join(args[0], jvm.LogGlob)); err != nil || len(src.logs) == 0 {
+	if src.logs = jvm.CollectLogs(args[0]); len(src.logs) == 0 {
 		return nil, fmt.Errorf("%s is no capture: it has no %s", args[0], jvm.LogGlob)
 	}
 	src.capture, err = jvm.ReadCapture(args[0])
@@ -109,7 +109,7 @@ func runReport(s streams, flags *reportFlags, args []string) error {
 		return err
 	}
 	bar := startProgress(s.err, "reading the samples", size)
-	j, err := join(bar.reader(samples), src.samples, jvms, trials, flags.profileOptions())
+	j, err := join(bar.reader(samples), src.samples, c.Events, jvms, trials, flags.profileOptions())
 	bar.done()
 	if err != nil {
 		return err
@@ -146,6 +146,11 @@ func finish(s streams, flags *reportFlags, c *jvm.Capture, j *joined) error {
 	h.Notes = append(h.Notes, j.notes()...)
 	if err := flags.write(s, h, j.profiles); err != nil {
 		return err
+	}
+	if flags.saveLog != "" {
+		if err := flags.saveLogs(j.builder.CodeCounts()); err != nil {
+			return err
+		}
 	}
 	return nothingProfiled(j.profiles)
 }

@@ -42,11 +42,14 @@ func runProfile(s streams, own *profileFlags, flags *reportFlags, command []stri
 	signals := r.catchSignals()
 	defer signals.stop()
 	if err := r.record(signals); err != nil {
-		r.removeIfUnused()
+		r.removeUnused()
+		if sig := signals.stoppedEarly(); sig != 0 {
+			return &exitError{code: 128 + int(sig)}
+		}
 		return err
 	}
 	err := r.reportOn()
-	r.interrupted = r.interrupted || signals.interrupted()
+	r.interrupted = signals.over()
 	r.cleanUp(err)
 	return r.exit(err)
 }
@@ -99,6 +102,13 @@ func writable(dir string) error {
 	return nil
 }
 
+// errNotRun is for a command that was stopped before it ran.
+var errNotRun = errors.New("stopped before the command ran")
+
+// errNoJVM wraps the error of a command that started no JVM: nothing that it
+// left is worth keeping.
+var errNoJVM = errors.New("no code, no report")
+
 // record runs the command with the sampler beside it. An error means that the
 // command did not run.
 func (r *run) record(signals *signalWatch) error {
@@ -125,15 +135,19 @@ func (r *run) record(signals *signalWatch) error {
 		return err
 	}
 	r.clocks = append(r.clocks, jvm.ReadClock())
-	r.started = jvm.MonoNanos()
-	if err := launch.Release(); err != nil {
+	if signals.running(launch) != 0 {
+		launch.Abandon()
 		_ = r.perf.Stop() // nothing was sampled that could be lost
+		return errNotRun
+	}
+	if err := launch.Release(); err != nil {
+		_ = r.perf.Stop()
 		return err
 	}
-	signals.forward(launch)
+	r.started = jvm.MonoNanos() // behind the exec: what came before is gasm's own
 	r.exitCode = launch.Wait()
 	r.ended = jvm.MonoNanos()
-	r.interrupted = signals.interrupted()
+	signals.over()
 	if err := r.perf.Stop(); err != nil {
 		r.fault(err)
 	}
@@ -151,8 +165,8 @@ func (r *run) fault(err error) {
 func (r *run) reportOn() error {
 	paths := jvm.CollectLogs(r.dir)
 	if len(paths) == 0 {
-		return fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: no code, no report "+
-			"(is JAVA_TOOL_OPTIONS cleared on the way, or is the JVM not HotSpot?)", r.command[0])
+		return fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
+			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, or is it not HotSpot?)", r.command[0], errNoJVM)
 	}
 	logs, warnings, err := openLogs(paths)
 	if err != nil {
@@ -175,7 +189,7 @@ func (r *run) reportOn() error {
 		return err
 	}
 	defer samples.Close()
-	j, err := join(samples, jvm.SamplesFile, jvms, trials, r.flags.profileOptions())
+	j, err := join(samples, jvm.SamplesFile, c.Events, jvms, trials, r.flags.profileOptions())
 	if err != nil {
 		return err
 	}
@@ -189,9 +203,12 @@ func (r *run) reportOn() error {
 func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 	c := &jvm.Capture{Schema: 1, Gasm: version, Command: r.command,
 		Host:    jvm.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: jvm.KernelRelease(), CPUs: runtime.NumCPU()},
-		Sampler: "perf", Events: []string{r.perf.Event()}, Frequency: r.own.frequency,
+		Sampler: "perf", Events: strings.Split(r.perf.Event(), ","), Frequency: r.own.frequency,
 		Notes: r.perf.Notes(), Clocks: r.clocks, ExitCode: r.exitCode}
 	c.JVMs = describe(logs, &r.clocks[0])
+	for _, fault := range r.faults {
+		c.Notes = append(c.Notes, "the capture is not whole: "+fault.Error())
+	}
 	var note string
 	if c.Trials, note = r.trials(c.JVMs); note != "" {
 		c.Notes = append(c.Notes, note)
@@ -214,7 +231,6 @@ func (r *run) samples() (io.ReadCloser, error) {
 		os.Remove(r.perf.DataFile()) // all of it that gasm uses is in the text now
 		return os.Open(path)
 	}
-	os.Remove(path) // it is cut; perf's own data is whole
 	r.fault(err)
 	pipeOut, pipeIn := io.Pipe()
 	go func() { pipeIn.CloseWithError(r.perf.WriteText(context.Background(), pipeIn)) }()
@@ -222,22 +238,28 @@ func (r *run) samples() (io.ReadCloser, error) {
 }
 
 func (r *run) writeSamples(path string, bar *progress) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	// Under its own name it is whole.
+	part := path + ".part"
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing the samples: %w", err)
 	}
-	defer f.Close()
-	if err := r.perf.WriteText(context.Background(), bar.writer(f)); err != nil {
-		return fmt.Errorf("writing the samples: %w", err)
+	err = r.perf.WriteText(context.Background(), bar.writer(f))
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
 	}
-	if err := f.Close(); err != nil {
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		os.Remove(part) // perf's own data is whole
 		return fmt.Errorf("writing the samples: %w", err)
 	}
 	return nil
 }
 
-// removeIfUnused takes the folder away again when the command never ran.
-func (r *run) removeIfUnused() {
+// removeUnused takes the folder away again when there is nothing in it to keep.
+func (r *run) removeUnused() {
 	if r.temporary {
 		os.RemoveAll(r.dir)
 		return
@@ -252,6 +274,8 @@ func (r *run) removeIfUnused() {
 // after any other.
 func (r *run) cleanUp(err error) {
 	switch {
+	case errors.Is(err, errNoJVM):
+		r.removeUnused()
 	case r.temporary && err == nil && len(r.faults) == 0:
 		if err := os.RemoveAll(r.dir); err != nil {
 			say(r.err, "gasm: removing the temporary capture: %v", err)

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// unpackCapture writes the log and the samples of a capture to a folder.
+func unpackCapture(t *testing.T, name, dir string) (samples, log string) {
+	t.Helper()
+	for _, file := range []string{"samples.txt", "asm.log"} {
+		f, err := os.Open(filepath.Join("../../testdata/captures", name, file+".gz"))
+		require.NoError(t, err)
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		require.NoError(t, err)
+		text, err := io.ReadAll(z)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), text, 0o644))
+	}
+	return filepath.Join(dir, "samples.txt"), filepath.Join(dir, "asm.log")
+}
+
+var (
+	savedRow     = regexp.MustCompile(`^([ 0-9]{10})  0x[0-9a-f]{16}:   \S`)
+	savedHeading = regexp.MustCompile(`, \[0x[0-9a-f]{16}, 0x[0-9a-f]{16}\), \d+ bytes(, at [0-9.]+ s)?$`)
+)
+
+// The counts in the saved log add up to what the account has in code.
+func TestSaveLogSums(t *testing.T) {
+	for name, blobs := range map[string]int{"jdk8-full-hsdis": 807, "jdk11-lean-hsdis": 658, "jdk11-lean-none": 666,
+		"jdk17-lean-none": 639, "jdk25-full-hsdis": 771} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			samples, log := unpackCapture(t, name, dir)
+			saved := filepath.Join(dir, "saved.txt")
+			r := runGasm(t, []string{"report", "--format", "json", "--save-log", saved, samples, log})
+			require.Equal(t, 0, r.code, r.stderr)
+			p := readReport(t, []byte(r.stdout)).Profiles[0]
+			want := int64(0)
+			for _, a := range p.Account {
+				want += a.Compiled + a.Stub + a.Interpreter
+			}
+			text, err := os.ReadFile(saved)
+			require.NoError(t, err)
+			sum, headings := int64(0), 0
+			for line := range strings.Lines(string(text)) {
+				line = strings.TrimSuffix(line, "\n")
+				if savedHeading.MatchString(line) {
+					headings++
+				} else if m := savedRow.FindStringSubmatch(line); m != nil && strings.TrimSpace(m[1]) != "" {
+					n, err := strconv.ParseInt(strings.TrimSpace(m[1]), 10, 64)
+					require.NoError(t, err)
+					sum += n
+				}
+			}
+			assert.Equal(t, want, sum)
+			assert.Equal(t, blobs, headings)
+		})
+	}
+}
+
+// cutLog keeps of a log its head and some pieces of code, each from a line that
+// starts with or holds a mark to the end of its code. A mark with "!" loses the code.
+func cutLog(t *testing.T, text string, marks ...string) string {
+	t.Helper()
+	head, body, ok := strings.Cut(text, "<tty>\n")
+	require.True(t, ok)
+	out := head + "<tty>\n"
+	for _, mark := range marks {
+		mark, bare := strings.CutSuffix(mark, "!")
+		at := strings.Index(body, mark)
+		require.GreaterOrEqual(t, at, 0, mark)
+		at = strings.LastIndexByte(body[:at], '\n') + 1
+		end := strings.Index(body[at:], "[/MachCode]\n") + len("[/MachCode]\n")
+		if bare {
+			end = strings.Index(body[at:], "[MachCode]\n")
+		}
+		out += body[at : at+end]
+	}
+	return out + "</tty>\n</hotspot_log>\n"
+}
+
+// Two logs, cut to some pieces of code; one of them has none.
+func TestSaveLogGolden(t *testing.T) {
+	dir := t.TempDir()
+	samples, log := unpackCapture(t, "jdk17-lean-none", dir)
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	cut := cutLog(t, string(text), "ICache::flush_icache_stub [", "iaload  46 ", "Workload$Square::area (", "       4       Workload$Rect::area (", "       4       Workload$Square::area (!")
+	other := strings.Replace(cutLog(t, string(text), "arraylength  190 "), "process='24997'", "process='24998'", 1)
+	for name, text := range map[string]string{"asm-24997.log": cut, "asm-24998.log": other} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	for file, flags := range map[string][]string{"savelog.golden": nil, "savelog-intel.golden": {"--intel-syntax", "--pid", "24998"}} {
+		saved := filepath.Join(dir, file)
+		r := runGasm(t, append(append([]string{"report", "--save-log", saved}, flags...), samples,
+			filepath.Join(dir, "asm-24997.log"), filepath.Join(dir, "asm-24998.log")))
+		require.NotEqual(t, 2, r.code, r.stderr)
+		got, err := os.ReadFile(saved)
+		require.NoError(t, err)
+		golden := filepath.Join("testdata", file)
+		if *update {
+			require.NoError(t, os.MkdirAll("testdata", 0o755))
+			require.NoError(t, os.WriteFile(golden, got, 0o644))
+			continue
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err, "run go test -update")
+		assert.True(t, bytes.Equal(want, got), "%s differs from %s (go test -update accepts)", file, golden)
+	}
+}
+
+func TestSaveLogErrors(t *testing.T) {
+	dir := t.TempDir()
+	samples, log := unpackCapture(t, "jdk11-lean-none", dir)
+	r := runGasm(t, []string{"report", "--save-log", filepath.Join(dir, "none", "x"), samples, log})
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.stderr, "saving the annotated log: open ")
+	assert.Contains(t, r.stdout, "Account of Samples", "the report is made all the same")
+	if _, err := os.Stat("/dev/full"); err == nil {
+		r = runGasm(t, []string{"report", "--save-log", "/dev/full", samples, log})
+		assert.Equal(t, 1, r.code)
+		assert.Contains(t, r.stderr, "no space left on device")
+	}
+}

@@ -1,0 +1,51 @@
+package jvm
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// KnowsFlags tells whether a command is a JDK that surely has all capture
+// flags, so that it need not be told to ignore flags that it does not know:
+// under IgnoreUnrecognizedVMOptions it would also ignore what the user mistyped,
+// and run what the user did not mean. The JDK says its version in its release
+// file. A command that names another JVM (JMH's -jvm) does not count.
+func KnowsFlags(command []string, oldest, newest int) bool {
+	if !StartsJava(command) || slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm") {
+		return false
+	}
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return false
+	}
+	major := javaRelease(path)
+	return oldest <= major && major <= newest
+}
+
+// javaRelease reads the feature release (17, 25; 8 for "1.8.0") of the JDK that
+// a java program belongs to; 0 when that can't be found out.
+func javaRelease(java string) int {
+	real, err := filepath.EvalSymlinks(java)
+	if err != nil {
+		return 0
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(real)), "release"))
+	if err != nil {
+		return 0
+	}
+	_, version, ok := bytes.Cut(text, []byte(`JAVA_VERSION="`))
+	if !ok {
+		return 0
+	}
+	feature := strings.TrimPrefix(string(version), "1.")
+	if end := strings.IndexFunc(feature, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		feature = feature[:end]
+	}
+	n, _ := strconv.Atoi(feature)
+	return n
+}

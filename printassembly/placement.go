@@ -1,0 +1,117 @@
+package printassembly
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+)
+
+// The hex dump's comments stand on cells of four bytes. What they are about
+// tells which of a cell's instructions they are of; TestPlacement and TestHsdis
+// have the figures. On aarch64 a cell is an instruction, and nothing to choose.
+
+// canHold tells whether an instruction can have a relocation: one of the kinds
+// that nmethod::reloc_string_for prints in braces.
+func canHold(in *Instruction, reloc string) bool {
+	op, _, _ := strings.Cut(in.Text, " ")
+	size := in.Hi - in.Lo
+	hasAny := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.HasPrefix(reloc, "{"+p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case hasAny("poll"):
+		return (strings.HasPrefix(op, "test") || strings.HasPrefix(op, "cmp")) && strings.ContainsAny(in.Text, "([")
+	case hasAny("post_call_nop"):
+		return strings.HasPrefix(op, "nop")
+	case hasAny("runtime_call", "static_call", "virtual_call", "opt", "static_stub"):
+		// A jump of two bytes has no room for an address.
+		return in.Kind != disasm.Plain && size > 2 || op == "movabs"
+	case hasAny("metadata(method data"):
+		return op == "movabs"
+	case hasAny("oop", "metadata"):
+		return size > 4 && (strings.Contains(in.Text, "$0x") || !strings.Contains(in.Text, "%") && strings.Contains(in.Text, ",0x"))
+	case hasAny("section_word", "internal_word", "external_word"):
+		return strings.Contains(in.Text, "rip") || op == "movabs"
+	}
+	return true
+}
+
+// prepares is the highest rank of instructions that are there for another one.
+const prepares = 1
+
+// debugRank orders instructions by how likely HotSpot has debug info at their
+// end: it has for each call, for the one that does what the bytecode says,
+// seldom for what only prepares the next one, and not for padding.
+func debugRank(in *Instruction, text string) int {
+	switch in.Kind {
+	case disasm.Call:
+		return 7
+	case disasm.Return:
+		return 6
+	}
+	op, operands, _ := strings.Cut(in.Text, " ")
+	memory := strings.ContainsAny(operands, "([") && !strings.Contains(operands, "rsp")
+	operands = strings.TrimSpace(operands)
+	switch {
+	case memory && strings.HasPrefix(op, "add") && (strings.HasPrefix(operands, "$0x1,") || strings.HasSuffix(operands, ",0x1")):
+		return prepares // C1 counts in the method's profile
+	case performs(bytecode(text), op, in.Kind, memory):
+		return 5
+	case in.Kind == disasm.Jump || in.Kind == disasm.CondJump:
+		return 4
+	case strings.Contains(in.Text, "nop") || op == "data16" || op == "xchg" && strings.HasSuffix(operands, "ax"):
+		return 0
+	case op == "cltd" || op == "cqto" || op == "cdq" || op == "cqo":
+		return prepares
+	case (op == "mov" || op == "cmp" || op == "test") && !strings.Contains(operands, "0x") && !strings.ContainsAny(operands, "(["):
+		return prepares // between registers
+	case strings.HasPrefix(op, "mov") && strings.Contains(operands, "rsp"):
+		return prepares // to or from the stack
+	}
+	return 2
+}
+
+// bytecode takes iadd out of "*iadd {reexecute=0 …}"; "" without one.
+func bytecode(text string) string {
+	if !strings.HasPrefix(text, "*") {
+		return ""
+	}
+	name, _, _ := strings.Cut(text[1:], " ")
+	return name
+}
+
+// arithmetic has the instructions' names, without what x86 puts in front and
+// behind of them, by the bytecode's, without its type.
+var arithmetic = map[string][]string{
+	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"}, "mul": {"imul", "mul"},
+	"div": {"idiv", "div"}, "rem": {"idiv"}, "neg": {"neg", "xor"}, "and": {"and"}, "or": {"or"}, "xor": {"xor"},
+	"shl": {"shl", "sal"}, "shr": {"sar"}, "ushr": {"shr"},
+}
+
+// performs tells whether an instruction does what a bytecode says.
+func performs(code, op string, kind disasm.Kind, memory bool) bool {
+	switch {
+	case code == "":
+		return false
+	case strings.HasPrefix(code, "if") || code == "goto" || strings.HasSuffix(code, "switch"):
+		return kind == disasm.Jump || kind == disasm.CondJump
+	case len(code) == 6 && strings.HasSuffix(code, "aload"), len(code) == 7 && strings.HasSuffix(code, "astore"), // of arrays
+		strings.HasPrefix(code, "get"), strings.HasPrefix(code, "put"), code == "arraylength":
+		return memory
+	}
+	if strings.IndexByte("ilfd", code[0]) < 0 {
+		return false
+	}
+	op = strings.TrimPrefix(op, "v")
+	for _, stem := range arithmetic[code[1:]] {
+		if strings.HasPrefix(op, stem) {
+			return true
+		}
+	}
+	return false
+}

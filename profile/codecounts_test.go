@@ -1,0 +1,42 @@
+package profile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Two JVMs in three trials that overlap, and one that is in none.
+func TestCodeCounts(t *testing.T) {
+	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}, {PID: 3, Log: smallLog(t)}},
+		[]Trial{{PIDs: []int{1, 2}, Windows: []Window{{1, 0, 500e6}, {2, 0, 500e6}}}, {PIDs: []int{2}}, {PIDs: []int{4}}})
+	add(b, at(1, 100, 0x700), at(1, 100, 0x700), at(1, 600, 0x700), at(1, 100, 0x101), at(2, 100, 0x200), at(2, 600, 0x203), at(3, 100, 0x700), at(4, 100, 0x700))
+	late := at(1, 100, 0x700)
+	late.Event = "cache-misses"
+	add(b, late)
+	c := b.CodeCounts()
+	require.Len(t, c, 2)
+	assert.Equal(t, []int{1, 2}, []int{c[0].PID, c[1].PID})
+	assert.Equal(t, []string{"cycles", "cache-misses"}, c[0].Events)
+	assert.Equal(t, map[uint64]Counts{0x700: {2, 1}}, c[0].At(6))
+	assert.Equal(t, map[uint64]Counts{0x101: {1, 0}}, c[0].At(0))
+	assert.Nil(t, c[0].At(1))
+	assert.Equal(t, map[uint64]Counts{0x200: {2, 0}, 0x203: {1, 0}}, c[1].At(1), "as often as the trials count it")
+
+	var code int64
+	for _, p := range build(t, b, DefaultOptions()) {
+		for _, a := range p.Accounts {
+			code += a.Compiled + a.Stub + a.Interpreter
+		}
+	}
+	var sum int64
+	for i := range c {
+		for blob := range c[i].Log.Blobs {
+			for _, counts := range c[i].At(blob) {
+				sum += counts[0] + counts[1]
+			}
+		}
+	}
+	assert.Equal(t, code, sum)
+}
