@@ -30,6 +30,7 @@ func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 // again.
 func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
 	lines := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(l.file, b.offset, b.end-b.offset), 1<<14)}
+	lines.indent = l.indent
 	lines.next()    // the blob's first line
 	var held []byte // the last line, which may go on behind other threads' lines
 	mine, back := true, false

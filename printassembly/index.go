@@ -16,6 +16,7 @@ type Index struct {
 	// Damaged counts the blobs whose first lines could not be read; they are
 	// left out of Blobs.
 	Damaged int
+	indent  int // of each line, see lineReader
 	// Cut tells that the log has no end: the JVM was killed, or runs still.
 	Cut bool
 }
@@ -29,6 +30,9 @@ func (e *FormatError) Error() string { return e.File + ": " + e.Msg }
 func readIndex(r io.Reader, name string) (*Index, error) {
 	x := indexer{lines: newLineReader(r, 0), open: map[string]*openBlob{}}
 	for x.lines.next() {
+		if !x.seenHeader {
+			x.findIndent()
+		}
 		x.line(x.lines.line)
 	}
 	x.finish()
@@ -67,6 +71,19 @@ type indexer struct {
 	cur        *openBlob            // of the current writer; nil before its first blob
 	lastStamp  int64                // of any tag, ms: an earliest time for what has none of its own
 	wants      string               // the header element whose text comes next
+}
+
+// findIndent finds out from the header that the lines of a log stand further to
+// the right: perfasm:saveLog=true puts a column of counts per event in front of
+// them.
+func (x *indexer) findIndent() {
+	line := x.lines.line
+	at := bytes.Index(line, []byte("<hotspot_log "))
+	if at <= 0 || len(bytes.TrimLeft(line[:at], " ")) > 0 {
+		return
+	}
+	x.lines.indent, x.idx.indent = at, at
+	x.lines.line = line[at:]
 }
 
 // line looks at one line. Nearly all are rows of code, so these go first.

@@ -17,6 +17,9 @@ type lineReader struct {
 	// cut tells that the last line has no end: the JVM died while writing it.
 	cut bool
 	err error
+	// indent is how much in front of each line is not HotSpot's: JMH saves its
+	// logs with columns of counts.
+	indent int
 }
 
 func newLineReader(r io.Reader, at int64) *lineReader {
@@ -51,6 +54,6 @@ func (l *lineReader) next() bool {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
-	l.line = line
+	l.line = line[min(l.indent, len(line)):]
 	return true
 }

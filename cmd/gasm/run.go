@@ -112,7 +112,8 @@ var errNoJVM = errors.New("no code, no report")
 // record runs the command with the sampler beside it. An error means that the
 // command did not run.
 func (r *run) record(signals *signalWatch) error {
-	flags := printassembly.CaptureFlags(filepath.Join(r.dir, jvm.LogPattern))
+	lenient := !jvm.KnowsFlags(r.command, printassembly.OldestKnown, printassembly.NewestKnown)
+	flags := printassembly.CaptureFlags(filepath.Join(r.dir, jvm.LogPattern), lenient)
 	if jvm.StartsJava(r.command) {
 		options, err := jvm.NewOptionsFile(r.dir, printassembly.QuietFlags())
 		if err != nil {

@@ -1,0 +1,51 @@
+package printassembly
+
+// CaptureFlags are the options under which HotSpot (JDK 8 and newer) writes
+// what this package reads to logFile, which may hold %p for the process id.
+//
+// LogVMOutput without DisplayVMOutput keeps the program's own output clean;
+// LogCompilation would say more and costs twice as much (JDK 25, javac: 38 s
+// instead of 14–22 s). DebugNonSafepoints is implied by PrintAssembly and set
+// nevertheless, since without it most instructions have no source line.
+// PrintNMethods is for JDK 8, which tells a method's tier and time under it only;
+// elsewhere PrintAssembly implies it.
+//
+// A lenient JVM starts without the flags that it lacks, but also without those
+// that the user mistyped; see [OldestKnown].
+func CaptureFlags(logFile string, lenient bool) []string {
+	flags := []string{
+		"-XX:+UnlockDiagnosticVMOptions",
+		"-XX:+DebugNonSafepoints",
+		"-XX:+PrintAssembly",
+		"-XX:+PrintNMethods",
+		"-XX:+PrintInterpreter",
+		"-XX:+PrintStubCode",
+		"-XX:+PrintAdapterHandlers",
+		"-XX:+LogVMOutput",
+		"-XX:-DisplayVMOutput",
+		"-XX:LogFile=" + logFile,
+		"-Xlog:os=error", // JDK 25 warns on stdout that there is no hsdis
+	}
+	if lenient {
+		flags = append([]string{"-XX:+IgnoreUnrecognizedVMOptions"}, flags...)
+	}
+	return flags
+}
+
+// The JDKs from OldestKnown to NewestKnown have all of these flags. JDK 8 lacks
+// -Xlog.
+const OldestKnown, NewestKnown = 9, 25
+
+// QuietFlags behind [CaptureFlags] undo them: the JVM prints no code, and its
+// own messages go to stdout again.
+func QuietFlags() []string {
+	return []string{
+		"-XX:-PrintAssembly",
+		"-XX:-PrintNMethods",
+		"-XX:-PrintInterpreter",
+		"-XX:-PrintStubCode",
+		"-XX:-PrintAdapterHandlers",
+		"-XX:-LogVMOutput",
+		"-XX:+DisplayVMOutput",
+	}
+}
