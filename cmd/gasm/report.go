@@ -114,6 +114,9 @@ func runReport(s streams, flags *reportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if src.guessed && j.userOnly {
+		c.Notes = append(c.Notes, "the samples are of user space only: what the kernel did for the program is not in them")
+	}
 	return finish(s, flags, c, j)
 }
 
