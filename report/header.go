@@ -174,6 +174,9 @@ func (r *textReport) nothing() {
 		}
 		reasons = append(reasons, text)
 	}
+	if len(reasons) == 0 { // not even an event was seen
+		reasons = []string{"the sampler took none"}
+	}
 	for _, line := range wrap("No samples in the profile: "+strings.Join(reasons, "; ")+".", r.columns(textWidth)) {
 		r.line("%s", line)
 	}

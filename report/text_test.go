@@ -175,3 +175,11 @@ func TestWriteErrors(t *testing.T) {
 		t.Errorf("WriteJSON: %v", err)
 	}
 }
+
+// A sampler that saw nothing at all leaves a profile without events.
+func TestNoEvents(t *testing.T) {
+	got := string(text(t, header(), []profile.Profile{{PIDs: []int{1}}}, options()))
+	if !strings.Contains(got, "No samples in the profile: the sampler took none.") {
+		t.Error(got)
+	}
+}
