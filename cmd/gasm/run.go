@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/gasm-profiler/gasm/jvm"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -156,10 +158,19 @@ func (r *run) record(signals *signalWatch) error {
 	return nil
 }
 
-// fault notes what went wrong with the capture while the rest goes on.
+// fault notes what went wrong with the capture while the rest goes on. A full
+// disk is said once, whatever else could not be written to it.
 func (r *run) fault(err error) {
+	known := diskFull(err) && slices.ContainsFunc(r.faults, diskFull)
 	r.faults = append(r.faults, err)
-	say(r.err, "gasm: %v", err)
+	if !known {
+		say(r.err, "gasm: %v", err)
+	}
+}
+
+// diskFull also knows the words of perf, whose errors are text.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "No space left on device")
 }
 
 // reportOn turns what was captured into the report.
