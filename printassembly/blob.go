@@ -96,6 +96,15 @@ type Frame struct {
 	Line   int // source line; 0 when unknown
 }
 
+// String is the frame as HotSpot writes it: "Workload::dot@13 (line 12)".
+func (f Frame) String() string {
+	text := f.Method + "@" + strconv.Itoa(f.BCI)
+	if f.Line > 0 {
+		text += " (line " + strconv.Itoa(f.Line) + ")"
+	}
+	return text
+}
+
 // An Instruction is one machine instruction with what the log says about it.
 type Instruction struct {
 	Lo, Hi   uint64

@@ -49,12 +49,10 @@ func (w *work) mergeForks(sampled []*sampledBlob) []*piece {
 	return pieces
 }
 
-// joinPiece adds a blob to the first piece with the same code.
+// joinPiece adds a blob to the first piece with the same code. A group has no
+// two blobs of one JVM.
 func (w *work) joinPiece(group []*piece, s *sampledBlob) bool {
 	for _, p := range group {
-		if p.jvm == s.jvm {
-			continue
-		}
 		if sameCode(w.listing(p.blobRef), w.listing(s.blobRef)) {
 			p.add(s, w.n)
 			return true

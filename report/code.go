@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -172,18 +171,10 @@ func lineComments(l *profile.Line) []string {
 	}
 	if l.OwnFrames {
 		for _, f := range l.Frames {
-			first = append(first, "; - "+frameText(f))
+			first = append(first, "; - "+f.String())
 		}
 	}
 	return append(first, last...)
-}
-
-func frameText(f printassembly.Frame) string {
-	text := f.Method + "@" + strconv.Itoa(f.BCI)
-	if f.Line > 0 {
-		text += " (line " + strconv.Itoa(f.Line) + ")"
-	}
-	return text
 }
 
 // arrows finds the jumps to draw.

@@ -68,7 +68,7 @@ type joined struct {
 	events   []string
 	userOnly bool
 	badLines int64
-	firstBad error
+	firstBad sampler.SyntaxError // of badLines, when there are any
 	samples  int64
 }
 
@@ -92,9 +92,8 @@ func join(samples io.Reader, name string, events []string, jvms []profile.JVM, t
 		case *sampler.Lost:
 			b.Lost(rec.Count)
 		case *sampler.SyntaxError:
-			if j.badLines++; j.firstBad == nil {
-				bad := *rec
-				j.firstBad = &bad
+			if j.badLines++; j.badLines == 1 {
+				j.firstBad = *rec
 			}
 		}
 	}
@@ -103,7 +102,7 @@ func join(samples io.Reader, name string, events []string, jvms []profile.JVM, t
 	}
 	if j.samples == 0 && j.badLines > 0 {
 		return nil, fmt.Errorf("%s holds no samples: line %d is not perf script's text (%s); gasm reads what "+
-			"'perf script --ns -F pid,tid,time,event,ip,sym,dso' prints", name, j.badLine(), j.firstBad)
+			"'perf script --ns -F pid,tid,time,event,ip,sym,dso' prints", name, j.firstBad.Line, &j.firstBad)
 	}
 	j.userOnly = r.UserOnly()
 	j.profiles = b.Build(opts)
@@ -113,19 +112,11 @@ func join(samples io.Reader, name string, events []string, jvms []profile.JVM, t
 	return &j, nil
 }
 
-func (j *joined) badLine() int {
-	var bad *sampler.SyntaxError
-	if errors.As(j.firstBad, &bad) {
-		return bad.Line
-	}
-	return 0
-}
-
 // notes says what the samples taught about themselves.
 func (j *joined) notes() []string {
 	var notes []string
 	if j.badLines > 0 {
-		notes = append(notes, fmt.Sprintf("%d lines of the samples could not be read, the first: %v", j.badLines, j.firstBad))
+		notes = append(notes, fmt.Sprintf("%d lines of the samples could not be read, the first: %v", j.badLines, &j.firstBad))
 	}
 	return notes
 }

@@ -27,12 +27,10 @@ type run struct {
 	dir            string // of the capture
 	temporary      bool   // dir is ours to remove
 	watch          *jvm.Watcher
-	launch         *jvm.Launch
 	perf           *sampler.Perf
 	clocks         []jvm.Clock
 	started, ended int64 // monotonic, ns: the command's
 	exitCode       int   // the command's
-	interrupted    bool  // Ctrl-C
 	faults         []error
 }
 
@@ -51,9 +49,8 @@ func runProfile(s streams, own *profileFlags, flags *reportFlags, command []stri
 		return err
 	}
 	err := r.reportOn()
-	r.interrupted = signals.over()
 	r.cleanUp(err)
-	return r.exit(err)
+	return r.exit(err, signals.over())
 }
 
 // makeFolder makes the capture's folder, for its owner alone.
@@ -130,7 +127,6 @@ func (r *run) record(signals *signalWatch) error {
 	if err != nil {
 		return err
 	}
-	r.launch = launch
 	r.perf, err = sampler.StartPerf(context.Background(), sampler.Options{
 		Events: r.own.events, Frequency: r.own.frequency, PID: launch.PID(), Dir: r.dir})
 	if err != nil {
@@ -299,9 +295,9 @@ func (r *run) cleanUp(err error) {
 
 // exit gives gasm's exit code: 130 after Ctrl-C, the command's own when it
 // failed, 1 when gasm did.
-func (r *run) exit(err error) error {
+func (r *run) exit(err error, interrupted bool) error {
 	switch {
-	case r.interrupted:
+	case interrupted:
 		return &exitError{130, err}
 	case r.exitCode != 0:
 		return &exitError{r.exitCode, err}

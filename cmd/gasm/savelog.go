@@ -133,7 +133,7 @@ func (w *logWriter) instruction(in *printassembly.Instruction, counts profile.Co
 	notes := slices.Clone(in.Comments)
 	if in.OwnFrames {
 		for _, f := range in.Frames {
-			notes = append(notes, " - "+frameText(f))
+			notes = append(notes, " - "+f.String())
 		}
 	}
 	if len(notes) == 0 {
@@ -144,12 +144,4 @@ func (w *logWriter) instruction(in *printassembly.Instruction, counts profile.Co
 	for _, note := range notes[1:] {
 		w.line("%*s ;%s", len(row)+commentColumn, "", note)
 	}
-}
-
-// frameText writes a frame as HotSpot does.
-func frameText(f printassembly.Frame) string {
-	if f.Line == 0 {
-		return fmt.Sprintf("%s@%d", f.Method, f.BCI)
-	}
-	return fmt.Sprintf("%s@%d (line %d)", f.Method, f.BCI, f.Line)
 }
