@@ -17,12 +17,16 @@ const (
 	Adapter                 // i2c/c2i adapters
 	VtableStub              // vtable and itable stubs
 	Interpreter             // a codelet of the template interpreter
+	// Unprinted is code between two pieces of the JVM's own that no HotSpot
+	// prints: i2c/c2i adapters and inline cache stubs. No log has it;
+	// [profile.CodeMap] finds it.
+	Unprinted
 )
 
 // IsStub tells the kinds that the reports count as stubs: code that is neither
 // a Java method's nor the interpreter's.
 func (k Kind) IsStub() bool {
-	return k == Stub || k == RuntimeBlob || k == Adapter || k == VtableStub
+	return k == Stub || k == RuntimeBlob || k == Adapter || k == VtableStub || k == Unprinted
 }
 
 // Java tells the kinds that belong to one Java method.
@@ -84,6 +88,8 @@ func (b *Blob) Source() string {
 		return "adapter"
 	case VtableStub:
 		return "vtable stub"
+	case Unprinted:
+		return "stub, not printed"
 	default:
 		return "interpreter"
 	}
@@ -129,4 +135,7 @@ type Header struct {
 	VMVersion       string // "17.0.15+6-Debian-1deb12u1"
 	VMInfo          string // "OpenJDK 64-Bit Server VM (17.0.15+…) for linux-amd64 JRE …"
 	Command         string // main class and arguments, as sun.java.command
+	// ReservedCodeCache is the size of the range of addresses that code can be
+	// in, in bytes: -XX:ReservedCodeCacheSize, or HotSpot's default.
+	ReservedCodeCache uint64
 }

@@ -29,6 +29,7 @@ func (e *FormatError) Error() string { return e.File + ": " + e.Msg }
 // readIndex makes the index of a log; name is for messages.
 func readIndex(r io.Reader, name string) (*Index, error) {
 	x := indexer{lines: newLineReader(r, 0), open: map[string]*openBlob{}}
+	x.idx.ReservedCodeCache = defaultCodeCache
 	for x.lines.next() {
 		if !x.seenHeader {
 			x.findIndent()
@@ -98,7 +99,7 @@ func (x *indexer) line(line []byte) {
 		x.tag(line)
 	case c == '[':
 		x.mark(line)
-	case c == '-' || c == '=':
+	case (c == '-' || c == '=') && x.wants == "": // the interpreter's rulers
 	case x.wants != "":
 		x.headerText(line)
 	case bytes.HasPrefix(line, []byte("Compiled method (")):
@@ -159,7 +160,8 @@ func (x *indexer) tag(line []byte) {
 		x.idx.StartWallMillis, _ = strconv.ParseInt(string(attr(line, "time_ms")), 10, 64)
 	case bytes.HasPrefix(line, []byte("</hotspot_log>")):
 		x.seenEnd = true
-	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")), bytes.Equal(line, []byte("<command>")):
+	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")), bytes.Equal(line, []byte("<command>")),
+		bytes.Equal(line, []byte("<args>")):
 		x.wants = string(line)
 	default:
 		x.wants = ""
@@ -174,6 +176,8 @@ func (x *indexer) headerText(line []byte) {
 		x.idx.VMInfo = unescape(line)
 	case "<command>":
 		x.idx.Command = unescape(bytes.TrimSpace(line))
+	case "<args>":
+		x.idx.ReservedCodeCache = reservedCodeCache(unescape(line))
 	}
 	x.wants = ""
 }

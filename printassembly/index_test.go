@@ -190,7 +190,7 @@ func TestNoHeader(t *testing.T) {
 	log := string(readCapture(t, "jdk17-lean-none"))
 	_, body, _ := strings.Cut(log, "<tty>\n")
 	l := newLog(t, body)
-	assert.Equal(t, Header{}, l.Header)
+	assert.Equal(t, Header{ReservedCodeCache: defaultCodeCache}, l.Header)
 	assert.Len(t, l.Blobs, len(captureLog(t, "jdk17-lean-none").Blobs))
 }
 

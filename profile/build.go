@@ -61,7 +61,7 @@ type work struct {
 	listings map[blobRef][]printassembly.Instruction
 }
 
-func (w *work) blob(r blobRef) *printassembly.Blob { return &w.b.jvms[r.jvm].Log.Blobs[r.blob] }
+func (w *work) blob(r blobRef) *printassembly.Blob { return w.b.jvms[r.jvm].code.Blob(r.blob) }
 
 // counts copies c at full length.
 func (w *work) counts(c Counts) Counts {

@@ -154,11 +154,21 @@ func (b *Builder) place(t *trialCounts, pid, e int, s *sampler.Sample) {
 		t.code[key] = c
 		return
 	}
-	if s.Module == "" {
+	module := s.Module
+	if module == "" && b.beyondCode(pid, s.PC) {
+		module = UnknownModule
+	}
+	if module == "" {
 		bump(&t.unresolved, e, 1)
 		return
 	}
-	t.addNative(e, s.Module, s.Symbol)
+	t.addNative(e, module, s.Symbol)
+}
+
+// beyondCode tells whether HotSpot can't have had code at an address.
+func (b *Builder) beyondCode(pid int, pc uint64) bool {
+	i, ok := b.byPID[pid]
+	return ok && b.jvms[i].code.Beyond(pc, b.jvms[i].Log.ReservedCodeCache)
 }
 
 // find gives the JVM and the blob that a sample was in. A trial's JVM without a
@@ -173,7 +183,9 @@ func (b *Builder) find(pid int, s *sampler.Sample) (jvm, blob int, ok bool) {
 	if s.MonoNanos >= 0 {
 		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
 	}
-	blob, ok = j.code.Find(s.PC, uptime)
+	if blob, ok = j.code.Find(s.PC, uptime); !ok && s.Module == "" {
+		blob, ok = j.code.FindUnprinted(s.PC)
+	}
 	return jvm, blob, ok
 }
 

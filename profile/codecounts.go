@@ -13,7 +13,23 @@ type CodeCounts struct {
 	PID    int
 	Log    *printassembly.Log
 	Events []string
-	blobs  map[int]map[uint64]Counts
+	// Unprinted is the code that the log does not have. Its first piece is the
+	// blob that follows the last one of the log's index.
+	Unprinted []printassembly.Blob
+	blobs     map[int]map[uint64]Counts
+}
+
+// Blobs are the log's blobs and then the unprinted ones; a blob's place is its
+// name for At.
+func (c *CodeCounts) Blobs() []*printassembly.Blob {
+	var all []*printassembly.Blob
+	for i := range c.Log.Blobs {
+		all = append(all, &c.Log.Blobs[i])
+	}
+	for i := range c.Unprinted {
+		all = append(all, &c.Unprinted[i])
+	}
+	return all
 }
 
 // At gives the samples in a blob, named by its place in the log's index, by
@@ -29,7 +45,8 @@ func (b *Builder) CodeCounts() []CodeCounts {
 		place[i] = -1
 		if len(b.ofPID[j.PID]) > 0 {
 			place[i] = len(all)
-			all = append(all, CodeCounts{PID: j.PID, Log: j.Log, Events: slices.Clone(b.events), blobs: map[int]map[uint64]Counts{}})
+			all = append(all, CodeCounts{PID: j.PID, Log: j.Log, Events: slices.Clone(b.events),
+				Unprinted: j.code.gaps, blobs: map[int]map[uint64]Counts{}})
 		}
 	}
 	for _, t := range b.trials {

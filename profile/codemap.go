@@ -17,7 +17,9 @@ type CodeMap struct {
 	pages map[uint64][]int32
 	// ends has for each blob when another one took its place, in milliseconds
 	// of uptime.
-	ends []int64
+	ends   []int64
+	gaps   gaps
+	lo, hi uint64 // of all blobs
 }
 
 const pageBits = 7
@@ -25,7 +27,7 @@ const pageBits = 7
 // NewCodeMap makes the map of one JVM's blobs, which stay the caller's and
 // must not change. They are in the order of the log.
 func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
-	m := &CodeMap{blobs: blobs, pages: make(map[uint64][]int32), ends: make([]int64, len(blobs))}
+	m := &CodeMap{blobs: blobs, pages: make(map[uint64][]int32), ends: make([]int64, len(blobs)), gaps: findGaps(blobs)}
 	for i := range blobs {
 		m.ends[i] = math.MaxInt64
 		m.install(int32(i))
@@ -38,6 +40,10 @@ func (m *CodeMap) install(i int32) {
 	if b.Lo >= b.Hi {
 		return
 	}
+	if m.hi == 0 {
+		m.lo = b.Lo
+	}
+	m.lo, m.hi = min(m.lo, b.Lo), max(m.hi, b.Hi)
 	for page := b.Lo >> pageBits; page <= (b.Hi-1)>>pageBits; page++ {
 		for _, j := range m.pages[page] {
 			old := &m.blobs[j]
@@ -74,11 +80,37 @@ func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	return next, next >= 0
 }
 
+// FindUnprinted is for a pc that Find misses and no file is mapped at. It gives
+// the index of the unprinted code that holds pc, a blob of its own, or false.
+func (m *CodeMap) FindUnprinted(pc uint64) (int, bool) {
+	i, ok := m.gaps.find(pc)
+	return len(m.blobs) + i, ok
+}
+
+// Blob gives the blob with an index that Find or FindUnprinted gave.
+func (m *CodeMap) Blob(i int) *printassembly.Blob {
+	if i < len(m.blobs) {
+		return &m.blobs[i]
+	}
+	return &m.gaps[i-len(m.blobs)]
+}
+
+// Beyond tells whether pc is outside the range that HotSpot reserved for code,
+// whatever blob there may be that the log does not have. That range has the
+// size reserved, in bytes, and holds all blobs.
+func (m *CodeMap) Beyond(pc, reserved uint64) bool {
+	if m.lo >= m.hi || reserved < m.hi-m.lo {
+		return false
+	}
+	slack := reserved - (m.hi - m.lo)
+	return pc < m.lo && m.lo-pc > slack || pc >= m.hi && pc-m.hi >= slack
+}
+
 // Reused tells whether other code covered a byte of the blob's range before or
 // after it. Stubs inside stubs are there together.
 func (m *CodeMap) Reused(i int) bool {
-	b := &m.blobs[i]
-	if b.Lo >= b.Hi {
+	b := m.Blob(i)
+	if b.Lo >= b.Hi || b.Kind == printassembly.Unprinted {
 		return false
 	}
 	for page := b.Lo >> pageBits; page <= (b.Hi-1)>>pageBits; page++ {

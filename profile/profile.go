@@ -39,7 +39,7 @@ type Account struct {
 	Interpreter int64
 	Native      int64 // libjvm, libc, the program's own libraries
 	Kernel      int64
-	Unresolved  int64 // an address that neither the log nor the sampler knows
+	Unresolved  int64 // an address in the code cache, or near it, that the log does not know
 }
 
 // Balanced tells whether both sums of the account hold.
@@ -118,9 +118,13 @@ type LineTotal struct {
 	Counts Counts
 }
 
+// UnknownModule is the Module of native code for which the sampler and the
+// process's mappings have no file: far from the code cache, so not HotSpot's.
+const UnknownModule = "[unknown]"
+
 // A NativeFunction sums up the samples in one function outside the code cache.
 type NativeFunction struct {
-	Module string // "libjvm.so", "kernel"
+	Module string // "libjvm.so", "kernel", UnknownModule
 	Symbol string // "" when the sampler had none
 	Counts Counts
 }

@@ -24,6 +24,15 @@ func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 		if share := float64(a.Unresolved) / n; share > 0.02 {
 			say("%.1f%% of the profile is at addresses that neither the log nor the sampler knows", 100*share)
 		}
+		var unknown int64
+		for _, f := range p.Native {
+			if f.Module == UnknownModule {
+				unknown += f.Counts[e]
+			}
+		}
+		if share := float64(unknown) / n; share > 0.02 {
+			say("%.1f%% of the profile is native code whose library the samples don't name", 100*share)
+		}
 		if share := float64(a.Lost) / float64(a.Total); share > 0.01 {
 			say("the sampler lost %.1f%% of its samples: lower --frequency", 100*share)
 		}

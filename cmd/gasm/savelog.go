@@ -55,15 +55,18 @@ func (w *logWriter) log() {
 	w.line("JVM:     %s", strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), ", "))
 	w.line("Log:     %s, code blobs: %d", filepath.Base(l.Name()), len(l.Blobs))
 	w.line("Columns: samples of %s; address; code", strings.Join(w.counts.Events, ", "))
-	for i := range l.Blobs {
+	for i, b := range w.counts.Blobs() {
+		at := w.counts.At(i)
+		if b.Kind == printassembly.Unprinted && len(at) == 0 {
+			continue
+		}
 		w.line("")
-		w.blob(i)
+		w.blob(b, at)
 	}
 }
 
 // blob writes one piece of code. What is read of it is dropped again.
-func (w *logWriter) blob(i int) {
-	b, at := &w.counts.Log.Blobs[i], w.counts.At(i)
+func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]profile.Counts) {
 	w.line("%s", blobHeading(b))
 	insts, err := w.counts.Log.Code(b, w.syntax)
 	if err != nil {

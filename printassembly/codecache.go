@@ -1,0 +1,41 @@
+package printassembly
+
+import (
+	"strconv"
+	"strings"
+)
+
+// defaultCodeCache is what HotSpot reserves by itself where it compiles in
+// tiers, JDK 8 to 28: 48 MB (c2_globals_*.hpp) times 5
+// (CompilationPolicy::initialize, compilerDefinitions.cpp). Without tiers it
+// reserves less.
+const defaultCodeCache = 240 << 20
+
+// reservedCodeCache finds the size of the code cache in the JVM's arguments,
+// of which the last one counts. HotSpot takes 240m, 245760K and 251658240.
+func reservedCodeCache(args string) uint64 {
+	size := uint64(defaultCodeCache)
+	for arg := range strings.FieldsSeq(args) {
+		text, ok := strings.CutPrefix(arg, "-XX:ReservedCodeCacheSize=")
+		if !ok || text == "" {
+			continue
+		}
+		shift := 0
+		switch text[len(text)-1] | 0x20 {
+		case 'k':
+			shift = 10
+		case 'm':
+			shift = 20
+		case 'g':
+			shift = 30
+		}
+		if shift > 0 {
+			text = text[:len(text)-1]
+		}
+		// HotSpot allows 2 GB at most (CODE_CACHE_SIZE_LIMIT).
+		if n, err := strconv.ParseUint(text, 10, 32); err == nil && n<<shift <= 1<<31 {
+			size = n << shift
+		}
+	}
+	return size
+}

@@ -1,0 +1,60 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// gaps are the parts of the code cache that hold code which no HotSpot prints,
+// ascending and apart.
+//
+// HotSpot prints methods, stubs and codelets, but neither i2c/c2i adapters nor
+// inline cache stubs (sharedRuntime.cpp, icBuffer.cpp). These lie among the
+// JVM's own blobs, in the part of the code cache that is not for methods. All
+// of the code cache is one reserved range, so what lies between two blobs is
+// in it; between two blobs that are no methods it is the JVM's own code. Next
+// to a method it can be a method whose print is missing, and is left alone.
+type gaps []printassembly.Blob
+
+func findGaps(blobs []printassembly.Blob) gaps {
+	sorted := make([]*printassembly.Blob, 0, len(blobs))
+	for i := range blobs {
+		if blobs[i].Lo < blobs[i].Hi {
+			sorted = append(sorted, &blobs[i])
+		}
+	}
+	slices.SortFunc(sorted, func(a, b *printassembly.Blob) int {
+		// Of several that start here the methods come first: they decide.
+		return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Kind, b.Kind))
+	})
+	var found gaps
+	var hi uint64 // of all blobs so far
+	ownEnd := false
+	for _, b := range sorted {
+		own := !b.Kind.Java()
+		if hi < b.Lo && ownEnd && own {
+			found = append(found, printassembly.Blob{Kind: printassembly.Unprinted, Name: unprintedName, Lo: hi, Hi: b.Lo})
+		}
+		switch {
+		case b.Hi > hi:
+			hi, ownEnd = b.Hi, own
+		case b.Hi == hi:
+			ownEnd = ownEnd && own
+		}
+	}
+	return found
+}
+
+// unprintedName says what such code is.
+const unprintedName = "(adapters and inline cache stubs)"
+
+// find gives the gap that holds pc.
+func (g gaps) find(pc uint64) (int, bool) {
+	i, ok := slices.BinarySearchFunc(g, pc, func(b printassembly.Blob, pc uint64) int { return cmp.Compare(b.Lo, pc) })
+	if !ok {
+		i--
+	}
+	return i, i >= 0 && pc < g[i].Hi
+}
