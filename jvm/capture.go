@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,8 @@ const (
 	LogPattern = "asm-%p.log"
 	// LogGlob finds the logs again.
 	LogGlob = "asm-*.log"
+	// SymbolsFile has the names of native functions; see native.Table.
+	SymbolsFile = "symbols.txt"
 )
 
 // A Capture is capture.json: what the samples and the logs do not say.
@@ -25,10 +28,13 @@ type Capture struct {
 	Gasm      string   `json:"gasm"`
 	Command   []string `json:"command"`
 	Host      Host     `json:"host"`
-	Sampler   string   `json:"sampler"` // perf
+	Sampler   string   `json:"sampler"` // perf, dtrace
 	Events    []string `json:"events"`  // as asked of the sampler in the end
 	Frequency int      `json:"frequency"`
-	Notes     []string `json:"notes,omitempty"`
+	// Lost is how many samples the sampler dropped, where SamplesFile does not
+	// tell.
+	Lost  int64    `json:"lost,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 	// Clocks are pairs read at the launch and at the end.
 	Clocks   []Clock `json:"clocks"`
 	JVMs     []JVM   `json:"jvms"`
@@ -60,6 +66,20 @@ func CollectLogs(dir string) []string {
 		}
 	}
 	return names
+}
+
+// LogPIDs gives the processes that write logs into a folder, while they do:
+// before CollectLogs has named these.
+func LogPIDs(dir string) []int {
+	var pids []int
+	entries, _ := os.ReadDir(dir) // a folder that is gone has none
+	for _, e := range entries {
+		digits, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".log"), "asm-pid")
+		if pid, err := strconv.Atoi(digits); ok && err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // WriteCapture writes capture.json into a folder.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/native"
 )
@@ -111,10 +113,8 @@ func (r *DTraceReader) parseMessage(line []byte) bool {
 		r.record = &r.lost
 		return true
 	}
-	for _, usual := range usualLines {
-		if bytes.HasPrefix(line, usual) {
-			return false
-		}
+	if isUsual(string(line)) {
+		return false
 	}
 	if bytes.Contains(line, []byte(":BEGIN")) || bytes.Contains(line, []byte(":END")) {
 		return false
@@ -124,11 +124,10 @@ func (r *DTraceReader) parseMessage(line []byte) bool {
 
 // usualLines start lines that say nothing about samples: the heading, how many
 // probes there are, and that macOS protects its own programs.
-var usualLines = [][]byte{
-	[]byte("CPU "),
-	[]byte("dtrace: description "),
-	[]byte("dtrace: script "),
-	[]byte("dtrace: system integrity protection is on"),
+var usualLines = []string{"CPU ", "dtrace: description ", "dtrace: script ", "dtrace: system integrity protection is on"}
+
+func isUsual(line string) bool {
+	return slices.ContainsFunc(usualLines, func(usual string) bool { return strings.HasPrefix(line, usual) })
 }
 
 // parseDrops reads "dtrace: 12 drops on CPU 1", with or without the word

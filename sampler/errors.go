@@ -34,6 +34,10 @@ const (
 	ReasonUnsupportedEvent
 	// ReasonTargetGone: the process to be sampled has ended.
 	ReasonTargetGone
+	// ReasonNotRoot: only root may, and sudo did not help.
+	ReasonNotRoot
+	// ReasonKernel: the kernel lacks what the sampler needs, or forbids it to all.
+	ReasonKernel
 )
 
 // ofEvent tells whether another event may be had where this one was refused.

@@ -42,10 +42,8 @@ func (h host) missingPerf(cause string) *MissingToolError {
 	return &MissingToolError{Tool: "perf", Cause: cause, Hint: "install it: " + h.installPerf()}
 }
 
-// installPerf returns the command that installs perf, by ID and ID_LIKE of
-// /etc/os-release.
-func (h host) installPerf() string {
-	var ids []string
+// distroIDs are ID and then the words of ID_LIKE of /etc/os-release.
+func (h host) distroIDs() (ids []string) {
 	for line := range strings.Lines(h.distro) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		value = strings.Trim(value, `"'`)
@@ -56,7 +54,12 @@ func (h host) installPerf() string {
 			ids = append(ids, strings.Fields(value)...)
 		}
 	}
-	for _, id := range ids {
+	return ids
+}
+
+// installPerf returns the command that installs perf.
+func (h host) installPerf() string {
+	for _, id := range h.distroIDs() {
 		switch id {
 		case "ubuntu":
 			return "sudo apt install linux-tools-common linux-tools-" + h.kernel

@@ -22,22 +22,35 @@ type process struct {
 // startProcess starts the command with the files as its descriptors 3, 4, ….
 // The end of ctx kills it.
 func startProcess(ctx context.Context, path string, args []string, files ...*os.File) (*process, error) {
+	p := newProcess(ctx, path, args)
+	p.cmd.ExtraFiles = files
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// newProcess prepares a command. The end of ctx kills it.
+func newProcess(ctx context.Context, path string, args []string) *process {
 	ctx, kill := context.WithCancel(ctx)
 	p := &process{kill: kill, done: make(chan struct{})}
 	p.cmd = toolCommand(ctx, path, args)
 	p.cmd.Stderr = &p.stderr
-	p.cmd.ExtraFiles = files
+	return p
+}
+
+func (p *process) start() error {
 	if err := p.cmd.Start(); err != nil {
-		kill()
-		return nil, err
+		p.kill()
+		return err
 	}
 	go func() {
 		// How it ended stands in p.cmd.ProcessState.
 		_ = p.cmd.Wait()
-		kill()
+		p.kill()
 		close(p.done)
 	}()
-	return p, nil
+	return nil
 }
 
 // toolCommand is a command that is killed with its children at the end of ctx.

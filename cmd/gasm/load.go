@@ -72,22 +72,33 @@ type joined struct {
 	samples  int64
 }
 
+// A joining is what is to be joined.
+type joining struct {
+	samples io.Reader
+	name    string // of the samples, for messages
+	capture *jvm.Capture
+	jvms    []profile.JVM
+	trials  []profile.Trial
+	symbols symbolizer // nil where there is none
+}
+
 // join reads all samples and gives one profile per trial. Several events keep
 // the order in which they were asked for.
-func join(samples io.Reader, name string, events []string, jvms []profile.JVM, trials []profile.Trial, opts profile.Options) (*joined, error) {
+func (in *joining) join(opts profile.Options) (*joined, error) {
 	var ordered []string
-	if len(events) > 1 {
+	if events := in.capture.Events; len(events) > 1 {
 		for _, e := range events {
 			ordered = append(ordered, sampler.EventName(e))
 		}
 	}
-	b := profile.NewBuilder(jvms, trials, ordered...)
-	r := sampler.NewPerfReader(samples, name)
+	b := profile.NewBuilder(in.jvms, in.trials, ordered...)
+	r := sampler.NewReader(in.samples, in.name)
 	j := joined{builder: b}
 	for r.Scan() {
 		switch rec := r.Record().(type) {
 		case *sampler.Sample:
 			j.samples++
+			in.symbols.name(rec)
 			b.Add(rec)
 		case *sampler.Lost:
 			b.Lost(rec.Count)
@@ -101,9 +112,10 @@ func join(samples io.Reader, name string, events []string, jvms []profile.JVM, t
 		return nil, fmt.Errorf("reading the samples: %w", r.Err())
 	}
 	if j.samples == 0 && j.badLines > 0 {
-		return nil, fmt.Errorf("%s holds no samples: line %d is not perf script's text (%s); gasm reads what "+
-			"'perf script --ns -F pid,tid,time,event,ip,sym,dso' prints", name, j.firstBad.Line, &j.firstBad)
+		return nil, fmt.Errorf("%s holds no samples: line %d is neither perf script's text nor dtrace's (%s); gasm reads what "+
+			"'perf script --ns -F pid,tid,time,event,ip,sym,dso' and dtrace's profile probe print", in.name, j.firstBad.Line, &j.firstBad)
 	}
+	b.Lost(in.capture.Lost)
 	j.userOnly = r.UserOnly()
 	j.profiles = b.Build(opts)
 	if len(j.profiles) > 0 {
@@ -126,7 +138,7 @@ func (j *joined) notes() []string {
 // sampling interval.
 func firstSamples(samples io.Reader, name string) (map[int]int64, error) {
 	first := map[int]int64{}
-	r := sampler.NewPerfReader(samples, name)
+	r := sampler.NewReader(samples, name)
 	for r.Scan() {
 		if s, ok := r.Record().(*sampler.Sample); ok {
 			if at, seen := first[s.PID]; !seen || s.MonoNanos < at {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,8 @@ type profileFlags struct {
 	sampler     string
 	frequency   int
 	events      []string
+	eventList   string
+	sudo        bool
 	delay       time.Duration
 	length      time.Duration
 	windowStart string
@@ -25,9 +28,10 @@ type profileFlags struct {
 
 func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
-	flags.StringVar(&f.sampler, "sampler", "auto", "`sampler` to use: auto or perf")
+	flags.StringVar(&f.sampler, "sampler", "auto", "`sampler` to use: auto (perf, else dtrace), perf or dtrace")
 	flags.IntVar(&f.frequency, "frequency", 1001, "samples per second and CPU, in `Hz`")
-	flags.StringSliceVar(&f.events, "event", nil, "perf `event`s to sample (default: cycles, or cpu-clock where there is none)")
+	flags.StringVar(&f.eventList, "event", "", "perf `event`s to sample, separated by commas (default: cycles, or cpu-clock where there is none)")
+	flags.BoolVar(&f.sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
@@ -35,9 +39,14 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 }
 
 func (f *profileFlags) check() (err error) {
+	f.events = splitEvents(f.eventList)
 	switch {
-	case f.sampler != "auto" && f.sampler != "perf":
-		return usage("--sampler is %q; it can be auto or perf", f.sampler)
+	case f.sampler != "auto" && f.sampler != "perf" && f.sampler != "dtrace":
+		return usage("--sampler is %q; it can be auto, perf or dtrace", f.sampler)
+	case f.sampler == "dtrace" && len(f.events) > 0:
+		return usage("--event names perf's events; dtrace samples by time alone")
+	case f.sampler == "perf" && f.sudo:
+		return usage("--sudo is for dtrace; perf needs no root where kernel.perf_event_paranoid allows it")
 	case f.frequency <= 0:
 		return usage("--frequency is %d; it is in Hz and above 0", f.frequency)
 	case f.delay < 0 || f.length < 0:
@@ -56,6 +65,24 @@ func (f *profileFlags) check() (err error) {
 		}
 	}
 	return nil
+}
+
+// splitEvents splits a list of events at its commas. Those within the slashes of
+// a PMU's event belong to it: "cpu/event=0x3c,umask=0x1/u,cycles".
+func splitEvents(list string) (events []string) {
+	pmu, start := false, 0
+	for i, c := range list + "," {
+		switch {
+		case c == '/':
+			pmu = !pmu
+		case c == ',' && (!pmu || i == len(list)):
+			if event := strings.TrimSpace(list[start:i]); event != "" {
+				events = append(events, event)
+			}
+			start = i + 1
+		}
+	}
+	return events
 }
 
 func profileCommand(s streams) *cobra.Command {

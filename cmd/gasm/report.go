@@ -21,8 +21,9 @@ func reportCommand(s streams) *cobra.Command {
 		Use:   "report [flags] DIR | SAMPLES ASMLOG...",
 		Short: "Report from a saved capture, or from a sampler's text and HotSpot's logs",
 		Long: `Report from files: a folder that 'gasm profile -o DIR' kept, or the text of
-'perf script --ns -F pid,tid,time,event,ip,sym,dso' and the logs that HotSpot
-wrote under -XX:+PrintAssembly -XX:+LogVMOutput (JMH's perfasm can save both).`,
+'perf script --ns -F pid,tid,time,event,ip,sym,dso' or of dtrace's profile probe,
+and the logs that HotSpot wrote under -XX:+PrintAssembly -XX:+LogVMOutput (JMH's
+perfasm and dtraceasm can save both).`,
 		Example: `  gasm report capture
   gasm report --format json --report report.json capture
   gasm report samples.txt asm-4711.log`,
@@ -51,6 +52,7 @@ type source struct {
 	logs    []string
 	// guessed tells that there is no capture.json: the clock is estimated.
 	guessed bool
+	symbols symbolizer // nil without
 }
 
 // findSource makes out what the arguments of report are.
@@ -75,6 +77,9 @@ func findSource(args []string) (*source, error) {
 	src.capture, err = jvm.ReadCapture(args[0])
 	if errors.Is(err, fs.ErrNotExist) {
 		src.capture, src.guessed, err = &jvm.Capture{}, true, nil
+	}
+	if err == nil {
+		src.symbols, err = loadSymbols(args[0])
 	}
 	return src, err
 }
@@ -109,7 +114,8 @@ func runReport(s streams, flags *reportFlags, args []string) error {
 		return err
 	}
 	bar := startProgress(s.err, "reading the samples", size)
-	j, err := join(bar.reader(samples), src.samples, c.Events, jvms, trials, flags.profileOptions())
+	in := joining{samples: bar.reader(samples), name: src.samples, capture: c, jvms: jvms, trials: trials, symbols: src.symbols}
+	j, err := in.join(flags.profileOptions())
 	bar.done()
 	if err != nil {
 		return err

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/native"
 	"github.com/gasm-profiler/gasm/printassembly"
-	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // A run is one `gasm profile`.
@@ -27,7 +25,8 @@ type run struct {
 	dir            string // of the capture
 	temporary      bool   // dir is ours to remove
 	watch          *jvm.Watcher
-	perf           *sampler.Perf
+	recording      recording
+	mappings       *mappingWatch
 	clocks         []jvm.Clock
 	started, ended int64 // monotonic, ns: the command's
 	exitCode       int   // the command's
@@ -50,6 +49,7 @@ func runProfile(s streams, own *profileFlags, flags *reportFlags, command []stri
 	}
 	err := r.reportOn()
 	r.cleanUp(err)
+	r.recording.wait() // the report is there already
 	return r.exit(err, signals.over())
 }
 
@@ -127,31 +127,36 @@ func (r *run) record(signals *signalWatch) error {
 	if err != nil {
 		return err
 	}
-	r.perf, err = sampler.StartPerf(context.Background(), sampler.Options{
-		Events: r.own.events, Frequency: r.own.frequency, PID: launch.PID(), Dir: r.dir})
-	if err != nil {
+	if r.recording, err = r.startSampler(launch.PID()); err != nil {
 		launch.Abandon()
 		return err
 	}
 	r.clocks = append(r.clocks, jvm.ReadClock())
 	if signals.running(launch) != 0 {
 		launch.Abandon()
-		_ = r.perf.Stop() // nothing was sampled that could be lost
+		r.stopUnused()
 		return errNotRun
 	}
 	if err := launch.Release(); err != nil {
-		_ = r.perf.Stop()
+		r.stopUnused()
 		return err
 	}
 	r.started = jvm.MonoNanos() // behind the exec: what came before is gasm's own
+	r.mappings = watchMappings(r.dir)
 	r.exitCode = launch.Wait()
 	r.ended = jvm.MonoNanos()
 	signals.over()
-	if err := r.perf.Stop(); err != nil {
+	if err := r.recording.Stop(); err != nil {
 		r.fault(err)
 	}
 	r.clocks = append(r.clocks, jvm.ReadClock())
 	return nil
+}
+
+// stopUnused ends a sampler that sampled nothing that could be lost.
+func (r *run) stopUnused() {
+	_ = r.recording.Stop()
+	r.recording.wait()
 }
 
 // fault notes what went wrong with the capture while the rest goes on. A full
@@ -171,6 +176,7 @@ func diskFull(err error) bool {
 
 // reportOn turns what was captured into the report.
 func (r *run) reportOn() error {
+	resolver := r.mappings.stop()
 	paths := jvm.CollectLogs(r.dir)
 	if len(paths) == 0 {
 		return fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
@@ -197,9 +203,13 @@ func (r *run) reportOn() error {
 		return err
 	}
 	defer samples.Close()
-	j, err := join(samples, jvm.SamplesFile, c.Events, jvms, trials, r.flags.profileOptions())
+	in := joining{samples: samples, name: jvm.SamplesFile, capture: c, jvms: jvms, trials: trials, symbols: resolver.Resolve}
+	j, err := in.join(r.flags.profileOptions())
 	if err != nil {
 		return err
+	}
+	if err := r.keepSymbols(c, resolver); err != nil {
+		r.fault(err)
 	}
 	if r.flags.format == "text" && r.flags.file == "" {
 		say(r.out, "") // parts the report from the command's output
@@ -207,12 +217,24 @@ func (r *run) reportOn() error {
 	return finish(r.streams, r.flags, c, j)
 }
 
+// keepSymbols keeps what the join found out about native code.
+func (r *run) keepSymbols(c *jvm.Capture, resolver *native.Resolver) error {
+	if err := saveSymbols(r.dir, resolver.Table()); err != nil {
+		return err
+	}
+	if notes := resolver.Notes(); len(notes) > 0 {
+		c.Notes = append(c.Notes, notes...)
+		return jvm.WriteCapture(r.dir, c)
+	}
+	return nil
+}
+
 // capture describes the run.
 func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 	c := &jvm.Capture{Schema: 1, Gasm: version, Command: r.command,
 		Host:    jvm.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: jvm.KernelRelease(), CPUs: runtime.NumCPU()},
-		Sampler: "perf", Events: strings.Split(r.perf.Event(), ","), Frequency: r.own.frequency,
-		Notes: r.perf.Notes(), Clocks: r.clocks, ExitCode: r.exitCode}
+		Sampler: r.recording.tool(), Events: splitEvents(r.recording.Event()), Frequency: r.own.frequency,
+		Lost: r.recording.Lost(), Notes: r.recording.Notes(), Clocks: r.clocks, ExitCode: r.exitCode}
 	c.JVMs = describe(logs, &r.clocks[0])
 	for _, fault := range r.faults {
 		c.Notes = append(c.Notes, "the capture is not whole: "+fault.Error())
@@ -228,52 +250,14 @@ func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 	return c
 }
 
-// samples writes the sampler's text into the capture and opens it. Where the
-// disk is full it is read straight from perf, whose data stays.
-func (r *run) samples() (io.ReadCloser, error) {
-	path := filepath.Join(r.dir, jvm.SamplesFile)
-	bar := startProgress(r.err, "perf script", -1)
-	defer bar.done()
-	err := r.writeSamples(path, bar)
-	if err == nil {
-		os.Remove(r.perf.DataFile()) // all of it that gasm uses is in the text now
-		return os.Open(path)
-	}
-	r.fault(err)
-	pipeOut, pipeIn := io.Pipe()
-	go func() { pipeIn.CloseWithError(r.perf.WriteText(context.Background(), pipeIn)) }()
-	return pipeOut, nil
-}
-
-func (r *run) writeSamples(path string, bar *progress) error {
-	// Under its own name it is whole.
-	part := path + ".part"
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("writing the samples: %w", err)
-	}
-	err = r.perf.WriteText(context.Background(), bar.writer(f))
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		os.Remove(part) // perf's own data is whole
-		return fmt.Errorf("writing the samples: %w", err)
-	}
-	return nil
-}
-
 // removeUnused takes the folder away again when there is nothing in it to keep.
 func (r *run) removeUnused() {
 	if r.temporary {
 		os.RemoveAll(r.dir)
 		return
 	}
-	if r.perf != nil {
-		os.Remove(r.perf.DataFile())
+	if r.recording != nil {
+		r.recording.discard()
 	}
 	os.Remove(r.dir) // only when it is empty
 }

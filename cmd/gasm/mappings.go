@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/native"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A mappingWatch notes which files the JVMs have mapped while they live, for
+// the names of native functions. JVMs are found by their logs.
+type mappingWatch struct {
+	dir      string
+	resolver *native.Resolver
+	next     map[int]mappingRead
+	stopped  chan struct{}
+	done     chan struct{}
+}
+
+// A mappingRead is when a process's mappings are read again. A JVM loads
+// libraries at its start, and now and then later.
+type mappingRead struct {
+	at    time.Time
+	pause time.Duration // before the one after that
+}
+
+const (
+	// findInterval is how soon a JVM is found; its start takes 50 ms and more.
+	findInterval = 20 * time.Millisecond
+	// A reading takes a JVM's locks for 0.1 ms.
+	shortestPause, longestPause = 25 * time.Millisecond, time.Second
+)
+
+// watchMappings begins to watch the JVMs that write logs into a folder.
+func watchMappings(dir string) *mappingWatch {
+	w := &mappingWatch{dir: dir, resolver: native.NewResolver(), next: map[int]mappingRead{},
+		stopped: make(chan struct{}), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+func (w *mappingWatch) run() {
+	defer close(w.done)
+	tick := time.NewTicker(findInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.stopped:
+			return
+		case now := <-tick.C:
+			w.look(now)
+		}
+	}
+}
+
+func (w *mappingWatch) look(now time.Time) {
+	for _, pid := range jvm.LogPIDs(w.dir) {
+		r, known := w.next[pid]
+		if known && (r.pause == 0 || now.Before(r.at)) {
+			continue
+		}
+		mappings, err := native.ReadMaps(pid)
+		if len(mappings) == 0 && err != nil {
+			w.next[pid] = mappingRead{} // it has ended, or this is macOS
+			continue
+		}
+		w.resolver.Add(mappings...)
+		pause := min(longestPause, max(shortestPause, 2*r.pause))
+		w.next[pid] = mappingRead{now.Add(pause), pause}
+	}
+}
+
+// stop ends the watch. The resolver knows all from then on.
+func (w *mappingWatch) stop() *native.Resolver {
+	close(w.stopped)
+	<-w.done
+	return w.resolver
+}
+
+// A symbolizer names an address of a process. The claim is the sampler's own
+// name for it.
+type symbolizer func(pid int, pc uint64, claim string) (native.Range, bool)
+
+// name gives a sample the names that the mappings and the files give it.
+func (f symbolizer) name(s *sampler.Sample) {
+	if f == nil || s.Kernel() {
+		return
+	}
+	if r, ok := f(s.PID, s.PC, s.Symbol); ok {
+		s.Module, s.Symbol = r.Module, r.Symbol
+	}
+}
+
+// saveSymbols keeps what was found with the capture, for reports elsewhere.
+func saveSymbols(dir string, t *native.Table) error {
+	if t.Len() == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(dir, jvm.SymbolsFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		err = t.Write(f)
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("writing the native symbols: %w", err)
+	}
+	return nil
+}
+
+// loadSymbols reads what saveSymbols kept; nil when the capture has none.
+func loadSymbols(dir string) (symbolizer, error) {
+	path := filepath.Join(dir, jvm.SymbolsFile)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the native symbols: %w", err)
+	}
+	defer f.Close()
+	t, err := native.ReadTable(f, path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the native symbols: %w", err)
+	}
+	return func(pid int, pc uint64, _ string) (native.Range, bool) { return t.Resolve(pid, pc) }, nil
+}

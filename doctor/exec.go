@@ -1,0 +1,84 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// patience is how long one program may take. A java that hangs must not hang
+// the doctor.
+var patience = 20 * time.Second
+
+// run runs a program with the variables added to the environment and returns
+// what it printed. It is killed with its children when it takes too long.
+func run(ctx context.Context, env []string, command ...string) (stdout, stderr string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = append(append(os.Environ(), "LC_ALL=C"), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error {
+		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		if errors.Is(err, syscall.ESRCH) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
+	cmd.WaitDelay = time.Second
+	var out, errs capped
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return out.String(), errs.String(), err
+}
+
+// capped keeps the first MiB that is written to it.
+type capped struct{ text bytes.Buffer }
+
+func (c *capped) Write(b []byte) (int, error) {
+	c.text.Write(b[:min(len(b), 1<<20-c.text.Len())])
+	return len(b), nil
+}
+
+func (c *capped) String() string { return c.text.String() }
+
+// A target is a process of ours to be sampled. It sleeps until it is released,
+// then counts for some seconds. It ends by itself soon after we do.
+type target struct {
+	cmd   *exec.Cmd
+	stdin *os.File
+}
+
+func startTarget() (*target, error) {
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	cmd := exec.Command("sh", "-c", "read go && i=0 && while [ $i -lt 3000000 ]; do i=$((i+1)); done")
+	cmd.Stdin = theirs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for gasm
+	if err := cmd.Start(); err != nil {
+		ours.Close()
+		return nil, err
+	}
+	return &target{cmd, ours}, nil
+}
+
+func (t *target) pid() int { return t.cmd.Process.Pid }
+
+func (t *target) release() { _, _ = t.stdin.WriteString("go\n") }
+
+func (t *target) end() {
+	t.stdin.Close()
+	_ = t.cmd.Process.Kill()
+	_ = t.cmd.Wait() // it was killed
+}

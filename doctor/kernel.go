@@ -1,0 +1,235 @@
+package doctor
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A kernel is what Linux says about who may sample.
+type kernel struct {
+	root         bool
+	namespaced   bool   // in a user namespace, whose rights do not count for perf
+	paranoid     string // kernel.perf_event_paranoid, "" if unknown
+	kptr         string // kernel.kptr_restrict
+	maxRate      string // kernel.perf_event_max_sample_rate
+	capabilities uint64
+	seccomp      int // 0 off, 1 strict, 2 filter; -1 unknown
+	virtual      bool
+	container    string // "Docker", "" for none
+}
+
+func thisKernel() kernel {
+	k := kernel{
+		root:       os.Geteuid() == 0,
+		namespaced: inUserNamespace(readTrimmed("/proc/self/uid_map")),
+		paranoid:   readTrimmed("/proc/sys/kernel/perf_event_paranoid"),
+		kptr:       readTrimmed("/proc/sys/kernel/kptr_restrict"),
+		maxRate:    readTrimmed("/proc/sys/kernel/perf_event_max_sample_rate"),
+		virtual:    hypervised(readTrimmed("/proc/cpuinfo"), readTrimmed("/sys/class/dmi/id/sys_vendor")),
+	}
+	k.capabilities, k.seccomp = parseStatus(readTrimmed("/proc/self/status"))
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	k.container = containerName(exists("/.dockerenv"), exists("/run/.containerenv"), os.Getenv("container"), readTrimmed("/proc/1/cgroup"))
+	return k
+}
+
+func readTrimmed(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// parseStatus reads CapEff and Seccomp of /proc/self/status.
+func parseStatus(text string) (capabilities uint64, seccomp int) {
+	seccomp = -1
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch key {
+		case "CapEff":
+			capabilities, _ = strconv.ParseUint(value, 16, 64)
+		case "Seccomp":
+			if n, err := strconv.Atoi(value); err == nil {
+				seccomp = n
+			}
+		}
+	}
+	return capabilities, seccomp
+}
+
+// inUserNamespace tells by /proc/self/uid_map whether root is root for itself
+// only, as in rootless containers.
+func inUserNamespace(uidMap string) bool {
+	return uidMap != "" && !slices.Equal(strings.Fields(uidMap), []string{"0", "0", "4294967295"})
+}
+
+// hypervised tells whether a CPU or the board says that it is not real.
+func hypervised(cpuinfo, vendor string) bool {
+	for line := range strings.Lines(cpuinfo) {
+		if key, flags, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "flags" {
+			return slices.Contains(strings.Fields(flags), "hypervisor")
+		}
+	}
+	for _, name := range []string{"QEMU", "Amazon EC2", "Google", "Microsoft Corporation", "VMware", "Xen", "innotek", "Parallels", "Apple Inc."} {
+		if strings.HasPrefix(vendor, name) {
+			return runtime.GOARCH == "arm64" // whose cpuinfo does not tell
+		}
+	}
+	return false
+}
+
+// containerName says what kind of container this is.
+func containerName(docker, podman bool, variable, cgroup string) string {
+	switch {
+	case docker:
+		return "Docker"
+	case podman:
+		return "Podman"
+	case variable != "":
+		return variable
+	}
+	for _, c := range [][2]string{{"kubepods", "Kubernetes"}, {"docker", "Docker"}, {"libpod", "Podman"}, {"containerd", "containerd"}, {"/lxc", "LXC"}} {
+		if strings.Contains(cgroup, c[0]) {
+			return c[1]
+		}
+	}
+	return ""
+}
+
+// The capabilities that count, see capability.h.
+var capabilityBits = []struct {
+	bit  uint
+	name string
+}{{38, "CAP_PERFMON"}, {21, "CAP_SYS_ADMIN"}, {39, "CAP_BPF"}}
+
+func (k *kernel) has(bit uint) bool { return k.capabilities>>bit&1 != 0 }
+
+// unbound tells whether perf_event_paranoid does not bind us.
+func (k *kernel) unbound() bool { return !k.namespaced && (k.has(38) || k.has(21)) }
+
+// checkKernelSettings judges the settings by what perf noted that it could not
+// have.
+func checkKernelSettings(k kernel, notes []string) []Finding {
+	checks := []Finding{k.checkParanoid(notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
+	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < frequency {
+		checks = append(checks, Finding{"perf", "rate", Note,
+			fmt.Sprintf("the kernel allows %d samples per second and CPU, not %d", rate, frequency),
+			fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", frequency)})
+	}
+	return checks
+}
+
+// noteAbout finds what perf could not have for want of a setting, and the
+// command that the note ends with.
+func noteAbout(notes []string, setting string) (text, mend string, ok bool) {
+	for _, note := range notes {
+		if text, value, ok := strings.Cut(note, ": sudo sysctl kernel."+setting+"="); ok {
+			return text, "sudo sysctl kernel." + setting + "=" + value, true
+		}
+	}
+	return "", "", false
+}
+
+// paranoidMeans says what each level leaves to users. Debian's and Ubuntu's
+// kernels go up to 4.
+func paranoidMeans(level int) string {
+	switch {
+	case level < 0:
+		return "everything is open to all users"
+	case level == 0:
+		return "users may sample all but raw tracepoints"
+	case level == 1:
+		return "users may sample their processes, in the kernel too"
+	case level == 2:
+		return "users may sample their processes, outside of the kernel"
+	}
+	return "users may sample nothing"
+}
+
+func (k *kernel) checkParanoid(notes []string) Finding {
+	c := Finding{Area: "perf", Name: "paranoid", Status: OK}
+	level, err := strconv.Atoi(k.paranoid)
+	if err != nil {
+		c.Status, c.Text = Problem, "there is no kernel.perf_event_paranoid: a kernel without perf events, or a sandbox (gVisor)"
+		return c
+	}
+	c.Text = fmt.Sprintf("kernel.perf_event_paranoid is %d: ", level)
+	switch {
+	case k.unbound():
+		c.Text += "does not bind " + map[bool]string{true: "root", false: "you (CAP_PERFMON)"}[k.root]
+	case level > 2:
+		c.Status, c.Mend = Problem, "sudo sysctl kernel.perf_event_paranoid=1"
+		c.Text += paranoidMeans(level)
+	default:
+		c.Text += paranoidMeans(level)
+	}
+	if text, mend, ok := noteAbout(notes, "perf_event_paranoid"); ok {
+		c.Status, c.Text, c.Mend = Note, c.Text+"; "+text, mend
+	}
+	return c
+}
+
+// checkKernelNames is about the names of the kernel's functions, which
+// kptr_restrict hides.
+func (k *kernel) checkKernelNames(notes []string) Finding {
+	c := Finding{"perf", "kernel names", OK, "kernel.kptr_restrict is " + k.kptr, ""}
+	switch k.kptr {
+	case "":
+		c.Text = "kernel.kptr_restrict is unknown"
+	case "2":
+		c.Status, c.Mend = Note, "sudo sysctl kernel.kptr_restrict=0"
+		c.Text += ": kernel functions have no names"
+	default:
+		if text, mend, ok := noteAbout(notes, "kptr_restrict"); ok {
+			c.Status, c.Text, c.Mend = Note, c.Text+": "+text, mend
+		}
+	}
+	return c
+}
+
+func (k *kernel) checkCapabilities() Finding {
+	var has, lacks []string
+	for _, c := range capabilityBits {
+		if k.has(c.bit) {
+			has = append(has, c.name)
+		} else {
+			lacks = append(lacks, c.name)
+		}
+	}
+	c := Finding{"perf", "capabilities", OK, strings.Join(has, ", "), ""}
+	switch {
+	case len(has) == 0:
+		c.Text = "none of " + strings.Join(lacks, ", ")
+	case len(lacks) > 0:
+		c.Text += "; not " + strings.Join(lacks, ", ")
+	}
+	switch {
+	case k.namespaced && len(has) > 0:
+		c.Status, c.Text = Note, c.Text+": of a user namespace, where they do not count for perf"
+	case k.root && !k.unbound():
+		c.Status, c.Text = Note, c.Text+": a root that may not do everything"
+		if k.container != "" {
+			c.Mend = "docker run --cap-add PERFMON ..."
+		}
+	}
+	return c
+}
+
+func (k *kernel) checkSeccomp() Finding {
+	c := Finding{Area: "perf", Name: "seccomp", Status: OK}
+	switch k.seccomp {
+	case 0:
+		c.Text = "no filter"
+	case -1:
+		c.Text = "unknown"
+	default:
+		c.Text = "a filter is at work; whether it lets perf through is seen above"
+	}
+	return c
+}

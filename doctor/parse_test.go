@@ -1,0 +1,196 @@
+package doctor
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSIP(t *testing.T) {
+	check := func(text, want string) {
+		t.Helper()
+		f := checkSIP(text)
+		assert.Equal(t, OK, f.Status)
+		assert.Contains(t, f.Text, want)
+	}
+	check("System Integrity Protection status: enabled.\n", "is on, which is normal")
+	check("System Integrity Protection status: enabled (Custom Configuration).\n\nConfiguration:\n\tApple Internal: disabled\n\tDTrace Restrictions: disabled\n", "is on")
+	check("System Integrity Protection status: disabled.\n", "is off")
+	check("System Integrity Protection status: unknown (Custom Configuration).\n\nConfiguration:\n", "unknown (Custom Configuration)")
+	check("sh: csrutil: command not found", "unknown: sh: csrutil")
+}
+
+func TestDTraceVersion(t *testing.T) {
+	check := func(text, want string) {
+		t.Helper()
+		got, ok := dtraceVersion(text)
+		assert.Equal(t, want, got)
+		assert.Equal(t, want != "", ok)
+	}
+	check("dtrace: D 2.0.7\n", "D 2.0.7")
+	check("dtrace: Sun D 1.13.2\n", "Sun D 1.13.2")
+	check("dtrace: system integrity protection is on, some features will not be available\n\ndtrace: Sun D 1.6.2\n", "Sun D 1.6.2")
+	check("usage: dtrace [--help] [-h | -G] [-C [-I<Path>]] -s File.d [-o <File>]\n", "")
+	check("/usr/bin/dtrace invalid option, -V\n", "")
+}
+
+func TestParseStatus(t *testing.T) {
+	check := func(text string, capabilities uint64, seccomp int, names string) {
+		t.Helper()
+		k := kernel{}
+		k.capabilities, k.seccomp = parseStatus(text)
+		assert.Equal(t, capabilities, k.capabilities)
+		assert.Equal(t, seccomp, k.seccomp)
+		f := k.checkCapabilities()
+		assert.Equal(t, names, f.Text)
+	}
+	// A desktop's user, Docker's root, the same with --cap-add PERFMON, a machine's root.
+	check("CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n", 0, 0,
+		"none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
+	check("CapEff:\t00000000a80425fb\nSeccomp:\t2\nSeccomp_filters:\t1\n", 0xa80425fb, 2, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
+	check("CapEff:\t00000040a80425fb\nSeccomp:\t2\n", 0x40a80425fb, 2, "CAP_PERFMON; not CAP_SYS_ADMIN, CAP_BPF")
+	check("CapEff:\t000001ffffffffff\n", 0x1ffffffffff, -1, "CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
+}
+
+func TestKernelSettings(t *testing.T) {
+	settings := func(k kernel, notes ...string) map[string]Finding {
+		found := map[string]Finding{}
+		for _, f := range checkKernelSettings(k, notes) {
+			found[f.Name] = f
+		}
+		return found
+	}
+	f := settings(kernel{paranoid: "4", kptr: "2", maxRate: "250"})
+	assert.Equal(t, Finding{"perf", "paranoid", Problem, "kernel.perf_event_paranoid is 4: users may sample nothing",
+		"sudo sysctl kernel.perf_event_paranoid=1"}, f["paranoid"])
+	assert.Equal(t, Finding{"perf", "kernel names", Note, "kernel.kptr_restrict is 2: kernel functions have no names",
+		"sudo sysctl kernel.kptr_restrict=0"}, f["kernel names"])
+	assert.Equal(t, Finding{"perf", "rate", Note, "the kernel allows 250 samples per second and CPU, not 1001",
+		"sudo sysctl kernel.perf_event_max_sample_rate=1001"}, f["rate"])
+
+	f = settings(kernel{paranoid: "1", kptr: "1", maxRate: "100000"}, "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
+	assert.Equal(t, OK, f["paranoid"].Status)
+	assert.Equal(t, "sudo sysctl kernel.kptr_restrict=0", f["kernel names"].Mend)
+	assert.NotContains(t, f, "rate")
+
+	f = settings(kernel{root: true, container: "Docker", paranoid: "2", capabilities: 0xa80425fb, seccomp: 2})
+	assert.Equal(t, Note, f["capabilities"].Status)
+	assert.Equal(t, "docker run --cap-add PERFMON ...", f["capabilities"].Mend)
+	assert.Contains(t, f["seccomp"].Text, "a filter is at work")
+
+	f = settings(kernel{seccomp: -1})
+	assert.Equal(t, Problem, f["paranoid"].Status)
+	f = settings(kernel{paranoid: "4", capabilities: 1 << 38})
+	assert.Equal(t, "kernel.perf_event_paranoid is 4: does not bind you (CAP_PERFMON)", f["paranoid"].Text)
+}
+
+func TestUserNamespace(t *testing.T) {
+	assert.False(t, inUserNamespace("0          0 4294967295"))
+	assert.True(t, inUserNamespace("0       1000          1\n         1     100000      65536"))
+	assert.False(t, inUserNamespace(""))
+	k := kernel{root: true, namespaced: true, paranoid: "2", capabilities: 0x1ffffffffff}
+	assert.Contains(t, k.checkParanoid(nil).Text, "outside of the kernel")
+	assert.Contains(t, k.checkCapabilities().Text, "of a user namespace")
+}
+
+func TestContainer(t *testing.T) {
+	assert.Equal(t, "Docker", containerName(true, false, "", "0::/\n"))
+	assert.Equal(t, "Podman", containerName(false, true, "oci", ""))
+	assert.Equal(t, "systemd-nspawn", containerName(false, false, "systemd-nspawn", ""))
+	assert.Equal(t, "Kubernetes", containerName(false, false, "", "12:cpu:/kubepods/besteffort/pod7/docker-x\n"))
+	assert.Equal(t, "", containerName(false, false, "", "0::/init.scope\n"))
+}
+
+func TestHypervised(t *testing.T) {
+	assert.True(t, hypervised("processor\t: 0\nflags\t\t: fpu vme rdrand hypervisor\n", ""))
+	assert.False(t, hypervised("processor\t: 0\nflags\t\t: fpu vme rdrand\n", "Microsoft Corporation"))
+}
+
+func TestJavaOptions(t *testing.T) {
+	check := func(name, value string, status Status, text, mend string) {
+		t.Helper()
+		for _, n := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
+			t.Setenv(n, "")
+		}
+		t.Setenv(name, value)
+		assert.Equal(t, Finding{"environment", "java options", status, text, mend}, checkJavaOptions())
+	}
+	check("JAVA_TOOL_OPTIONS", "", OK, "none in the environment", "")
+	check("JAVA_TOOL_OPTIONS", "-XX:LogFile=/x", OK, "JAVA_TOOL_OPTIONS is set and does no harm", "")
+	check("_JAVA_OPTIONS", "-Xmx1g", OK, "_JAVA_OPTIONS is set and does no harm", "")
+	check("_JAVA_OPTIONS", "-Xmx1g -XX:LogFile=/x", Problem,
+		"_JAVA_OPTIONS has -XX:LogFile=/x, which takes the JVM's log away from gasm", "unset _JAVA_OPTIONS")
+	check("JDK_JAVA_OPTIONS", "-XX:-LogVMOutput", Problem,
+		"JDK_JAVA_OPTIONS has -XX:-LogVMOutput, which takes the JVM's log away from gasm", "unset JDK_JAVA_OPTIONS")
+}
+
+func TestLocale(t *testing.T) {
+	check := func(all, ctype, lang, text, mend string) {
+		t.Helper()
+		t.Setenv("LC_ALL", all)
+		t.Setenv("LC_CTYPE", ctype)
+		t.Setenv("LANG", lang)
+		f := checkLocale()
+		assert.Equal(t, text, f.Text)
+		assert.Equal(t, mend, f.Mend)
+	}
+	check("", "", "", "none set: reports are drawn in UTF-8", "")
+	check("", "", "de_DE.utf8", "LANG=de_DE.utf8", "")
+	check("", "UTF-8", "C", "LC_CTYPE=UTF-8", "")
+	check("C", "", "C.UTF-8", "LC_ALL=C is not UTF-8: reports are drawn in ASCII", "export LC_ALL=C.UTF-8")
+}
+
+func TestTerminal(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
+	check := func(o Options, status Status, text string) {
+		t.Helper()
+		assert.Equal(t, Finding{"environment", "terminal", status, text, ""}, checkTerminal(o))
+	}
+	check(Options{}, OK, "none: reports are not cut and have no colour")
+	check(Options{Terminal: true, Columns: 120, Color: true}, OK, "120 columns, colour")
+	check(Options{Terminal: true, Columns: 80}, Note, "80 columns, no colour (NO_COLOR is set): long lines are cut; reports look best in 100 and more")
+	check(Options{Terminal: true}, OK, "of unknown width, no colour (NO_COLOR is set)")
+}
+
+func TestTemp(t *testing.T) {
+	t.Setenv("TMPDIR", "/nonexistent")
+	dir, f, err := makeTemp()
+	assert.NoError(t, err)
+	assert.NoError(t, os.Remove(dir))
+	assert.NotContains(t, dir, "nonexistent")
+	assert.Equal(t, Problem, f.Status)
+	assert.Contains(t, f.Text, "/nonexistent")
+	assert.Equal(t, "export TMPDIR=/var/tmp", f.Mend)
+}
+
+func TestSize(t *testing.T) {
+	for n, want := range map[uint64]string{251658240: "240 MB", 84719476736: "78.9 GB", 2555904: "2496 kB", 0: "0 kB"} {
+		assert.Equal(t, want, size(n))
+	}
+}
+
+func TestCodeCache(t *testing.T) {
+	check := func(flags string, status Status, text string) {
+		t.Helper()
+		f := Finding{Status: OK}
+		judgeCodeCache(&f, parseFlags(flags))
+		assert.Equal(t, status, f.Status)
+		assert.Equal(t, text, f.Text)
+	}
+	check("[Global flags]\n    uintx ReservedCodeCacheSize                    = 251658240                              {pd product} {ergonomic}\n"+
+		"     bool SegmentedCodeCache                       = true                                      {product} {ergonomic}\n", OK, "240 MB, segmented")
+	check("    uintx ReservedCodeCacheSize                    := 4194304                             {pd product}\n"+ // JDK 8
+		"     bool TieredCompilation                        = true                                {pd product}\n", Note,
+		"4096 kB: small; HotSpot will reuse addresses (gasm tells their owners apart by time)")
+	check("    uintx ReservedCodeCacheSize                    = 50331648                            {pd product}\n"+
+		"     bool TieredCompilation                       := false                               {pd product}\n"+
+		"     bool SegmentedCodeCache                       = false                                     {product} {default}\n", OK, "48 MB, not segmented")
+	check("", OK, "unknown")
+}
+
+func TestInstallJDK(t *testing.T) {
+	assert.Equal(t, "sudo apt install default-jdk-headless", installJDK(parseAssignments("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n")))
+	assert.Equal(t, "sudo dnf install java-latest-openjdk-devel", installJDK(parseAssignments("ID=fedora\n")))
+	assert.Contains(t, installJDK(nil), "adoptium.net")
+}

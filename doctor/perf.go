@@ -1,0 +1,231 @@
+package doctor
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// frequency is gasm's own default.
+const frequency = 1001
+
+// perfEvents are those worth asking for, best first.
+var perfEvents = []string{"cycles:P", "cycles", "instructions", "cpu-clock"}
+
+// checkPerf tries perf the way a profile without flags uses it, and then each
+// event by itself.
+func checkPerf(ctx context.Context, dir string) samplerResult {
+	path, err := exec.LookPath("perf")
+	if err != nil {
+		return noPerf(ctx, dir)
+	}
+	version, said, err := run(ctx, nil, path, "--version")
+	version = perfVersion(version)
+	if err != nil || version == "" {
+		version = "unknown: " + cmp.Or(firstLine(said), fmt.Sprint(err))
+	}
+	found := Finding{"perf", "found", OK, path + ", version " + version, ""}
+
+	// One after the other: a user's recordings share the memory that they may lock.
+	best := tryPerf(ctx, dir, nil, true)
+	trials := make([]perfTrial, len(perfEvents))
+	for i, event := range perfEvents {
+		if trials[i] = best; best.event != event {
+			trials[i] = tryPerf(ctx, dir, []string{event}, false)
+		}
+	}
+
+	sampling, result := best.check()
+	result.checks = append([]Finding{found, sampling}, result.checks...)
+	var missing *sampler.MissingToolError
+	if errors.As(best.err, &missing) {
+		result.checks[0].Status = Problem // Ubuntu's script without the perf of the kernel
+	} else {
+		result.checks = append(result.checks, checkEvents(trials))
+	}
+	result.checks = append(result.checks, checkKernelSettings(thisKernel(), best.notes)...)
+	return result
+}
+
+// noPerf is the result where perf is not on PATH. The sampler itself knows what
+// installs it.
+func noPerf(ctx context.Context, dir string) samplerResult {
+	_, err := sampler.StartPerf(ctx, sampler.Options{PID: os.Getpid(), Frequency: frequency, Dir: dir})
+	cause, mend := explain(err)
+	return samplerResult{
+		missing: true, cause: "perf: " + cause, mend: mend,
+		checks: append([]Finding{{"perf", "found", Problem, cause, mend}}, checkKernelSettings(thisKernel(), nil)...),
+	}
+}
+
+// A perfTrial is a recording of a process of ours.
+type perfTrial struct {
+	event   string // that perf took
+	notes   []string
+	samples int
+	seconds float64
+	err     error
+}
+
+// tryPerf starts perf for the events, or for the best there are, and stops it.
+// busy lets the process work for a moment and counts its samples: there are
+// virtual machines whose counters open and never fire.
+func tryPerf(ctx context.Context, dir string, events []string, busy bool) (t perfTrial) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
+	defer cancel()
+	dir, err := os.MkdirTemp(dir, "perf-")
+	if err != nil {
+		return perfTrial{err: err}
+	}
+	child, err := startTarget()
+	if err != nil {
+		return perfTrial{err: err}
+	}
+	defer child.end()
+	p, err := sampler.StartPerf(ctx, sampler.Options{Events: events, Frequency: frequency, PID: child.pid(), Dir: dir})
+	if err != nil {
+		return perfTrial{err: err}
+	}
+	if busy {
+		begin := time.Now()
+		child.release()
+		pause(ctx, 150*time.Millisecond)
+		t.seconds = time.Since(begin).Seconds()
+	}
+	t.err = p.Stop()
+	t.event, t.notes = p.Event(), p.Notes()
+	if busy && t.err == nil {
+		t.samples, t.err = countSamples(ctx, p)
+	}
+	return t
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// countSamples counts what a PerfReader takes for samples.
+func countSamples(ctx context.Context, p *sampler.Perf) (n int, err error) {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(p.WriteText(ctx, w)) }()
+	reader := sampler.NewPerfReader(bufio.NewReader(r), "perf")
+	for reader.Scan() {
+		if _, ok := reader.Record().(*sampler.Sample); ok {
+			n++
+		}
+	}
+	return n, reader.Err()
+}
+
+// check judges the trial of the events that a profile takes by default.
+func (t *perfTrial) check() (Finding, samplerResult) {
+	c := Finding{Area: "perf", Name: "sampling"}
+	if t.err != nil {
+		cause, mend := explain(t.err)
+		c.Status, c.Text, c.Mend = Problem, cause, mend
+		return c, samplerResult{cause: "perf: " + cause, mend: mend}
+	}
+	if t.samples == 0 {
+		c.Status, c.Text = Problem, fmt.Sprintf("%s opens, but no sample came of %.1f s of work", t.event, t.seconds)
+		c.Mend = "gasm profile --event cpu-clock ..."
+		return c, samplerResult{cause: "perf: " + c.Text, mend: c.Mend}
+	}
+	c.Status, c.Text = OK, fmt.Sprintf("takes %s; %d samples came of a busy process", t.event, t.samples)
+	return c, samplerResult{works: true, event: t.event}
+}
+
+// checkEvents puts the trials of perfEvents on one line.
+func checkEvents(trials []perfTrial) Finding {
+	c := Finding{Area: "perf", Name: "events", Status: OK}
+	var opened, refused []string
+	var err error
+	counters := true // the machine has some
+	for i, t := range trials {
+		if t.err == nil && t.event == perfEvents[i] {
+			opened = append(opened, perfEvents[i])
+			continue
+		}
+		refused = append(refused, perfEvents[i])
+		var r *sampler.RefusedError
+		if t.err == nil || errors.As(t.err, &r) && r.Reason == sampler.ReasonUnsupportedEvent {
+			counters = false
+		} else if err == nil {
+			err = t.err
+		}
+	}
+	switch {
+	case len(opened) == 0:
+		c.Status, c.Text = Problem, "none of "+strings.Join(perfEvents, ", ")+" opens"
+	case len(refused) == 0:
+		c.Text = strings.Join(opened, ", ") + " open"
+	default:
+		c.Status = Note
+		c.Text = fmt.Sprintf("%s %s; not %s", strings.Join(opened, ", "), verb(len(opened), "opens", "open"), strings.Join(refused, ", "))
+	}
+	switch {
+	case err != nil && len(opened) > 0:
+		cause, mend := explain(err)
+		c.Text, c.Mend = c.Text+": "+cause, mend
+	case !counters && slices.Contains(opened, "cycles"):
+		// precise sampling, or one event, is all that lacks
+	case !counters && thisKernel().virtual:
+		c.Text += ": a virtual machine without a PMU. cpu-clock works, but PCs are late where interrupts were off"
+		c.Mend = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"
+	case !counters:
+		c.Text += ": no hardware counters. cpu-clock works, but PCs are late where interrupts were off"
+	}
+	return c
+}
+
+// explain takes the cause and the mending command out of a sampler's error.
+func explain(err error) (cause, mend string) {
+	var missing *sampler.MissingToolError
+	var refused *sampler.RefusedError
+	var stopped *sampler.StoppedError
+	switch {
+	case errors.As(err, &missing):
+		mend = strings.TrimPrefix(missing.Hint, "install it: ")
+		if command, remark, ok := strings.Cut(mend, " ("); ok { // a remark can't be pasted
+			return missing.Cause + " (" + remark, command
+		}
+		return missing.Cause, mend
+	case errors.As(err, &refused):
+		return refused.Cause, refused.Hint
+	case errors.As(err, &stopped):
+		return "stopped too early: " + stopped.Cause, stopped.Hint
+	case err == nil:
+		return "", ""
+	}
+	return firstLine(err.Error()), ""
+}
+
+// perfVersion reads "perf version 6.1.187".
+func perfVersion(text string) string {
+	_, version, _ := strings.Cut(firstLine(text), "perf version ")
+	return version
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

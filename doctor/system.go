@@ -1,0 +1,83 @@
+package doctor
+
+import (
+	"context"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// checkSystem says what machine this is.
+func checkSystem(ctx context.Context) []Finding {
+	text := runtime.GOOS
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		text = unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]) + ", " + unix.ByteSliceToString(u.Machine[:])
+	}
+	name := osRelease()["PRETTY_NAME"]
+	if runtime.GOOS == "darwin" {
+		version, _, _ := run(ctx, nil, "sw_vers", "-productVersion")
+		name = "macOS " + firstLine(version)
+	}
+	if name != "" {
+		text = name + ", " + text
+	}
+	checks := []Finding{{"system", "os", OK, text, ""}}
+	switch runtime.GOOS {
+	case "linux":
+		if c := thisKernel().container; c != "" {
+			checks = append(checks, Finding{"system", "container", OK, "this looks like a container (" + c + ")", ""})
+		}
+	case "darwin":
+	default:
+		checks[0].Status = Problem
+		checks[0].Text += ": gasm profiles on Linux and macOS only; 'gasm report' works here"
+	}
+	return checks
+}
+
+// osRelease reads os-release(5): ID, ID_LIKE, PRETTY_NAME.
+func osRelease() map[string]string {
+	text := readTrimmed("/etc/os-release")
+	if text == "" {
+		text = readTrimmed("/usr/lib/os-release")
+	}
+	return parseAssignments(text)
+}
+
+// parseAssignments reads KEY="value" lines, those of os-release and of a JDK's
+// release file.
+func parseAssignments(text string) map[string]string {
+	values := map[string]string{}
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			values[key] = strings.Trim(value, `"'`)
+		}
+	}
+	return values
+}
+
+// installJDK returns the command that installs a JDK, by ID and ID_LIKE.
+func installJDK(release map[string]string) string {
+	if runtime.GOOS == "darwin" {
+		return "brew install --cask temurin"
+	}
+	for _, id := range append([]string{release["ID"]}, strings.Fields(release["ID_LIKE"])...) {
+		switch id {
+		case "debian", "ubuntu":
+			return "sudo apt install default-jdk-headless"
+		case "fedora":
+			return "sudo dnf install java-latest-openjdk-devel"
+		case "rhel", "centos":
+			return "sudo dnf install java-21-openjdk-devel"
+		case "suse", "opensuse":
+			return "sudo zypper install java-21-openjdk-devel"
+		case "arch":
+			return "sudo pacman -S jdk-openjdk"
+		case "alpine":
+			return "sudo apk add openjdk21"
+		}
+	}
+	return "install one, from https://adoptium.net"
+}

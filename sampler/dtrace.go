@@ -1,0 +1,241 @@
+package sampler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// DTraceFile is the name of the file that DTrace's text goes to.
+const DTraceFile = "dtrace.txt"
+
+// DTraceOptions say how DTrace is to sample.
+type DTraceOptions struct {
+	Frequency int    // samples per second and CPU
+	Sudo      bool   // run it by sudo -n
+	Dir       string // where DTraceFile goes; one that is there is replaced
+}
+
+// A DTrace is a DTrace that samples the whole machine, at work or ended.
+type DTrace struct {
+	tool      string
+	frequency int
+	sudo      bool
+	process   *process
+	text      *dtraceText
+
+	stopOnce sync.Once
+	stopErr  error
+}
+
+// StartDTrace starts DTrace and returns when it samples. The error is a
+// *MissingToolError or *RefusedError where the cause is known; no process is
+// left behind then. The end of ctx kills DTrace.
+func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
+	tool, err := findDTrace()
+	if err != nil {
+		return nil, thisHost().missingDTrace("not on PATH")
+	}
+	d := &DTrace{tool: tool, frequency: opts.Frequency, sudo: opts.Sudo}
+	command := []string{tool, "-x", "switchrate=10hz", "-n", DTraceProgram(opts.Frequency)}
+	if opts.Sudo {
+		sudo, err := exec.LookPath("sudo")
+		if err != nil {
+			return nil, &MissingToolError{Tool: "sudo", Cause: "not on PATH", Hint: "run gasm as root, without --sudo"}
+		}
+		command = append([]string{sudo, "-n"}, command...)
+	}
+	pipe, err := d.open(ctx, command, opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.process.start(); err != nil {
+		pipe.Close()
+		d.text.discard()
+		return nil, fmt.Errorf("%s: %w", command[0], err)
+	}
+	pipe.Close() // DTrace has its own: at its end the text is at its end
+	go d.text.save()
+
+	timeout := time.NewTimer(startTimeout)
+	defer timeout.Stop()
+	select {
+	case <-d.text.begun:
+		return d, nil
+	case <-d.process.done:
+		err = d.refusal(ctx)
+	case <-timeout.C:
+		err = fmt.Errorf("%s did not start to sample within %s", tool, startTimeout)
+	}
+	d.kill()
+	d.text.discard()
+	return nil, err
+}
+
+// open prepares the process and what takes its text, and gives the pipe that is
+// the process's stdout.
+func (d *DTrace) open(ctx context.Context, command []string, dir string) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(dir, DTraceFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		file.Close()
+		os.Remove(file.Name())
+		return nil, err
+	}
+	d.text = newDTraceText(out, file)
+	d.text.paced = narrowPipe(in)
+	d.process = newProcess(ctx, command[0], command[1:])
+	d.process.cmd.Stdout = in
+	d.process.cmd.Stderr = &d.text.messages
+	return in, nil
+}
+
+// refusal is why DTrace ended before it sampled.
+func (d *DTrace) refusal(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("dtrace: %w", context.Cause(ctx))
+	}
+	text := d.text.messages.String()
+	if err := dtraceRefusal(text, d.tool, d.frequency, d.sudo, thisHost()); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %s: %s", d.tool, d.process.cmd.ProcessState, dtraceComplaint(text))
+}
+
+// findDTrace also looks where a user's PATH does not lead on Linux.
+func findDTrace() (string, error) {
+	tool, err := exec.LookPath("dtrace")
+	if err != nil {
+		if tool, err := exec.LookPath("/usr/sbin/dtrace"); err == nil {
+			return tool, nil
+		}
+	}
+	return tool, err
+}
+
+// Event returns the probe that samples: "profile-1001".
+func (d *DTrace) Event() string { return "profile-" + strconv.Itoa(d.frequency) }
+
+// Notes tells what could not be had, one sentence each.
+func (d *DTrace) Notes() []string {
+	if kernelClause {
+		return nil
+	}
+	return []string{"dtrace samples user space only: what the kernel does for the program is not in the profile"}
+}
+
+// Lost returns how many samples DTrace said that it dropped.
+func (d *DTrace) Lost() int64 { return d.text.messages.drops.Load() }
+
+// TextFile returns the path of what a DTraceReader reads. It is whole after
+// Stop.
+func (d *DTrace) TextFile() string { return d.text.file.Name() }
+
+// Stop ends the sampling with one SIGTERM and returns when all samples are in
+// the TextFile, which is before DTrace itself has ended: see [DTrace.Wait]. Where
+// DTrace failed in the middle the error is a *StoppedError, and the samples
+// until then are there. A second Stop returns the same.
+func (d *DTrace) Stop() error {
+	d.stopOnce.Do(func() { d.stopErr = d.stop() })
+	return d.stopErr
+}
+
+func (d *DTrace) stop() error {
+	asked := !d.process.ended()
+	if asked {
+		d.text.hurry()
+		if err := d.terminate(); err != nil {
+			d.kill() // what it has not printed yet, a tenth of a second, is lost
+			<-d.text.saved
+			return &StoppedError{Tool: "dtrace", Cause: "its last samples may be missing", Err: err}
+		}
+	}
+	if !d.text.awaitEnd() {
+		d.kill()
+	}
+	// A file that could not be written is worse than how DTrace ended.
+	if err := d.text.err(); err != nil {
+		return &StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err}
+	}
+	if d.text.ended() {
+		return nil
+	}
+	<-d.process.done
+	text := d.text.messages.String()
+	stopped := &StoppedError{Tool: "dtrace", Stderr: dtraceComplaint(text), Cause: d.process.cmd.ProcessState.String()}
+	if !d.process.status().Signaled() && stopped.Stderr != "" {
+		stopped.Cause = stopped.Stderr
+	}
+	return stopped
+}
+
+// Wait waits for the end of a DTrace that was stopped. It takes some seconds on
+// Linux to give back what it holds; its samples can be used meanwhile.
+func (d *DTrace) Wait() {
+	<-d.process.done
+	<-d.text.saved
+}
+
+// terminate sends the one SIGTERM; a second one would lose samples. sudo hands
+// it on, and only root may send it to sudo.
+func (d *DTrace) terminate() error {
+	if !d.sudo {
+		err := d.process.cmd.Process.Signal(syscall.SIGTERM)
+		if errors.Is(err, os.ErrProcessDone) {
+			return nil
+		}
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	cmd := toolCommand(ctx, "sudo", []string{"-n", "kill", "-TERM", strconv.Itoa(d.process.cmd.Process.Pid)})
+	if text, err := cmd.CombinedOutput(); err != nil && !d.process.ended() {
+		return fmt.Errorf("sudo -n kill: %w: %s", err, dtraceComplaint(string(text)))
+	}
+	return nil
+}
+
+// kill ends a DTrace that can't be ended properly. One that belongs to root
+// ends when nobody reads what it prints.
+func (d *DTrace) kill() {
+	d.process.kill()
+	d.text.abandon()
+	select {
+	case <-d.process.done:
+	case <-time.After(startTimeout):
+	}
+}
+
+// kernelClause tells whether DTraceProgram samples the kernel too.
+const kernelClause = runtime.GOOS == "linux"
+
+// DTraceProgram is what DTrace runs. On macOS its ufunc() names functions; on
+// Linux that costs a third of a core and keeps DTrace seconds behind, and gasm
+// names them itself. There DTrace also has to leave itself out: it wakes up for
+// each sample, and its own would keep it awake for ever. Kernel PCs are in arg0,
+// which then has no arg1.
+//
+// The BEGIN probe says that it samples, the END probe that all is printed.
+func DTraceProgram(frequency int) string {
+	const user = `{ printf("%d 0x%lx %d", pid, arg1, timestamp); `
+	probe := "profile-" + strconv.Itoa(frequency)
+	program := `BEGIN { printf("` + beginMark + ` %d", timestamp); } `
+	if kernelClause {
+		program += probe + " /arg1 && pid != $pid/ " + user + "} " +
+			probe + ` /arg0 && pid && pid != $pid/ { printf("%d 0x%lx %d", pid, arg0, timestamp); func(arg0); }`
+	} else {
+		program += probe + " /arg1/ " + user + "ufunc(arg1); }"
+	}
+	return program + ` END { printf("` + endMark + `"); }`
+}

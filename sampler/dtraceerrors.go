@@ -1,0 +1,89 @@
+package sampler
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// missingDTrace is the error for a machine without DTrace.
+func (h host) missingDTrace(cause string) *MissingToolError {
+	return &MissingToolError{Tool: "dtrace", Cause: cause, Hint: h.installDTrace()}
+}
+
+// installDTrace says how to get DTrace 2.x, by ID and ID_LIKE of
+// /etc/os-release. Debian has it since 13.
+func (h host) installDTrace() string {
+	if runtime.GOOS == "darwin" {
+		return "it is a part of macOS: /usr/sbin/dtrace"
+	}
+	for _, id := range h.distroIDs() {
+		switch id {
+		case "ol", "fedora":
+			return "install it: sudo dnf install dtrace"
+		case "debian", "ubuntu":
+			return "install it: sudo apt install dtrace (since Debian 13; do not take systemtap-sdt-dev's)"
+		case "gentoo":
+			return "install it: sudo emerge dev-debug/dtrace"
+		}
+	}
+	return "get it from https://github.com/oracle/dtrace"
+}
+
+// What DTrace prints when it does not sample.
+var (
+	// Linux since 2.0; macOS and older ones.
+	notRootWords = []string{"run as root", "requires additional privileges"}
+	// sudo -n.
+	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute", "may not run sudo", "no tty present", "must be run from a terminal"}
+	// The script that SystemTap installs as dtrace, which makes headers.
+	systemTapWords = []string{"[-h | -G]", "-s File.d"}
+	noProbeWords   = []string{"does not match any probes"}
+	// The kernel has no BPF, or not for us.
+	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
+)
+
+// dtraceRefusal turns what dtrace or sudo printed before it sampled into an
+// error. It is nil when the text is not known.
+func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
+	refused := func(reason Reason, line, hint, cause string, args ...any) error {
+		return &RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
+	}
+	if line, ok := lineWith(text, sudoWords...); ok && sudo {
+		return refused(ReasonNotRoot, line, "run 'sudo -v' first, or let this user run "+tool+" and kill without a password (visudo)",
+			"sudo -n is refused (%s)", strings.TrimPrefix(line, "sudo: "))
+	}
+	if line, ok := lineWith(text, notRootWords...); ok {
+		hint := "run gasm as root, or with --sudo"
+		if h.user == 0 || sudo {
+			hint = "in a container: docker run --privileged"
+		}
+		return refused(ReasonNotRoot, line, hint, "only root may sample with it")
+	}
+	if _, ok := lineWith(text, systemTapWords...); ok {
+		return h.missingDTrace(tool + " is SystemTap's, which only makes headers")
+	}
+	if line, ok := lineWith(text, noProbeWords...); ok {
+		return refused(ReasonUnknownEvent, line, "take a lower --frequency", "it has no probe profile-%d", frequency)
+	}
+	if line, ok := lineWith(text, noKernelWords...); ok {
+		line = strings.TrimSuffix(strings.TrimPrefix(line, "dtrace: "), ":")
+		return refused(ReasonKernel, line, "it needs a kernel with BPF and BTF (Linux 5.10) that is not locked down, and in a container --privileged",
+			"refused by the kernel (%s)", line)
+	}
+	return nil
+}
+
+// dtraceComplaint returns the line of dtrace's stderr that says what went
+// wrong, "" when none does.
+func dtraceComplaint(text string) string {
+	var last string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || isUsual(line) {
+			continue
+		}
+		last = strings.TrimPrefix(line, "dtrace: ")
+	}
+	return last
+}

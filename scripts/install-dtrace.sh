@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# install-dtrace.sh [PREFIX]: installs DTrace 2.x for Linux under PREFIX (/opt/dtrace), and a link to it as
+# /usr/local/bin/dtrace.
+#
+# Where the distribution has it (Debian 13, Oracle Linux, Fedora) its own package is the better way. Debian 12 has none:
+# this takes Debian unstable's, with the libc and the libraries it was built for, and puts all of it beside the system,
+# not into it. It needs root, apt and a kernel with BTF and uprobes.
+set -euo pipefail
+
+prefix=${1:-/opt/dtrace}
+arch=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$(uname -m)-linux-gnu")
+lib=$prefix/usr/lib/$arch
+packages=(dtrace libdtrace2 libc6 libgcc-s1 libctf-nobfd0 libelf1t64 libsframe3 zlib1g libpcap0.8t64 libpfm4 libzstd1
+  libdbus-1-3 libsystemd0 libcap2)
+
+link() {
+  [ -e /usr/local/bin/dtrace ] || ln -s "$prefix/bin/dtrace" /usr/local/bin/dtrace
+  "$prefix/bin/dtrace" -V
+}
+
+if [ -x "$prefix/bin/dtrace" ]; then
+  link
+  exit
+fi
+if ! command -v patchelf >/dev/null; then
+  apt-get update -qq
+  apt-get install -y -qq --no-install-recommends patchelf >/dev/null
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs"
+
+# An apt of its own, that knows unstable alone and leaves the system's lists as they are.
+mirror=$(sed -n 's/^URIs: *\([^ ]*debian\)\/*$/\1/p; s/^deb \([^ ]*debian\)\/* .*/\1/p' \
+  /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | sed -n 1p || true)
+[ -n "$mirror" ] || mirror=http://deb.debian.org/debian
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+[ -e "$keys" ] || { echo "no $keys: this is for Debian" >&2; exit 1; }
+echo "deb [signed-by=$keys] $mirror sid main" >"$work/sources"
+own_apt() {
+  apt-get -o Dir::Etc::SourceList="$work/sources" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$work/lists" \
+    -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root -o Acquire::Check-Valid-Until=false -qq "$@"
+}
+own_apt update
+(cd "$work/debs" && own_apt download "${packages[@]}")
+mkdir -p "$work/root"
+for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/root"; done
+
+# Under PREFIX it is complete or not there at all.
+mkdir -p "$(dirname "$prefix")"
+rm -rf "$prefix"
+mv "$work/root" "$prefix"
+mkdir -p "$prefix/bin"
+
+# io.d needs kernel data symbols, which a kernel without CONFIG_KALLSYMS_ALL does not list. Nothing here uses it.
+grep -q ' major_names$' /proc/kallsyms || find "$lib/dtrace" -name io.d -delete
+interpreter=$(find "$lib" -maxdepth 1 -name 'ld-linux-*.so.*' | sed -n 1p)
+patchelf --set-interpreter "$interpreter" --force-rpath --set-rpath "$lib" "$prefix/usr/sbin/dtrace"
+mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+printf '#!/bin/sh\nexec %s/usr/sbin/dtrace -x syslibdir=%s/dtrace "$@"\n' "$prefix" "$lib" >"$prefix/bin/dtrace"
+chmod +x "$prefix/bin/dtrace"
+link
