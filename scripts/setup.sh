@@ -2,7 +2,8 @@
 # setup.sh [demo|test]: installs what `make demo` or `make test` needs and this machine lacks.
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
-#   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for aarch64
+#   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for aarch64,
+#          xz, sudo, and DTrace where it can be had
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -195,6 +196,14 @@ setup_libopcodes() { # what testdata/tools/hsdis is made of
   install "the headers of libopcodes" binutils-dev
 }
 
+setup_dtrace() { # the tests of the dtrace sampler skip without it
+  [ "$(uname -s)" = Linux ] || return 0
+  if have dtrace && dtrace -V 2>/dev/null | grep -q '^dtrace: '; then return; fi
+  [ "$(id -u)" = 0 ] && have apt-get || { say "no DTrace: its tests will be skipped (scripts/install-dtrace.sh, as root on Debian)"; return 0; }
+  say "installing DTrace (scripts/install-dtrace.sh, into /opt/dtrace)"
+  quietly scripts/install-dtrace.sh || say "no DTrace to be had here: its tests will be skipped"
+}
+
 setup_certificates
 setup_make
 setup_jdk
@@ -206,4 +215,7 @@ if [ "$part" = test ]; then
   setup_command objdump binutils
   setup_libopcodes
   setup_command aarch64-linux-gnu-objdump binutils-aarch64-linux-gnu
+  setup_command xz xz-utils
+  [ "$(uname -s)" = Darwin ] || setup_command sudo sudo
+  setup_dtrace
 fi

@@ -211,8 +211,17 @@ func TestSamplerIsQuiet(t *testing.T) {
 
 // kill -9 of the JVM: its log is cut, the rest is there.
 func TestKilledJVM(t *testing.T) {
+	for sampler, need := range map[string]func(*testing.T){"perf": needPerf, "dtrace": needDTrace} {
+		t.Run(sampler, func(t *testing.T) {
+			need(t)
+			killJVM(t, sampler)
+		})
+	}
+}
+
+func killJVM(t *testing.T, sampler string) {
 	dir := filepath.Join(t.TempDir(), "capture")
-	cmd, out, stderr := startSpin(t, "-o", dir)
+	cmd, out, stderr := startSpin(t, "--sampler", sampler, "-o", dir)
 	_, pid, ok := strings.Cut(out.String(), "READY ")
 	require.True(t, ok)
 	pid, _, _ = strings.Cut(pid, "\n")

@@ -55,7 +55,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only (default in a locale without UTF-8)")
 	flags.StringVar(&f.color, "color", "auto", "`when` to use colour: auto, always, never")
 	flags.IntVar(&f.pid, "pid", 0, "report only the JVM with this process `id`")
-	flags.StringVar(&f.format, "format", "text", "`format` of the report: text or json")
+	flags.StringVar(&f.format, "format", "text", "`format` of the report: text, json or pprof")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
 	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
 }
@@ -79,12 +79,26 @@ func (f *reportFlags) check() error {
 		}
 	}
 	return errors.Join(oneOf("show-counts", f.showCounts, "percent", "raw"),
-		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, "text", "json"))
+		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, "text", "json", "pprof"))
+}
+
+// checkOutput finds a binary report that would go where text is read, before
+// anything runs. shared tells that a command writes to the same stdout.
+func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
+	switch {
+	case f.format != "pprof" || f.file != "":
+		return nil
+	case shared:
+		return usage("--format pprof is binary and would mix with the command's output; name a file for it: --report FILE")
+	case term.IsTerminal(int(out.Fd())):
+		return usage("--format pprof is binary, nothing for a terminal; use --report FILE or a redirection")
+	}
+	return nil
 }
 
 func (f *reportFlags) profileOptions() profile.Options {
 	o := profile.Options{HotThreshold: f.hotThreshold, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs}
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs, Locations: f.format == "pprof"}
 	if f.intel {
 		o.Syntax = disasm.Intel
 	}
@@ -133,7 +147,7 @@ func (f *reportFlags) write(s streams, h report.Header, ps []profile.Profile) er
 		out = file
 	}
 	writeAs := map[string]func(io.Writer, report.Header, []profile.Profile, report.Options) error{
-		"text": report.WriteText, "json": report.WriteJSON}[f.format]
+		"text": report.WriteText, "json": report.WriteJSON, "pprof": report.WritePprof}[f.format]
 	err := writeAs(out, h, ps, f.reportOptions(s.out))
 	if err == nil && f.file != "" {
 		err = out.Close()

@@ -204,7 +204,10 @@ type jsonProfile struct {
 		Method string
 		Counts map[string]int64
 	}
-	Native  []struct{ Module, Symbol string }
+	Native []struct {
+		Module, Symbol string
+		Counts         map[string]int64
+	}
 	Sources []struct {
 		Source string
 		Counts map[string]int64

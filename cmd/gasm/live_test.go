@@ -15,52 +15,70 @@ import (
 
 var shareLine = regexp.MustCompile(`(?m)^share (\w+) ([0-9.]+)$`)
 
-// A program that measures its own time gets its shares back.
+// A program that measures its own time gets its shares back, from each sampler,
+// and each sampler sees the same hottest region.
 func TestShares(t *testing.T) {
-	needPerf(t)
-	classes := javaPrograms(t)
 	for name, java := range jdks(t) {
-		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "report.json")
-			temp := t.TempDir()
-			r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "--window-start", "^MEASURE", "--window-end", "^DONE",
-				"--", java, "-XX:CompileCommand=dontinline,Shares::heavy", "-XX:CompileCommand=dontinline,Shares::middle",
-				"-XX:CompileCommand=dontinline,Shares::light", "-cp", classes, "Shares"}, withEnv("TMPDIR="+temp))
-			require.Equal(t, 0, r.code, r.stderr)
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			rep := readReport(t, text)
-			require.Len(t, rep.Profiles, 1)
-			p := &rep.Profiles[0]
-			assert.InDelta(t, 3, p.Window, 0.5, "MEASURE to DONE are 3 s of CPU time")
-			unresolvedAtMost(t, p, 0.005)
-
-			got, total := map[string]float64{}, 0.0
-			for _, m := range p.Methods {
-				if method, ok := strings.CutPrefix(m.Name, "Shares::"); ok {
-					got[method] += float64(m.Counts[p.hottestEvent()])
-				}
-			}
-			own := shareLine.FindAllStringSubmatch(r.stdout, -1)
-			require.Len(t, own, 3, r.stdout)
-			for _, m := range own {
-				total += got[m[1]]
-			}
-			for _, m := range own {
-				want, err := strconv.ParseFloat(m[2], 64)
-				require.NoError(t, err)
-				share := got[m[1]] / total
-				t.Logf("%-6s by itself %.1f %%, by gasm %.1f %%", m[1], 100*want, 100*share)
-				assert.LessOrEqual(t, math.Abs(want-share), 0.03, m[1])
-			}
-			left, err := os.ReadDir(temp)
-			require.NoError(t, err)
-			for _, e := range left {
-				// HotSpot's own folder for jps and jstat is not ours.
-				assert.True(t, strings.HasPrefix(e.Name(), "hsperfdata"), "left behind: %s", e.Name())
-			}
-		})
+		hottest := map[string]string{}
+		for sampler, need := range map[string]func(*testing.T){"perf": needPerf, "dtrace": needDTrace} {
+			t.Run(name+"/"+sampler, func(t *testing.T) {
+				need(t)
+				p := profileShares(t, java, sampler)
+				hottest[sampler] = p.Regions[0].Source + " " + p.Regions[0].Method
+			})
+		}
+		if len(hottest) == 2 {
+			assert.Equal(t, hottest["perf"], hottest["dtrace"], "the hottest region")
+		}
 	}
+}
+
+// profileShares profiles Shares and compares its shares with its own figures.
+func profileShares(t *testing.T, java, sampler string) *jsonProfile {
+	classes := javaPrograms(t)
+	file := filepath.Join(t.TempDir(), "report.json")
+	temp := t.TempDir()
+	r := runGasm(t, []string{"profile", "--sampler", sampler, "--format", "json", "--report", file,
+		"--window-start", "^MEASURE", "--window-end", "^DONE",
+		"--", java, "-XX:CompileCommand=dontinline,Shares::heavy", "-XX:CompileCommand=dontinline,Shares::middle",
+		"-XX:CompileCommand=dontinline,Shares::light", "-cp", classes, "Shares"}, withEnv("TMPDIR="+temp))
+	require.Equal(t, 0, r.code, r.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	rep := readReport(t, text)
+	assert.Equal(t, sampler, rep.Capture.Sampler)
+	require.Len(t, rep.Profiles, 1)
+	p := &rep.Profiles[0]
+	assert.InDelta(t, 3, p.Window, 0.5, "MEASURE to DONE are 3 s of CPU time")
+	unresolvedAtMost(t, p, 0.005)
+
+	got, total := map[string]float64{}, 0.0
+	for _, m := range p.Methods {
+		if method, ok := strings.CutPrefix(m.Name, "Shares::"); ok {
+			got[method] += float64(m.Counts[p.hottestEvent()])
+		}
+	}
+	own := shareLine.FindAllStringSubmatch(r.stdout, -1)
+	require.Len(t, own, 3, r.stdout)
+	for _, m := range own {
+		total += got[m[1]]
+	}
+	for _, m := range own {
+		want, err := strconv.ParseFloat(m[2], 64)
+		require.NoError(t, err)
+		share := got[m[1]] / total
+		t.Logf("%-6s by itself %.1f %%, by gasm with %s %.1f %%", m[1], 100*want, sampler, 100*share)
+		assert.LessOrEqual(t, math.Abs(want-share), 0.03, m[1])
+	}
+	// One sample each 1/1001 s of the thread's CPU time, at most.
+	assert.InEpsilon(t, 3*1001, p.Account[p.hottestEvent()].Profiled, 0.2, "samples in the window")
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	for _, e := range left {
+		// HotSpot's own folder for jps and jstat is not ours.
+		assert.True(t, strings.HasPrefix(e.Name(), "hsperfdata"), "left behind: %s", e.Name())
+	}
+	return p
 }
 
 var digits = regexp.MustCompile(`(≈ )?[0-9][0-9.,]*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*`)
@@ -81,37 +99,53 @@ func jmhShape(out string) string {
 // A JMH run with two forks: one profile of both, in the measured iterations.
 func TestJMH(t *testing.T) {
 	needPerf(t)
-	jar := benchmarksJar(t)
 	for name, java := range jdks(t) {
-		t.Run(name, func(t *testing.T) {
-			command := []string{java, "-jar", jar, "-f", "2", "-wi", "2", "-w", "1", "-i", "3", "-r", "1", "VectorSum"}
-			var p *jsonProfile
-			var jmh string
-			// A machine that is busy with something else stretches JMH's own
-			// iterations: that is not the window's fault, so try again then.
-			for try := 1; ; try++ {
-				p, jmh = profileJMH(t, command)
-				t.Logf("window: %.3f s", p.Window)
-				if math.Abs(p.Window/6-1) <= 0.02 || try == 3 {
-					break
-				}
-			}
-			assert.InEpsilon(t, 6, p.Window, 0.02, "3 iterations of 1 s in 2 forks")
-			assert.Equal(t, jmhShape(runCommand(t, command)), jmhShape(jmh), "JMH's output is not as it is without gasm")
-			assert.Equal(t, "org.gasm.bench.VectorSum.sum (size=4096)", p.Trial)
-			assert.Len(t, p.PIDs, 2, "two forks")
-			unresolvedAtMost(t, p, 0.005)
-			checkHottestIsSum(t, p)
-		})
+		t.Run(name, func(t *testing.T) { runJMH(t, java, "perf") })
 	}
+}
+
+func TestJMHWithDTrace(t *testing.T) {
+	needDTrace(t)
+	for _, java := range jdks(t) {
+		runJMH(t, java, "dtrace")
+		return // what differs from perf does not differ with the JDK
+	}
+}
+
+func runJMH(t *testing.T, java, sampler string) {
+	jar := benchmarksJar(t)
+	command := []string{java, "-jar", jar, "-f", "2", "-wi", "2", "-w", "1", "-i", "3", "-r", "1", "VectorSum"}
+	var p *jsonProfile
+	var jmh string
+	// A machine that is busy with something else stretches JMH's own
+	// iterations: that is not the window's fault, so try again then.
+	for try := 1; ; try++ {
+		p, jmh = profileJMH(t, sampler, command)
+		t.Logf("window: %.3f s", p.Window)
+		if math.Abs(p.Window/6-1) <= 0.02 || try == 3 {
+			break
+		}
+	}
+	assert.InEpsilon(t, 6, p.Window, 0.02, "3 iterations of 1 s in 2 forks")
+	if sampler == "perf" {
+		assert.Equal(t, jmhShape(runCommand(t, command)), jmhShape(jmh), "JMH's output is not as it is without gasm")
+	}
+	assert.Equal(t, "org.gasm.bench.VectorSum.sum (size=4096)", p.Trial)
+	require.Len(t, p.PIDs, 2, "two forks")
+	assert.Equal(t, p.PIDs, p.Regions[0].PIDs, "the hottest region is both forks'")
+	a := p.Account[p.hottestEvent()]
+	t.Logf("%+v", a)
+	assert.Greater(t, a.Outside, int64(2000), "the warm-up of both forks")
+	unresolvedAtMost(t, p, 0.005)
+	checkHottestIsSum(t, p)
 }
 
 // profileJMH profiles a run of one JMH benchmark. It gives the profile and
 // JMH's own output.
-func profileJMH(t *testing.T, command []string) (p *jsonProfile, jmh string) {
+func profileJMH(t *testing.T, sampler string, command []string) (p *jsonProfile, jmh string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, append([]string{"profile", "-o", dir, "--"}, command...))
+	r := runGasm(t, append([]string{"profile", "--sampler", sampler, "-o", dir, "--"}, command...))
 	require.Equal(t, 0, r.code, r.stderr)
 	info, err := os.Stat(dir)
 	require.NoError(t, err)

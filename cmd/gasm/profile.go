@@ -112,6 +112,9 @@ in their measurement iterations only, one profile per trial.`,
 			if err := own.check(); err != nil {
 				return err
 			}
+			if err := flags.checkOutput(s.out, true); err != nil {
+				return err
+			}
 			return runProfile(s, &own, &flags, args)
 		},
 	}

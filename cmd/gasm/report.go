@@ -38,6 +38,9 @@ perfasm and dtraceasm can save both).`,
 			if err := flags.check(); err != nil {
 				return err
 			}
+			if err := flags.checkOutput(s.out, false); err != nil {
+				return err
+			}
 			return runReport(s, &flags, args)
 		},
 	}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// needDTrace skips where DTrace can't be had.
+func needDTrace(t *testing.T) {
+	t.Helper()
+	if err := dtraceWorks(); err != nil {
+		t.Skipf("no DTrace here (scripts/install-dtrace.sh installs it): %v", err)
+	}
+}
+
+var dtraceWorks = sync.OnceValue(func() error {
+	return exec.Command("dtrace", "-q", "-n", "profile-97 { exit(0); }").Run()
+})
+
+// withOnly leaves a PATH with these commands and no others.
+func withOnly(t *testing.T, commands ...string) runOpt {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range commands {
+		path, err := exec.LookPath(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(dir, name)))
+	}
+	return withEnv("PATH=" + dir)
+}
+
+// Without perf auto takes dtrace, and says why.
+func TestAutoTakesDTrace(t *testing.T) {
+	needDTrace(t)
+	r := runGasm(t, []string{"profile", "--", "java", "-cp", javaPrograms(t), "Exit", "0"}, withOnly(t, "java", "dtrace"))
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Regexp(t, `(?m)^Sampler: +dtrace, profile-1001 at 1001 Hz$`, r.stdout)
+	assert.Contains(t, r.stdout, "note: perf could not be used: not on PATH; install it: ")
+	assert.Empty(t, r.said())
+}
+
+func TestDTraceMissing(t *testing.T) {
+	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
+		t.Skip("DTrace is where it is found without PATH")
+	}
+	dir := t.TempDir()
+	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "--", "touch", filepath.Join(dir, "ran")}, withOnly(t, "touch"))
+	assert.Equal(t, 1, r.code)
+	assert.Regexp(t, `^gasm: dtrace: not on PATH; .*(install|get) it`, r.said())
+	assert.NotContains(t, r.said(), "\n")
+	assert.NoFileExists(t, filepath.Join(dir, "ran"))
+}
+
+// A user who is not root is told what to do, with --sudo too.
+func TestDTraceNotRoot(t *testing.T) {
+	needDTrace(t)
+	dir, err := os.MkdirTemp("", "nobody-")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	const nobody = 65534
+	require.NoError(t, os.Chown(dir, nobody, nobody))
+	asNobody := func(c *exec.Cmd) {
+		c.Dir = dir
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	for flag, want := range map[string]string{
+		"--sampler=dtrace": "gasm: dtrace: only root may sample with it; run gasm as root, or with --sudo",
+		"--sudo":           "gasm: dtrace: sudo -n is refused (a password is required); run 'sudo -v' first",
+	} {
+		t.Run(flag, func(t *testing.T) {
+			if _, err := exec.LookPath("sudo"); flag == "--sudo" && err != nil {
+				t.Skip("no sudo on PATH: scripts/setup.sh installs it")
+			}
+			r := runGasm(t, []string{"profile", "--sampler", "dtrace", flag, "--", "touch", "ran"}, asNobody,
+				withEnv("TMPDIR="+dir, "HOME="+dir))
+			assert.Equal(t, 1, r.code)
+			assert.Contains(t, r.said(), want)
+			assert.NotContains(t, r.said(), "\n")
+			assert.NoFileExists(t, filepath.Join(dir, "ran"))
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			assert.Empty(t, left)
+		})
+	}
+}
+
+// Samples of other processes are in the account and nowhere else, and the sums
+// add up to DTrace's own text.
+func TestDTraceOtherProcesses(t *testing.T) {
+	needDTrace(t)
+	busy := exec.Command("sh", "-c", "while :; do :; done")
+	require.NoError(t, busy.Start())
+	t.Cleanup(func() {
+		busy.Process.Kill()
+		busy.Wait()
+	})
+	dir := filepath.Join(t.TempDir(), "capture")
+	file := filepath.Join(t.TempDir(), "report.json")
+	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "-o", dir, "--format", "json", "--report", file,
+		"--", "java", "-cp", javaPrograms(t), "-Dsec=2", "Spin"})
+	require.Equal(t, 0, r.code, r.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	rep := readReport(t, text)
+	require.Len(t, rep.Capture.JVMs, 1)
+	samples, err := os.ReadFile(filepath.Join(dir, "samples.txt"))
+	require.NoError(t, err)
+	var ours, others int64
+	for line := range strings.Lines(string(samples)) {
+		_, after, ok := strings.Cut(line, ":profile-1001 ")
+		if !ok {
+			continue
+		}
+		if strings.Fields(after)[0] == strconv.Itoa(rep.Capture.JVMs[0].PID) {
+			ours++
+		} else {
+			others++
+		}
+	}
+	a := rep.Profiles[0].Account["profile-1001"]
+	assert.Equal(t, others, a.OtherProcess)
+	assert.Equal(t, ours, a.Outside+a.Profiled)
+	assert.Greater(t, others, int64(500), "the busy shell")
+	assert.Positive(t, a.Kernel)
+	t.Logf("%+v", a)
+}
+
+// A saved pair of files, as from JMH's dtraceasm: its account is what the text
+// has.
+func TestDTraceFiles(t *testing.T) {
+	samples, log := savedCapture(t, "jdk17-lean-none-dtrace")
+	r := runGasm(t, []string{"report", "--format", "json", samples, log})
+	require.Equal(t, 0, r.code, r.stderr)
+	p := readReport(t, []byte(r.stdout)).Profiles[0]
+	text, err := os.ReadFile(samples)
+	require.NoError(t, err)
+	a := p.Account["profile-1001"]
+	assert.EqualValues(t, bytes.Count(text, []byte(":profile-1001 ")), a.Total)
+	assert.EqualValues(t, bytes.Count(text, []byte(":profile-1001 25168 ")), a.Profiled)
+	assert.Zero(t, a.Unresolved)
+	assert.Equal(t, "[unknown]", p.Native[0].Module, "what this DTrace had no name for")
+	var names []string
+	for _, n := range p.Native {
+		names = append(names, n.Module+" "+n.Symbol)
+	}
+	assert.Contains(t, names, "libjvm.so ElfSymbolTable::lookup", "and a name that it had, demangled")
+}
+
+// spinWithDTrace starts Spin under gasm with dtrace.
+func spinWithDTrace(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaiter, stderr *bytes.Buffer) {
+	needDTrace(t)
+	return startSpin(t, append([]string{"--sampler", "dtrace"}, args...)...)
+}
+
+// dtraceOf gives the DTrace that a gasm started.
+func dtraceOf(t *testing.T, gasm int) (pid int) {
+	t.Helper()
+	out, err := exec.Command("pgrep", "-P", strconv.Itoa(gasm), "dtrace").Output()
+	require.NoError(t, err, "gasm has no dtrace")
+	pid, err = strconv.Atoi(strings.TrimSpace(string(out)))
+	require.NoError(t, err)
+	return pid
+}
+
+func TestDTraceInterrupt(t *testing.T) {
+	cmd, out, stderr := spinWithDTrace(t)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	assert.Equal(t, 130, exitCode(t, cmd), stderr)
+	assert.Regexp(t, `(?m)^ +\d+\.\d+%.*Spin::spin`, out.String(), "the report of what there is")
+	assert.NotContains(t, stderr.String(), "gasm:")
+}
+
+// A DTrace that dies costs what comes after, and is said once.
+func TestDTraceDies(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "capture")
+	cmd, out, stderr := spinWithDTrace(t, "-o", dir)
+	require.NoError(t, syscall.Kill(dtraceOf(t, cmd.Process.Pid), syscall.SIGKILL))
+	time.Sleep(200 * time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	assert.NotZero(t, exitCode(t, cmd))
+	assert.Contains(t, out.String(), "Spin::spin", "the samples until then")
+	assert.Contains(t, stderr.String(), "gasm: dtrace: stopped too early: signal: killed\n")
+	assert.Contains(t, stderr.String(), "gasm: the capture is kept in "+dir)
+	assert.Contains(t, out.String(), "note: the capture is not whole: dtrace")
+}
+
+// A gasm that is killed leaves no DTrace behind.
+func TestDTraceOfKilledGasm(t *testing.T) {
+	cmd, out, _ := spinWithDTrace(t)
+	dtrace := dtraceOf(t, cmd.Process.Pid)
+	require.NoError(t, cmd.Process.Kill())
+	for range 150 {
+		if syscall.Kill(dtrace, 0) != nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	assert.ErrorIs(t, syscall.Kill(dtrace, 0), syscall.ESRCH, "dtrace is left behind")
+	_, pid, _ := strings.Cut(out.String(), "READY ")
+	pid, _, _ = strings.Cut(pid, "\n")
+	assert.NoError(t, exec.Command("kill", "-9", pid).Run(), "the user's own program goes on")
+	exitCode(t, cmd)
+}

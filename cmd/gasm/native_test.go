@@ -1,0 +1,164 @@
+package main
+
+import (
+	"debug/elf"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/native"
+)
+
+// strippedJDK makes a JDK of symbolic links whose libjvm.so has no symbols but
+// the dynamic ones. It gives its java and its libjvm.so.
+func strippedJDK(t *testing.T, java string) (stripped, libjvm string) {
+	t.Helper()
+	from, to := filepath.Dir(filepath.Dir(java)), t.TempDir()
+	libjvm = filepath.Join("lib", "server", "libjvm.so")
+	// The launcher finds its JDK by its own real path.
+	copied := map[string]bool{filepath.Join("bin", "java"): true, filepath.Join("lib", "libjli.so"): true,
+		filepath.Join("lib", "jvm.cfg"): true, libjvm: true}
+	require.NoError(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		name, err := filepath.Rel(from, path)
+		require.NoError(t, err)
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o755)
+		case copied[name]:
+			return exec.Command("cp", path, filepath.Join(to, name)).Run()
+		}
+		return os.Symlink(path, filepath.Join(to, name))
+	}))
+	libjvm = filepath.Join(to, libjvm)
+	if out, err := exec.Command("strip", "-s", libjvm).CombinedOutput(); err != nil {
+		t.Skipf("strip: %v: %s", err, out)
+	}
+	return filepath.Join(to, "bin", "java"), libjvm
+}
+
+// In a stripped libjvm only what is exported has a name, and only where it is,
+// whatever the sampler claims: some give every address the name of the exported
+// function before it.
+func TestStrippedLibjvm(t *testing.T) {
+	needPerf(t)
+	var java, libjvm string
+	for _, with := range jdks(t) {
+		java, libjvm = strippedJDK(t, with)
+		break
+	}
+	exported := map[string]bool{}
+	f, err := elf.Open(libjvm)
+	require.NoError(t, err)
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	require.NoError(t, err)
+	for _, s := range symbols {
+		exported[native.Demangle(s.Name)] = true
+	}
+
+	dir := filepath.Join(t.TempDir(), "capture")
+	file := filepath.Join(t.TempDir(), "report.json")
+	r := runGasm(t, []string{"profile", "--sampler", "perf", "-o", dir, "--format", "json", "--report", file,
+		"--", java, "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"})
+	require.Equal(t, 0, r.code, r.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	p := readReport(t, text).Profiles[0]
+	var named, unnamed int64
+	for _, n := range p.Native {
+		switch {
+		case n.Module != "libjvm.so":
+		case n.Symbol == "":
+			unnamed += n.Counts[p.hottestEvent()]
+		default:
+			named += n.Counts[p.hottestEvent()]
+			// perf's name for the stub of an imported function is right.
+			assert.True(t, exported[n.Symbol] || strings.HasSuffix(n.Symbol, "@plt"), "%s is not in the file", n.Symbol)
+		}
+	}
+	claimed := 0
+	samples, err := os.ReadFile(filepath.Join(dir, "samples.txt"))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(samples)) {
+		if strings.Contains(line, "/libjvm.so)") && !strings.Contains(line, "[unknown]") {
+			claimed++
+		}
+	}
+	t.Logf("samples in libjvm.so: %d named by gasm, %d without a name; perf names %d", named, unnamed, claimed)
+	assert.Greater(t, named+unnamed, int64(200))
+	assert.Greater(t, unnamed, 3*named)
+
+	again := runGasm(t, []string{"report", "--format", "json", dir})
+	require.Equal(t, 0, again.code, again.stderr)
+	assert.Equal(t, p.Native, readReport(t, []byte(again.stdout)).Profiles[0].Native, "the same names from the saved capture")
+}
+
+// Functions of libraries that HotSpot loads have names, from perf and dtrace
+// alike, in the same proportion.
+func TestNativeNames(t *testing.T) {
+	share := map[string]float64{}
+	for sampler, need := range map[string]func(*testing.T){"perf": needPerf, "dtrace": needDTrace} {
+		t.Run(sampler, func(t *testing.T) {
+			need(t)
+			file := filepath.Join(t.TempDir(), "report.json")
+			r := runGasm(t, []string{"profile", "--sampler", sampler, "--format", "json", "--report", file,
+				"--", "java", "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"})
+			require.Equal(t, 0, r.code, r.stderr)
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			p := readReport(t, text).Profiles[0]
+			a := p.Account[p.hottestEvent()]
+			var libjvm, nameless int64
+			for _, n := range p.Native {
+				if n.Module == "libjvm.so" {
+					libjvm += n.Counts[p.hottestEvent()]
+				}
+				if n.Symbol == "" {
+					nameless += n.Counts[p.hottestEvent()]
+				}
+			}
+			share[sampler] = float64(libjvm) / float64(a.Profiled)
+			t.Logf("%s: %.1f %% in libjvm.so, %.1f %% without a name, %+v", sampler, 100*share[sampler],
+				100*float64(nameless)/float64(a.Profiled), a)
+			assert.Less(t, float64(nameless), 0.05*float64(a.Profiled))
+		})
+	}
+	if len(share) == 2 {
+		assert.InDelta(t, share["perf"], share["dtrace"], 0.1, "the share of libjvm.so")
+	}
+}
+
+func TestSplitEvents(t *testing.T) {
+	for list, want := range map[string][]string{
+		"":                                   nil,
+		"cycles":                             {"cycles"},
+		"cycles:u, instructions":             {"cycles:u", "instructions"},
+		"cpu/event=0x3c,umask=0x1/u,cycles":  {"cpu/event=0x3c,umask=0x1/u", "cycles"},
+		"cpu_core/cycles/P,cpu_atom/cycles/": {"cpu_core/cycles/P", "cpu_atom/cycles/"},
+		",sched:sched_switch,,":              {"sched:sched_switch"},
+		"cpu/event=0x3c,umask=0x1":           {"cpu/event=0x3c,umask=0x1"},
+	} {
+		assert.Equal(t, want, splitEvents(list), list)
+	}
+}
+
+// Several events are a column each.
+func TestTwoEvents(t *testing.T) {
+	needPerf(t)
+	dir := filepath.Join(t.TempDir(), "capture")
+	r := runGasm(t, []string{"profile", "-o", dir, "--event", "cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Regexp(t, `(?m)^Sampler: +perf, cpu-clock and page-faults at 1001 Hz$`, r.stdout)
+	again := runGasm(t, []string{"report", "--format", "json", dir})
+	require.Equal(t, 0, again.code, again.stderr)
+	p := readReport(t, []byte(again.stdout)).Profiles[0]
+	assert.Positive(t, p.Account["cpu-clock"].Profiled)
+	assert.Positive(t, p.Account["page-faults"].Profiled)
+}
