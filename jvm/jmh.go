@@ -25,6 +25,7 @@ import (
 // itself prints may stand between the two, and in front of both on their lines.
 type jmhRun struct {
 	benchmark, params, mode string
+	threads                 int // that run the benchmark
 	forks                   []jmhFork
 	measuring               bool   // the newest iteration may still get a score
 	headed                  bool   // the current line holds the iteration's head
@@ -41,8 +42,10 @@ type jmhFork struct {
 	number      int  // JMH's, from 1
 	host        bool // no fork at all: the iterations run in the host JVM
 	warmup      bool
+	threads     int
 	iterations  []Span
-	last        int // JMH's number of the newest iteration
+	operations  []float64 // of each iteration; 0 when its score does not tell
+	last        int       // JMH's number of the newest iteration
 }
 
 func (r *jmhRun) see(line []byte, whole bool, mono int64) {
@@ -57,6 +60,7 @@ func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 		// The last such line counts, lest a benchmark that prints one of its
 		// own ends the iteration. JMH indents secondary results.
 		r.newest().ToMonoNanos = mono
+		r.score(line)
 	case r.measuring && isFailure(line), bytes.HasPrefix(line, []byte(`Result "`)):
 		r.endIteration(mono)
 	case bytes.HasPrefix(line, []byte("# ")):
@@ -87,6 +91,9 @@ func (r *jmhRun) comment(line string, mono int64) {
 		r.blackholes = value
 	case "Warmup":
 		r.probe(false) // JMH before 1.33 has no blackhole modes
+	case "Threads": // "4 threads, will synchronize iterations"
+		word, _, _ := strings.Cut(value, " ")
+		r.threads, _ = strconv.Atoi(word)
 	case "Benchmark mode":
 		r.mode, _, _ = strings.Cut(value, ",")
 	case "Benchmark":
@@ -111,7 +118,7 @@ func (r *jmhRun) fork(value string, warmup bool) {
 	if r.params != "" {
 		trial += " " + r.params
 	}
-	f := jmhFork{trial: trial, mode: r.mode, warmup: warmup, host: strings.HasPrefix(value, "N/A")}
+	f := jmhFork{trial: trial, mode: r.mode, threads: max(1, r.threads), warmup: warmup, host: strings.HasPrefix(value, "N/A")}
 	if word, _, _ := strings.Cut(value, " "); !f.host {
 		f.number, _ = strconv.Atoi(word)
 	}
@@ -133,6 +140,7 @@ func (r *jmhRun) head(line []byte, mono int64) {
 		}
 		r.endIteration(mono)
 		fork.iterations = append(fork.iterations, Span{FromMonoNanos: mono})
+		fork.operations = append(fork.operations, 0)
 		fork.last = n
 		r.measuring, r.headed = true, true
 		return

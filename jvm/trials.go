@@ -21,6 +21,9 @@ type JVM struct {
 type Trial struct {
 	Name    string   `json:"name,omitempty"`
 	Windows []Window `json:"windows"`
+	// Operations is how many operations JMH's scores say were done in the
+	// windows; 0 when they don't.
+	Operations float64 `json:"operations,omitempty"`
 }
 
 // A Window is a time in which one JVM is measured.
@@ -85,6 +88,7 @@ func (w *Watcher) JMHTrials(jvms []JVM, endMonoNanos int64) []Trial {
 			index[names[i]] = at
 			trials = append(trials, Trial{Name: names[i]})
 		}
+		trials[at].addOperations(len(trials[at].Windows) == 0, f.operations)
 		j.Fork = f.number
 		for _, s := range f.iterations {
 			if s.ToMonoNanos == 0 {

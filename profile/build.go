@@ -19,6 +19,9 @@ type Options struct {
 	// MergeMargin is the largest distance in bytes between two sampled
 	// instructions of one region.
 	MergeMargin int
+	// MergeMethods makes one region of all sampled instructions of a blob,
+	// whatever lies between them.
+	MergeMethods bool
 	// TooBigThreshold is the number of instructions above which a region is
 	// not annotated.
 	TooBigThreshold int
@@ -27,7 +30,9 @@ type Options struct {
 	// SkipInterpreter and SkipStubs leave regions and methods of these kinds
 	// out of the lists; the account still has their samples.
 	SkipInterpreter, SkipStubs bool
-	Syntax                     disasm.Syntax
+	// Locations asks for [Profile.Locations].
+	Locations bool
+	Syntax    disasm.Syntax
 }
 
 // DefaultOptions are perfasm's defaults.
@@ -73,7 +78,8 @@ func (w *work) counts(c Counts) Counts {
 func (w *work) profile() Profile {
 	t := w.trial
 	p := Profile{Trial: t.Name, PIDs: distinct(slices.Clone(t.PIDs)), Events: slices.Clone(w.b.events)}
-	p.WindowSeconds = windowSeconds(t.Windows)
+	p.WindowSeconds, p.Operations = windowSeconds(t.Windows), t.Operations
+	p.StartWallNanos = w.startWall()
 	p.Accounts = w.accounts()
 	w.profiled = make(Counts, w.n)
 	for e, a := range p.Accounts {
@@ -82,10 +88,14 @@ func (w *work) profile() Profile {
 	sampled := w.sampledBlobs()
 	pieces := w.mergeForks(sampled)
 	p.Regions = w.regions(pieces)
-	p.Methods = w.methods(sampled)
+	p.Methods = w.methods(sampled, p.PIDs)
+	p.Shares = w.shares(sampled, p.PIDs)
 	p.Frames = w.frames(sampled)
 	p.Native = w.native()
 	p.Sources = w.sources(sampled, p.Native)
+	if w.opts.Locations {
+		p.Locations = w.locations(sampled)
+	}
 	w.warn(&p, sampled)
 	p.Warnings = w.warnings
 	return p
@@ -112,7 +122,7 @@ func windowSeconds(windows []Window) float64 {
 func (w *work) accounts() []Account {
 	t := w.trial
 	total, own, lost := w.counts(w.b.totals), w.counts(t.own), w.counts(w.b.lost)
-	outside, kernel, unresolved := w.counts(t.outside), w.counts(t.kernel), w.counts(t.unresolved)
+	outside, kernel, unresolved := w.counts(t.outside), w.counts(t.kernel), w.unresolved()
 	accounts := make([]Account, w.n)
 	for e := range accounts {
 		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - own[e],

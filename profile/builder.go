@@ -27,6 +27,9 @@ type Trial struct {
 	PIDs []int
 	// Windows limits the trial to parts of the run. None at all is the whole run.
 	Windows []Window
+	// Operations is how many the program did in the windows, as a benchmark
+	// counts them; 0 when unknown.
+	Operations float64
 }
 
 // A Builder joins samples to code and counts them per trial.
@@ -49,10 +52,11 @@ type jvmCode struct {
 // than the list of events when a new event came up later.
 type trialCounts struct {
 	Trial
-	outside, unresolved, kernel Counts
-	own                         Counts // samples of the trial's JVMs, in or out of its windows
-	code                        map[codeKey]Counts
-	native                      map[nativeKey]Counts
+	outside, kernel Counts
+	own             Counts // samples of the trial's JVMs, in or out of its windows
+	code            map[codeKey]Counts
+	native          map[nativeKey]Counts
+	unresolved      map[processPC]Counts
 }
 
 type codeKey struct {
@@ -60,7 +64,15 @@ type codeKey struct {
 	pc        uint64
 }
 
-type nativeKey struct{ module, symbol string }
+type nativeKey struct {
+	pid            int
+	module, symbol string
+}
+
+type processPC struct {
+	pid int
+	pc  uint64
+}
 
 // NewBuilder starts with the JVMs' code and the trials; without trials there
 // is one of all JVMs and the whole run.
@@ -72,14 +84,19 @@ func NewBuilder(jvms []JVM, trials []Trial, events ...string) *Builder {
 	whole := Trial{}
 	for _, j := range jvms {
 		b.byPID[j.PID] = len(b.jvms)
-		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: NewCodeMap(j.Log.Blobs)})
+		code := NewCodeMap(j.Log.Blobs)
+		if j.Log.Damaged > 0 {
+			code.gaps = nil // what could not be read may have been there
+		}
+		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: code})
 		whole.PIDs = append(whole.PIDs, j.PID)
 	}
 	if len(trials) == 0 {
 		trials = []Trial{whole}
 	}
 	for i, t := range trials {
-		b.trials = append(b.trials, &trialCounts{Trial: t, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{}})
+		b.trials = append(b.trials, &trialCounts{Trial: t, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{},
+			unresolved: map[processPC]Counts{}})
 		for _, pid := range distinct(slices.Clone(t.PIDs)) {
 			b.ofPID[pid] = append(b.ofPID[pid], i)
 		}
@@ -93,6 +110,13 @@ func bump(c *Counts, i int, n int64) {
 		*c = append(*c, 0)
 	}
 	(*c)[i] += n
+}
+
+// bumpAt counts one sample for element e of a key's Counts.
+func bumpAt[K comparable](m map[K]Counts, key K, e int) {
+	c := m[key]
+	bump(&c, e, 1)
+	m[key] = c
 }
 
 func (b *Builder) event(name string) int {
@@ -144,14 +168,11 @@ func (t *trialCounts) inWindow(pid int, mono int64) bool {
 func (b *Builder) place(t *trialCounts, pid, e int, s *sampler.Sample) {
 	if s.Kernel() {
 		bump(&t.kernel, e, 1)
-		t.addNative(e, sampler.KernelModule, s.Symbol)
+		bumpAt(t.native, nativeKey{pid, sampler.KernelModule, s.Symbol}, e)
 		return
 	}
 	if jvm, blob, ok := b.find(pid, s); ok {
-		key := codeKey{jvm, blob, s.PC}
-		c := t.code[key]
-		bump(&c, e, 1)
-		t.code[key] = c
+		bumpAt(t.code, codeKey{jvm, blob, s.PC}, e)
 		return
 	}
 	module := s.Module
@@ -159,10 +180,10 @@ func (b *Builder) place(t *trialCounts, pid, e int, s *sampler.Sample) {
 		module = UnknownModule
 	}
 	if module == "" {
-		bump(&t.unresolved, e, 1)
+		bumpAt(t.unresolved, processPC{pid, s.PC}, e)
 		return
 	}
-	t.addNative(e, module, s.Symbol)
+	bumpAt(t.native, nativeKey{pid, module, s.Symbol}, e)
 }
 
 // beyondCode tells whether HotSpot can't have had code at an address.
@@ -187,11 +208,4 @@ func (b *Builder) find(pid int, s *sampler.Sample) (jvm, blob int, ok bool) {
 		blob, ok = j.code.FindUnprinted(s.PC)
 	}
 	return jvm, blob, ok
-}
-
-func (t *trialCounts) addNative(e int, module, symbol string) {
-	key := nativeKey{module, symbol}
-	c := t.native[key]
-	bump(&c, e, 1)
-	t.native[key] = c
 }

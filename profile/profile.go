@@ -53,15 +53,25 @@ type Profile struct {
 	Trial         string // JMH's benchmark and parameters; "" for a run without trials
 	PIDs          []int  // the JVMs whose samples are in it, ascending
 	WindowSeconds float64
-	Events        []string
-	Accounts      []Account // one per event
+	Operations    float64 // that the program did in the window; 0 when unknown
+	// StartWallNanos is when the trial's first window began, or its first JVM
+	// where it has no windows: ns since 1970, 0 when no log tells.
+	StartWallNanos int64
+	Events         []string
+	Accounts       []Account // one per event
 
-	Regions  []Region // of code-cache code, hottest first
-	Methods  []Method // per blob kind and name, hottest first
-	Frames   []FrameTotal
-	Native   []NativeFunction // hottest first, kernel included
-	Sources  []Source         // hottest first; they add up to Profiled
-	Warnings []string
+	Shares []JVMShare // of each of PIDs, in their order
+
+	Regions []Region // of code-cache code, hottest first
+	Methods []Method // per blob kind and name, hottest first
+	Frames  []FrameTotal
+	Native  []NativeFunction // hottest first, kernel included
+	Sources []Source         // hottest first; they add up to Profiled
+	// Locations are in no report's tables, so they are there only when
+	// [Options.Locations] asks for them. They add up to Profiled, whatever
+	// kinds of code the options leave out of the lists above.
+	Locations []Location // hottest first
+	Warnings  []string
 }
 
 // A Region is a run of sampled instructions within one blob, no two of them
@@ -103,13 +113,26 @@ type Method struct {
 	CompileID int // of the hottest of its blobs
 	Blobs     int // distinct compilations with samples, over all JVMs
 	Counts    Counts
+	// PerJVM are Counts by process, in the order of Profile.Shares.
+	PerJVM []Counts
+}
+
+// A JVMShare is what one process has of a profile.
+type JVMShare struct {
+	PID    int
+	Counts Counts // all of its samples in the profile
+	Native Counts // those outside the code cache, the kernel's included
 }
 
 // A FrameTotal sums up the instructions whose innermost Java frame is Method.
 type FrameTotal struct {
 	Method string
 	Counts Counts
-	Lines  []LineTotal // hottest first
+	// Total has in addition those into which Method was inlined something else:
+	// it is anywhere in their inlining chain. A method that calls itself counts
+	// once.
+	Total Counts
+	Lines []LineTotal // hottest first
 }
 
 // A LineTotal is the share of one source line; Line is 0 when it is unknown.
@@ -129,8 +152,11 @@ type NativeFunction struct {
 	Counts Counts
 }
 
+// UnresolvedSource is the Source of samples at addresses that nothing knows.
+const UnresolvedSource = "unresolved"
+
 // A Source sums up one value of the Source column: "c2, level 4", "stub",
-// "libjvm.so", "kernel", "unresolved".
+// "libjvm.so", "kernel", UnresolvedSource.
 type Source struct {
 	Source string
 	Counts Counts

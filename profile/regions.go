@@ -23,7 +23,7 @@ func (w *work) regions(pieces []*piece) []Region {
 		pcs := p.sampledPCs()
 		for len(pcs) > 0 {
 			n := 1
-			for n < len(pcs) && pcs[n]-pcs[n-1] <= uint64(w.opts.MergeMargin) {
+			for n < len(pcs) && (w.opts.MergeMethods || pcs[n]-pcs[n-1] <= uint64(w.opts.MergeMargin)) {
 				n++
 			}
 			cuts = append(cuts, cut{w.region(p, pcs[:n]), p})

@@ -16,7 +16,7 @@ func (w *work) skipped(k printassembly.Kind) bool {
 }
 
 // methods adds up blobs by source and name, over recompilations and forks.
-func (w *work) methods(sampled []*sampledBlob) []Method {
+func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 	type key struct{ source, name string }
 	index := map[key]int{}
 	var methods []Method
@@ -29,62 +29,18 @@ func (w *work) methods(sampled []*sampledBlob) []Method {
 		if !ok {
 			i = len(methods)
 			index[k] = i
-			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n)})
+			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids))})
 		}
 		methods[i].Blobs++
 		methods[i].Counts.Add(s.counts)
+		if at, ok := slices.BinarySearch(pids, s.pid); ok {
+			methods[i].PerJVM[at].Add(s.counts)
+		}
 	}
 	slices.SortStableFunc(methods, func(a, b Method) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
 	})
 	return methods
-}
-
-// frames adds up the instructions of compiled code by their innermost Java
-// frame. An instruction without debug info counts for the method itself.
-func (w *work) frames(sampled []*sampledBlob) []FrameTotal {
-	type lineKey struct {
-		method string
-		line   int
-	}
-	lines := map[lineKey]Counts{}
-	for _, s := range sampled {
-		if !s.Kind.Java() {
-			continue
-		}
-		insts := w.listing(s.blobRef)
-		for pc, c := range s.at {
-			k := lineKey{method: s.Name}
-			if i := find(insts, pc); i >= 0 && len(insts[i].Frames) > 0 {
-				k = lineKey{insts[i].Frames[0].Method, insts[i].Frames[0].Line}
-			}
-			if lines[k] == nil {
-				lines[k] = make(Counts, w.n)
-			}
-			lines[k].Add(c)
-		}
-	}
-	byMethod := map[string]*FrameTotal{}
-	for k, c := range lines {
-		f := byMethod[k.method]
-		if f == nil {
-			f = &FrameTotal{Method: k.method, Counts: make(Counts, w.n)}
-			byMethod[k.method] = f
-		}
-		f.Counts.Add(c)
-		f.Lines = append(f.Lines, LineTotal{k.line, c})
-	}
-	frames := make([]FrameTotal, 0, len(byMethod))
-	for _, f := range byMethod {
-		slices.SortFunc(f.Lines, func(a, b LineTotal) int {
-			return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Line, b.Line))
-		})
-		frames = append(frames, *f)
-	}
-	slices.SortFunc(frames, func(a, b FrameTotal) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Method, b.Method))
-	})
-	return frames
 }
 
 // find gives the instruction that holds pc, -1 without one.
@@ -102,9 +58,17 @@ func find(insts []printassembly.Instruction, pc uint64) int {
 }
 
 func (w *work) native() []NativeFunction {
-	functions := make([]NativeFunction, 0, len(w.trial.native))
+	total := map[nativeKey]Counts{} // over all processes
 	for key, c := range w.trial.native {
-		functions = append(functions, NativeFunction{key.module, key.symbol, w.counts(c)})
+		key.pid = 0
+		if total[key] == nil {
+			total[key] = make(Counts, w.n)
+		}
+		total[key].Add(c)
+	}
+	functions := make([]NativeFunction, 0, len(total))
+	for key, c := range total {
+		functions = append(functions, NativeFunction{key.module, key.symbol, c})
 	}
 	slices.SortFunc(functions, func(a, b NativeFunction) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Symbol, b.Symbol))
@@ -128,8 +92,8 @@ func (w *work) sources(sampled []*sampledBlob, native []NativeFunction) []Source
 	for _, f := range native {
 		add(f.Module, f.Counts)
 	}
-	if u := w.counts(w.trial.unresolved); slices.Max(append(u, 0)) > 0 {
-		add("unresolved", u)
+	for _, c := range w.trial.unresolved {
+		add(UnresolvedSource, c)
 	}
 	sources := make([]Source, 0, len(total))
 	for name, c := range total {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -27,11 +28,7 @@ func (r *textReport) hotRegions() {
 		return // no code is wanted
 	}
 	r.line("%s", r.paint(bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*r.HotThreshold, strings.Join(r.p.Events, `" or "`))))
-	if r.Counts == Raw {
-		r.line(" Event counts are numbers of samples.")
-	} else {
-		r.line(" Event counts are percents of total event count.")
-	}
+	r.line(" %s", r.countsUnit())
 	switch {
 	case len(hot) == 0:
 		r.line(" No sample fell into compiled code, stubs or the interpreter.")
@@ -45,9 +42,12 @@ func (r *textReport) hotRegions() {
 }
 
 // aboveThreshold tells whether a region with these counts is hot in any event.
-func (r *textReport) aboveThreshold(counts profile.Counts) bool {
+func (r *textReport) aboveThreshold(counts profile.Counts) bool { return r.aboveShare(counts, r.HotThreshold) }
+
+// aboveShare tells whether counts are that part of the profile in any event.
+func (r *textReport) aboveShare(counts profile.Counts, part float64) bool {
 	for e, n := range counts {
-		if total := r.p.Accounts[e].Profiled; total > 0 && float64(n) >= r.HotThreshold*float64(total) {
+		if total := r.p.Accounts[e].Profiled; total > 0 && float64(n) >= part*float64(total) {
 			return true
 		}
 	}
@@ -94,46 +94,73 @@ func (r *textReport) inJVMs(pids []int) string {
 	return fmt.Sprintf(", in %d JVMs (pids %s)", len(pids), strings.Join(list, ", "))
 }
 
+// A listing is how the rows of annotated code are laid out: counts, arrows, margin, address, instruction, comments.
+type listing struct {
+	noCounts string
+	gutter   gutter
+	margin   margin
+	column   int // width of the instructions
+}
+
 // code writes annotated instructions.
 func (r *textReport) code(lines []profile.Line) {
 	if len(r.p.Events) > 1 {
 		r.line("%s", r.eventCells())
 	}
-	gut := layoutArrows(len(lines), r.arrows(lines), maxArrowColumns, r.glyphs)
-	noCounts := r.countCells(nil)
-	// The rows of an instruction start with its counts, those between two instructions with blanks.
-	between := func(above int) string {
-		if above < 0 {
-			return noCounts + strings.Repeat(" ", 2+gut.width+2)
-		}
-		return noCounts + "  " + gut.after[above] + "  "
-	}
-	column := textColumn(lines)
+	ls := listing{noCounts: r.countCells(nil), column: textColumn(lines), margin: layoutMargin(lines, r.glyphs),
+		gutter: layoutArrows(len(lines), r.arrows(lines), maxArrowColumns, r.glyphs)}
 	for i := range lines {
 		l := &lines[i]
 		if i > 0 && l.Lo > lines[i-1].Hi {
-			r.line("%s%s", between(i-1), r.glyphs.ellipsis)
+			r.line("%s%s", r.between(&ls, i-1), r.glyphs.ellipsis)
 		}
 		if l.Section != "" {
-			r.line("%s%s", between(i-1), r.paint(bold, "["+l.Section+"]"))
+			r.line("%s%s", r.between(&ls, i-1), r.paint(bold, "["+l.Section+"]"))
 		}
-		heat := r.heat(l.Counts)
-		comments := lineComments(l)
-		text := lineText(l)
-		start := r.paint(heat, r.countCells(l.Counts)) + "  " + gut.at[i] + "  " + fmt.Sprintf("0x%016x:   ", l.Lo)
-		if len(comments) > 0 && utf8.RuneCountInString(text) <= column {
-			r.line("%s%s%s", start, r.paint(heat, text)+strings.Repeat(" ", column-utf8.RuneCountInString(text)), r.paint(dim, "  "+comments[0]))
-			comments = comments[1:]
-		} else {
-			r.line("%s%s", start, r.paint(heat, text))
-		}
-		for _, c := range comments {
-			r.line("%s%s%s", between(i), strings.Repeat(" ", addressWidth+column), r.paint(dim, "  "+c))
-		}
+		r.instruction(&ls, i, l)
 	}
-	if gut.dropped > 0 {
-		r.line("%s(%s not drawn)", between(-1), plural(gut.dropped, "more arrow"))
+	if n := ls.gutter.dropped; n > 0 {
+		r.line("%s(%s not drawn)", r.between(&ls, -1), plural(n, "more arrow"))
 	}
+}
+
+// instruction writes line i: a row, and one for each comment behind the first.
+func (r *textReport) instruction(ls *listing, i int, l *profile.Line) {
+	heat := r.heat(l.Counts)
+	text := lineText(l)
+	row := r.paint(heat, r.countCells(l.Counts)) + "  " + ls.gutter.at[i] + "  " + r.marginCell(ls, ls.margin.at[i]) +
+		fmt.Sprintf("0x%016x:   ", l.Lo) + r.paint(heat, text)
+	width := utf8.RuneCountInString(text)
+	if width > ls.column { // no room for a comment in this row
+		r.line("%s", row)
+		row, width = "", 0
+	}
+	for _, c := range r.comments(ls, l) {
+		if row == "" {
+			row = r.between(ls, i) + strings.Repeat(" ", addressWidth)
+		}
+		r.line("%s%s%s", row, strings.Repeat(" ", ls.column-width), c)
+		row, width = "", 0
+	}
+	if row != "" {
+		r.line("%s", row)
+	}
+}
+
+// between starts a row between two lines: blanks in place of counts, and what goes on from the line above.
+func (r *textReport) between(ls *listing, above int) string {
+	if above < 0 {
+		return ls.noCounts + strings.Repeat(" ", 2+ls.gutter.width+2) + r.marginCell(ls, "")
+	}
+	return ls.noCounts + "  " + ls.gutter.after[above] + "  " + r.marginCell(ls, ls.margin.after[above])
+}
+
+// marginCell is text as the margin has it, nothing without a margin.
+func (r *textReport) marginCell(ls *listing, text string) string {
+	if ls.margin.width == 0 {
+		return ""
+	}
+	return r.paint(dim, text) + strings.Repeat(" ", ls.margin.width-utf8.RuneCountInString(text)+2)
 }
 
 // lineText is the instruction with the name of what it calls, unless a comment has it: {runtime_call UncommonTrapBlob}.
@@ -156,25 +183,62 @@ func textColumn(lines []profile.Line) int {
 	return column
 }
 
-// lineComments are the comments of an instruction in HotSpot's order and look: bytecode, frames, relocations.
-func lineComments(l *profile.Line) []string {
+// comments are the comments of an instruction in HotSpot's order and look: bytecode, frames, relocations. The innermost
+// frame has its line of Java behind it, where that is to be had.
+func (r *textReport) comments(ls *listing, l *profile.Line) []string {
 	var first, last []string
 	for _, c := range l.Comments {
 		switch c = strings.TrimSpace(c); {
 		case strings.HasPrefix(c, "{"):
-			last = append(last, ";   "+c)
+			last = append(last, r.paint(dim, "  ;   "+c))
 		case strings.HasPrefix(c, "*"):
-			first = append(first, ";"+c)
+			first = append(first, r.paint(dim, "  ;"+c))
 		default:
-			first = append(first, "; "+c)
+			first = append(first, r.paint(dim, "  ; "+c))
 		}
 	}
 	if l.OwnFrames {
-		for _, f := range l.Frames {
-			first = append(first, "; - "+f.String())
+		for i, f := range l.Frames {
+			text := "  ; - " + f.String()
+			source := ""
+			if i == 0 {
+				source = r.sourceLine(f, r.commentColumn(ls)+utf8.RuneCountInString(text))
+			}
+			first = append(first, r.paint(dim, text)+source)
 		}
 	}
 	return append(first, last...)
+}
+
+// commentColumn is how many columns stand before the comments.
+func (r *textReport) commentColumn(ls *listing) int {
+	n := utf8.RuneCountInString(ls.noCounts) + 2 + ls.gutter.width + 2 + addressWidth + ls.column
+	if ls.margin.width > 0 {
+		n += ls.margin.width + 2
+	}
+	return n
+}
+
+// sourceLine is the line of Java that belongs to a frame whose comment ends at a column: as much of it as the terminal
+// is wide, but always enough to recognize it by.
+func (r *textReport) sourceLine(f printassembly.Frame, column int) string {
+	const (
+		gap   = "    "
+		least = 40
+		most  = 100
+	)
+	if r.Source == nil || f.Line <= 0 {
+		return ""
+	}
+	text := r.Source(f.Method, f.Line)
+	if text == "" {
+		return ""
+	}
+	room := most
+	if r.Width > 0 {
+		room = min(max(r.Width-column-len(gap), least), most)
+	}
+	return gap + cutEnd(text, room, r.glyphs.ellipsis)
 }
 
 // arrows finds the jumps to draw.

@@ -1,4 +1,4 @@
-// Package report turns profiles into the text report and into JSON.
+// Package report turns profiles into the text report, JSON, and profiles of pprof.
 //
 // # How to read the text report
 //

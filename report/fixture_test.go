@@ -169,11 +169,11 @@ func workload(t *testing.T) profile.Profile {
 			{Source: "interpreter", Name: "return entry points", Blobs: 1, Counts: c(1)},
 		},
 		Frames: []profile.FrameTotal{
-			{Method: "Workload::logs", Counts: c(1000), Lines: []profile.LineTotal{{Line: 18, Counts: c(1000)}}},
-			{Method: "org.openjdk.jmh.samples.JMHSample_08_DeadCode::compute", Counts: c(400), Lines: []profile.LineTotal{
+			{Method: "Workload::logs", Counts: c(1000), Total: c(1000), Lines: []profile.LineTotal{{Line: 18, Counts: c(1000)}}},
+			{Method: "org.openjdk.jmh.samples.JMHSample_08_DeadCode::compute", Counts: c(400), Total: c(400), Lines: []profile.LineTotal{
 				{Line: 61, Counts: c(200)}, {Line: 62, Counts: c(100)}, {Line: 64, Counts: c(80)}, {Counts: c(15)}, {Line: 65, Counts: c(5)},
 			}},
-			{Method: "java.util.HashMap::hash", Counts: c(99), Lines: []profile.LineTotal{{Line: 338, Counts: c(99)}}},
+			{Method: "java.util.HashMap::hash", Counts: c(99), Total: c(99), Lines: []profile.LineTotal{{Line: 338, Counts: c(99)}}},
 		},
 		Native: []profile.NativeFunction{
 			{Module: "kernel", Symbol: "finish_task_switch.isra.0", Counts: c(376)},
@@ -211,6 +211,7 @@ func twoEvents(t *testing.T) profile.Profile {
 	}
 	for i := range p.Frames {
 		double(&p.Frames[i].Counts)
+		double(&p.Frames[i].Total)
 		for j := range p.Frames[i].Lines {
 			double(&p.Frames[i].Lines[j].Counts)
 		}

@@ -37,16 +37,17 @@ type jsonJVM struct {
 }
 
 type jsonProfile struct {
-	Trial         string       `json:"trial"`
-	PIDs          []int        `json:"pids"`
-	WindowSeconds float64      `json:"window_seconds"`
-	Account       perEvent     `json:"account"`
-	Regions       []jsonRegion `json:"regions"`
-	Methods       []jsonMethod `json:"methods"`
-	Frames        []jsonFrames `json:"frames"`
-	Native        []jsonNative `json:"native"`
-	Sources       []jsonSource `json:"sources"`
-	Warnings      []string     `json:"warnings"`
+	Trial         string         `json:"trial"`
+	PIDs          []int          `json:"pids"`
+	WindowSeconds float64        `json:"window_seconds"`
+	Account       perEvent       `json:"account"`
+	JVMs          []jsonJVMShare `json:"jvms"`
+	Regions       []jsonRegion   `json:"regions"`
+	Methods       []jsonMethod   `json:"methods"`
+	Frames        []jsonFrames   `json:"frames"`
+	Native        []jsonNative   `json:"native"`
+	Sources       []jsonSource   `json:"sources"`
+	Warnings      []string       `json:"warnings"`
 }
 
 type jsonAccount struct {
@@ -98,11 +99,22 @@ type jsonMethod struct {
 	CompileID int      `json:"compile_id"`
 	Blobs     int      `json:"blobs"`
 	Counts    perEvent `json:"counts"`
+	// PerJVM are counts in the order of the profile's "jvms", where there are
+	// several.
+	PerJVM []perEvent `json:"per_jvm,omitempty"`
+}
+
+// jsonJVMShare is what one of the JVMs has of the profile.
+type jsonJVMShare struct {
+	PID    int      `json:"pid"`
+	Counts perEvent `json:"counts"`
+	Native perEvent `json:"native"` // outside the code cache, kernel included
 }
 
 type jsonFrames struct {
 	Method string          `json:"method"`
-	Counts perEvent        `json:"counts"`
+	Counts perEvent        `json:"counts"` // the innermost method
+	Total  perEvent        `json:"total"`  // anywhere in the inlining chain
 	Lines  []jsonLineTotal `json:"lines"`
 }
 
@@ -193,6 +205,9 @@ func newJSONProfile(p *profile.Profile) jsonProfile {
 	return jsonProfile{
 		Trial: p.Trial, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds,
 		Account: perEvent{p.Events, func(e int) any { return newJSONAccount(&p.Accounts[e]) }},
+		JVMs: each(p.Shares, func(s *profile.JVMShare) jsonJVMShare {
+			return jsonJVMShare{s.PID, counts(s.Counts), counts(s.Native)}
+		}),
 		Regions: each(p.Regions, func(r *profile.Region) jsonRegion {
 			return jsonRegion{
 				Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
@@ -201,10 +216,14 @@ func newJSONProfile(p *profile.Profile) jsonProfile {
 			}
 		}),
 		Methods: each(p.Methods, func(m *profile.Method) jsonMethod {
-			return jsonMethod{m.Source, m.Name, m.CompileID, m.Blobs, counts(m.Counts)}
+			out := jsonMethod{Source: m.Source, Name: m.Name, CompileID: m.CompileID, Blobs: m.Blobs, Counts: counts(m.Counts)}
+			if len(m.PerJVM) > 1 {
+				out.PerJVM = each(m.PerJVM, func(c *profile.Counts) perEvent { return counts(*c) })
+			}
+			return out
 		}),
 		Frames: each(p.Frames, func(f *profile.FrameTotal) jsonFrames {
-			return jsonFrames{f.Method, counts(f.Counts), each(f.Lines, func(l *profile.LineTotal) jsonLineTotal {
+			return jsonFrames{f.Method, counts(f.Counts), counts(f.Total), each(f.Lines, func(l *profile.LineTotal) jsonLineTotal {
 				return jsonLineTotal{l.Line, counts(l.Counts)}
 			})}
 		}),

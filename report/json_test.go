@@ -42,7 +42,7 @@ func small() profile.Profile {
 			}},
 		}, {Source: "stub", Method: "StubRoutines::libmLog", TooBig: 1834, Counts: c(0, 0)}},
 		Methods:  []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::<init>", CompileID: 145, Blobs: 2, Counts: c(7, 0)}},
-		Frames:   []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
+		Frames:   []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
 		Native:   []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
 		Sources:  []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
 		Warnings: []string{"one"},

@@ -32,6 +32,7 @@ type Counts uint8
 const (
 	Percent Counts = iota // of the samples in the profile
 	Raw                   // as they are
+	Norm                  // per operation: for profiles with Operations
 )
 
 // Options are the choices that the text report offers. The JSON report has all there is, and ignores most of them.
@@ -45,6 +46,10 @@ type Options struct {
 
 	DrawIntraJumps bool // arrows for the jumps within a region
 	DrawInterJumps bool // marks at jumps that leave the lines shown
+
+	// Source finds the line of Java that a method (pkg.Class::method) has at a line number; "" for none. Nil when there are
+	// no sources.
+	Source func(method string, line int) string
 }
 
 // WriteText writes the text report of ps, one profile per trial.
@@ -76,6 +81,7 @@ func (r *textReport) trial() {
 		r.frameTable()
 		r.nativeTable()
 		r.sourceTable()
+		r.forkTable()
 	}
 	r.account()
 }

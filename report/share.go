@@ -70,6 +70,8 @@ func (r *textReport) amount(n int64, e int) string {
 		return ""
 	case r.Counts == Raw:
 		return strconv.FormatInt(n, 10)
+	case r.Counts == Norm:
+		return r.normal(e).text(n)
 	}
 	s := shareOf(n, r.p.Accounts[e].Profiled)
 	if s == 0 {

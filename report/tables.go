@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,6 +24,8 @@ type ranking struct {
 	about string
 	// all tells that the table is not cut at Options.Top.
 	all bool
+	// totals tells that the rows have a second column: the first event's total.
+	totals bool
 	// shorten makes names shorter where the terminal is narrow.
 	shorten func(name string, width int, ellipsis string) string
 }
@@ -30,6 +33,7 @@ type ranking struct {
 // A rankingRow has up to four cells: shares, source, name with its tail, details.
 type rankingRow struct {
 	counts  profile.Counts
+	total   profile.Counts // of what the row's name is also a part of; nil: nothing
 	source  string
 	name    string // may be shortened
 	tail    string // behind the name
@@ -90,12 +94,24 @@ func (r *textReport) frameTable() {
 	}
 	t := ranking{
 		title: "Hottest Frames (inlining undone)", more: "warm frame", shorten: shortMethod,
-		about: "compiled code with debug info",
+		about: "compiled code", totals: true,
 	}
 	for _, f := range r.p.Frames {
-		t.rows = append(t.rows, rankingRow{counts: f.Counts, name: f.Method, details: r.hottestLines(f.Lines)})
+		t.rows = append(t.rows, rankingRow{counts: f.Counts, total: f.Total, name: f.Method, details: r.hottestLines(f.Lines)})
 	}
+	// A method without samples of its own is of interest when much was inlined
+	// into it.
+	slices.SortStableFunc(t.rows, func(a, b rankingRow) int { return cmp.Compare(r.minor(b), r.minor(a)) })
 	r.ranking(t)
+}
+
+// minor is 0 for frames that belong at the end of the table: 1 % of their own
+// and the hot threshold in all are more.
+func (r *textReport) minor(row rankingRow) int {
+	if r.aboveShare(row.counts, 0.01) || r.aboveShare(row.total, max(r.HotThreshold, 0.01)) {
+		return 1
+	}
+	return 0
 }
 
 // hottestLines lists a frame's lines by the first event, the share with one decimal only: "line 12 61.8%, line 14 3.1%".
@@ -115,8 +131,11 @@ func (r *textReport) hottestLines(lines []profile.LineTotal) string {
 		if l.Line > 0 {
 			number = strconv.Itoa(l.Line)
 		}
-		if r.Counts == Percent {
+		switch r.Counts {
+		case Percent:
 			amount = fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(total, 1)))
+		case Norm:
+			amount = r.normal(0).text(n)
 		}
 		cells = append(cells, "line "+number+" "+amount)
 	}
@@ -170,7 +189,7 @@ func (r *textReport) ranking(t ranking) {
 // cut keeps the rows that the table shows and sums up the others in one.
 func (r *textReport) cut(t ranking) []rankingRow {
 	shown := 0
-	for shown < len(t.rows) && (r.Top == 0 || t.all || shown < r.Top) && r.visible(t.rows[shown].counts) {
+	for shown < len(t.rows) && (r.Top == 0 || t.all || shown < r.Top) && (r.visible(t.rows[shown].counts) || r.minor(t.rows[shown]) > 0) {
 		shown++
 	}
 	rows := slices.Clone(t.rows[:shown])
@@ -194,7 +213,7 @@ func (r *textReport) cut(t ranking) []rankingRow {
 // visible tells whether counts are more than 0.00 % in any event.
 func (r *textReport) visible(counts profile.Counts) bool {
 	for e, n := range counts {
-		if r.Counts == Raw && n != 0 || shareOf(n, r.p.Accounts[e].Profiled) != 0 {
+		if r.Counts != Percent && n != 0 || shareOf(n, r.p.Accounts[e].Profiled) != 0 {
 			return true
 		}
 	}
@@ -210,6 +229,9 @@ func (r *textReport) layout(t ranking, rows []rankingRow) []string {
 		columns = append(columns, r.amounts(rows, e))
 		header = append(header, event)
 		aligns = append(aligns, tw.AlignRight)
+		if e == 0 && t.totals {
+			columns, header, aligns = append(columns, r.totals(rows)), append(header, "total"), append(aligns, tw.AlignRight)
+		}
 	}
 	add := func(align tw.Align, cell func(row *rankingRow) string) {
 		var column []string
@@ -232,7 +254,9 @@ func (r *textReport) layout(t ranking, rows []rankingRow) []string {
 	})
 	add(tw.AlignLeft, func(row *rankingRow) string { return row.details })
 	if len(r.p.Events) == 1 {
-		header = nil
+		if header[0] = "self"; !t.totals {
+			header = nil
+		}
 	}
 	return renderTable(header, transpose(columns), aligns)
 }
@@ -274,18 +298,34 @@ func (r *textReport) amounts(rows []rankingRow, e int) []string {
 	for _, row := range rows {
 		n := row.counts[e]
 		total += n
-		cells = append(cells, r.tableAmount(n, shareOf(n, profiled)))
+		cells = append(cells, r.tableAmount(e, n, shareOf(n, profiled)))
 	}
-	return append(cells, r.tableAmount(total, shareOf(total, profiled)))
+	return append(cells, r.tableAmount(e, total, shareOf(total, profiled)))
+}
+
+// totals is the column of the rows' totals for the first event. They overlap,
+// so they have no sum.
+func (r *textReport) totals(rows []rankingRow) []string {
+	var cells []string
+	for _, row := range rows {
+		var n int64
+		if row.total != nil {
+			n = row.total[0]
+		}
+		cells = append(cells, r.tableAmount(0, n, shareOf(n, r.p.Accounts[0].Profiled)))
+	}
+	return append(cells, "")
 }
 
 // tableAmount writes a count or its share in a table: blank for none.
-func (r *textReport) tableAmount(n int64, s share) string {
+func (r *textReport) tableAmount(e int, n int64, s share) string {
 	const width = 7 // of 100.00%, so that all tables have their first columns at the same place
 	cell := ""
 	switch {
 	case r.Counts == Raw && n != 0:
 		cell = strconv.FormatInt(n, 10)
+	case r.Counts == Norm && n != 0:
+		cell = r.normal(e).text(n)
 	case r.Counts == Percent && s != 0:
 		cell = s.String()
 	}

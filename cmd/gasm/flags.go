@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/javasource"
 	"github.com/gasm-profiler/gasm/jvm"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
@@ -23,7 +25,9 @@ type reportFlags struct {
 	tooBig          int
 	printMargin     int
 	mergeMargin     int
+	mergeMethods    bool
 	showCounts      string
+	ops             float64
 	intel           bool
 	drawIntra       bool
 	drawInter       bool
@@ -36,6 +40,9 @@ type reportFlags struct {
 	format          string
 	file            string
 	saveLog         string
+	sourcePaths     []string
+	sources         *javasource.Finder // nil without
+	noPager         bool
 }
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
@@ -45,7 +52,9 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold, "do not annotate regions of more `instructions` than this")
 	flags.IntVar(&f.printMargin, "print-margin", d.PrintMargin, "show this many `instructions` around a region")
 	flags.IntVar(&f.mergeMargin, "merge-margin", d.MergeMargin, "join hot instructions at most this many `bytes` apart into a region")
-	flags.StringVar(&f.showCounts, "show-counts", "percent", "show samples as `percent` or raw")
+	flags.BoolVar(&f.mergeMethods, "merge-methods", false, "join all hot instructions of a method into one region")
+	flags.StringVar(&f.showCounts, "show-counts", "percent", "show samples as `percent`, raw, or norm (per operation)")
+	flags.Float64Var(&f.ops, "ops", 0, "`number` of operations for norm (default: from JMH's scores)")
 	flags.BoolVar(&f.intel, "intel-syntax", false, "write Intel syntax instead of AT&T")
 	flags.BoolVar(&f.drawIntra, "draw-intra-jumps", true, "draw arrows for jumps within a region")
 	flags.BoolVar(&f.drawInter, "draw-inter-jumps", false, "mark jumps that leave a region")
@@ -58,6 +67,8 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: text, json or pprof")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
 	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
+	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of Java from `PATH`, a folder or a jar or zip of sources; more than once for more")
+	flags.BoolVar(&f.noPager, "no-pager", false, "do not show the report by $GASM_PAGER, $PAGER or less on a terminal")
 }
 
 // check finds flags that make no sense, before anything runs.
@@ -73,12 +84,21 @@ func (f *reportFlags) check() error {
 	if !(f.hotThreshold >= 0 && f.hotThreshold <= 1) { // NaN is neither
 		return usage("--hot-threshold is %g; it is a share from 0 to 1", f.hotThreshold)
 	}
+	if f.ops < 0 || math.IsNaN(f.ops) || math.IsInf(f.ops, 0) {
+		return usage("--ops is %g; it is a number of operations", f.ops)
+	}
+	if f.ops > 0 && f.showCounts != "norm" {
+		return usage("--ops is for --show-counts norm")
+	}
 	for name, n := range map[string]int{"top": f.top, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "merge-margin": f.mergeMargin, "pid": f.pid} {
 		if n < 0 {
 			return usage("--%s is %d; it can't be negative", name, n)
 		}
 	}
-	return errors.Join(oneOf("show-counts", f.showCounts, "percent", "raw"),
+	if err := f.openSources(); err != nil {
+		return err
+	}
+	return errors.Join(oneOf("show-counts", f.showCounts, "percent", "raw", "norm"),
 		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, "text", "json", "pprof"))
 }
 
@@ -97,20 +117,42 @@ func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 }
 
 func (f *reportFlags) profileOptions() profile.Options {
-	o := profile.Options{HotThreshold: f.hotThreshold, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs, Locations: f.format == "pprof"}
+	pprof := f.format == "pprof" // has places instead of annotated code
+	o := profile.Options{HotThreshold: f.hotThreshold, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs, Locations: pprof}
 	if f.intel {
 		o.Syntax = disasm.Intel
 	}
 	return o
 }
 
+// normalise gives the profiles the operations that --ops names. Where counts
+// per operation are wanted and a profile has none, percents have to do.
+func (f *reportFlags) normalise(ps []profile.Profile) (note string) {
+	if f.showCounts != "norm" {
+		return ""
+	}
+	for i := range ps {
+		if f.ops > 0 {
+			ps[i].Operations = f.ops
+		}
+		if ps[i].Operations == 0 {
+			note = "counts per operation need --ops, for JMH's scores were not seen: percents are shown"
+		}
+	}
+	if note != "" {
+		f.showCounts = "percent"
+	}
+	return note
+}
+
 // reportOptions looks at where the report goes and at the environment.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	o := report.Options{ASCII: f.ascii || !utf8Locale(), Top: f.top, HotThreshold: f.hotThreshold,
 		DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter}
-	if f.showCounts == "raw" {
-		o.Counts = report.Raw
+	o.Counts = map[string]report.Counts{"raw": report.Raw, "norm": report.Norm}[f.showCounts]
+	if f.sources != nil {
+		o.Source = f.sourceLine
 	}
 	terminal := f.file == "" && term.IsTerminal(int(out.Fd()))
 	if terminal {
@@ -148,7 +190,13 @@ func (f *reportFlags) write(s streams, h report.Header, ps []profile.Profile) er
 	}
 	writeAs := map[string]func(io.Writer, report.Header, []profile.Profile, report.Options) error{
 		"text": report.WriteText, "json": report.WriteJSON, "pprof": report.WritePprof}[f.format]
-	err := writeAs(out, h, ps, f.reportOptions(s.out))
+	o := f.reportOptions(s.out)
+	var err error
+	if pager := f.pager(s.out); pager != "" {
+		err = page(s, pager, func(w io.Writer) error { return writeAs(w, h, ps, o) })
+	} else {
+		err = writeAs(out, h, ps, o)
+	}
 	if err == nil && f.file != "" {
 		err = out.Close()
 	}

@@ -165,7 +165,7 @@ func narrow(pid int, jvms []profile.JVM, trials []profile.Trial) ([]profile.JVM,
 	var narrowed []profile.Trial
 	for _, t := range trials {
 		if slices.Contains(t.PIDs, pid) {
-			t.PIDs = []int{pid}
+			t.PIDs, t.Operations = []int{pid}, 0 // what one fork did is not known
 			t.Windows = slices.DeleteFunc(slices.Clone(t.Windows), func(w profile.Window) bool { return w.PID != pid })
 			narrowed = append(narrowed, t)
 		}
@@ -189,7 +189,7 @@ func profileJVMs(logs []*printassembly.Log, jvms []jvm.JVM) []profile.JVM {
 func profileTrials(trials []jvm.Trial) []profile.Trial {
 	var out []profile.Trial
 	for i := range trials {
-		t := profile.Trial{Name: trials[i].Name, PIDs: trials[i].PIDs()}
+		t := profile.Trial{Name: trials[i].Name, PIDs: trials[i].PIDs(), Operations: trials[i].Operations}
 		for _, w := range trials[i].Windows {
 			t.Windows = append(t.Windows, profile.Window{PID: w.PID, FromMonoNanos: w.FromMonoNanos, ToMonoNanos: w.ToMonoNanos})
 		}

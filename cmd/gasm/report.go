@@ -156,6 +156,9 @@ func finish(s streams, flags *reportFlags, c *jvm.Capture, j *joined) error {
 		h.Events = j.events // what was sampled counts, not what was asked for
 	}
 	h.Notes = append(h.Notes, j.notes()...)
+	if note := flags.normalise(j.profiles); note != "" {
+		h.Notes = append(h.Notes, note)
+	}
 	if err := flags.write(s, h, j.profiles); err != nil {
 		return err
 	}

@@ -60,6 +60,9 @@ func TestSaveLogSums(t *testing.T) {
 			sum, headings := int64(0), 0
 			for line := range strings.Lines(string(text)) {
 				line = strings.TrimSuffix(line, "\n")
+				if strings.HasPrefix(line, "stub, not printed, ") {
+					continue // the log has no heading for it
+				}
 				if savedHeading.MatchString(line) {
 					headings++
 				} else if m := savedRow.FindStringSubmatch(line); m != nil && strings.TrimSpace(m[1]) != "" {

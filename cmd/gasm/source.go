@@ -1,0 +1,22 @@
+package main
+
+import "github.com/gasm-profiler/gasm/javasource"
+
+// openSources opens what --source names, before anything runs.
+func (f *reportFlags) openSources() error {
+	if len(f.sourcePaths) == 0 {
+		return nil
+	}
+	finder, err := javasource.New(f.sourcePaths)
+	if err != nil {
+		return usage("--source: %v", err)
+	}
+	f.sources = finder
+	return nil
+}
+
+// sourceLine finds a line for the report; "" for none.
+func (f *reportFlags) sourceLine(method string, line int) string {
+	text, _ := f.sources.Line(method, line)
+	return text
+}

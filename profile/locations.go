@@ -1,0 +1,95 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A Location is a place in one process with the samples there: a program
+// counter in the code cache, or a function outside of it.
+type Location struct {
+	PID int
+	// PC is the address in the code cache or, of unresolved samples, near it.
+	// It is 0 for native code, whose samples are counted by function: its
+	// addresses tell nothing without the files that were mapped there.
+	PC uint64
+	// Source is the row of [Profile.Sources] that the samples are in.
+	Source string
+	// Module is that of a [NativeFunction], "" for all other code.
+	Module string
+	// Name is the method's, the stub's, the codelet's or the native function's;
+	// "" when it is unknown.
+	Name      string
+	CompileID int // of compiled code; 0 without one
+	// Frames is the inlining chain of compiled code, innermost first; without
+	// debug info it is the method itself. Nil for all other code.
+	Frames []printassembly.Frame
+	Counts Counts
+}
+
+// locations gives each profiled sample its place, once.
+func (w *work) locations(sampled []*sampledBlob) []Location {
+	var all []Location
+	for _, s := range sampled {
+		for pc, c := range s.at {
+			l := Location{PID: s.pid, PC: pc, Source: s.Source(), Name: s.Name, CompileID: s.ID, Counts: c}
+			if s.Kind.Java() {
+				l.Frames = w.chain(s, pc)
+			}
+			all = append(all, l)
+		}
+	}
+	for key, c := range w.trial.native {
+		all = append(all, Location{PID: key.pid, Source: key.module, Module: key.module, Name: key.symbol, Counts: w.counts(c)})
+	}
+	for key, c := range w.trial.unresolved {
+		all = append(all, Location{PID: key.pid, PC: key.pc, Source: UnresolvedSource, Counts: w.counts(c)})
+	}
+	slices.SortFunc(all, func(a, b Location) int {
+		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
+			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CompileID, b.CompileID))
+	})
+	return all
+}
+
+// unresolved sums up the samples that nothing knows the address of.
+func (w *work) unresolved() Counts {
+	sum := make(Counts, w.n)
+	for _, c := range w.trial.unresolved {
+		sum.Add(c)
+	}
+	return sum
+}
+
+// startWall gives [Profile.StartWallNanos].
+func (w *work) startWall() int64 {
+	var first int64
+	for _, pid := range w.trial.PIDs {
+		i, ok := w.b.byPID[pid]
+		if !ok || w.b.jvms[i].Log.StartWallMillis == 0 {
+			continue
+		}
+		j := w.b.jvms[i]
+		from := j.StartMonoNanos
+		if at, ok := w.trial.firstWindow(pid); ok && from > 0 {
+			from = at
+		}
+		start := j.Log.StartWallMillis*1e6 + from - j.StartMonoNanos
+		if first == 0 || start < first {
+			first = start
+		}
+	}
+	return first
+}
+
+// firstWindow gives the start of a process's first window.
+func (t *trialCounts) firstWindow(pid int) (from int64, ok bool) {
+	for _, win := range t.Windows {
+		if win.PID == pid && (!ok || win.FromMonoNanos < from) {
+			from, ok = win.FromMonoNanos, true
+		}
+	}
+	return from, ok
+}

@@ -1,0 +1,152 @@
+package profile
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+func withLocations() Options {
+	opts := DefaultOptions()
+	opts.Locations = true
+	return opts
+}
+
+// checkLocations fails where the locations don't add up to the rest.
+func checkLocations(t *testing.T, p *Profile) {
+	t.Helper()
+	profiled := make(Counts, len(p.Events))
+	sources, frames, natives := map[string]Counts{}, map[string]Counts{}, map[nativeKey]Counts{}
+	for _, l := range p.Locations {
+		require.Len(t, l.Counts, len(p.Events))
+		require.Contains(t, p.PIDs, l.PID)
+		profiled.Add(l.Counts)
+		addTo(sources, l.Source, l.Counts)
+		if len(l.Frames) > 0 {
+			addTo(frames, l.Frames[0].Method, l.Counts)
+			require.NotZero(t, l.PC)
+		}
+		if l.Module != "" {
+			addTo(natives, nativeKey{0, l.Module, l.Name}, l.Counts)
+			require.Zero(t, l.PC)
+		}
+	}
+	for e, a := range p.Accounts {
+		require.Equal(t, a.Profiled, profiled[e])
+	}
+	wantSources, wantFrames, wantNatives := map[string]Counts{}, map[string]Counts{}, map[nativeKey]Counts{}
+	for _, s := range p.Sources {
+		wantSources[s.Source] = s.Counts
+	}
+	for _, f := range p.Frames {
+		if slices.Max(f.Counts) > 0 {
+			wantFrames[f.Method] = f.Counts
+		}
+	}
+	for _, f := range p.Native {
+		wantNatives[nativeKey{0, f.Module, f.Symbol}] = f.Counts
+	}
+	require.Equal(t, wantSources, sources)
+	require.Equal(t, wantFrames, frames)
+	require.Equal(t, wantNatives, natives)
+}
+
+func addTo[K comparable](m map[K]Counts, key K, c Counts) {
+	if m[key] == nil {
+		m[key] = make(Counts, len(c))
+	}
+	m[key].Add(c)
+}
+
+// Two JVMs with the same code at the same place, and one of everything.
+func TestLocations(t *testing.T) {
+	const inlined = `9090 9090
+		 ;*iadd {reexecute=0}
+		 ; - A::inner@4 (line 12)
+		 ; - A::a@9 (line 3)
+		 4801 d090`
+	log := func() *printassembly.Log {
+		return newLog(t, stub("copy", 0x100, nops(16)), codelet("iload  21 iload", 0x200, nops(16)),
+			c2(10, 7, "A::a", 0x1000, inlined), method("n/a", 10, 8, 0, "A::wrapped", 0x2000, nops(16)))
+	}
+	b := NewBuilder([]JVM{{PID: 1, Log: log()}, {PID: 2, Log: log()}}, nil)
+	instructions := native(2, 15, "libc.so.6", "memcpy")
+	instructions.Event = "instructions"
+	add(b, slices.Concat(
+		repeat(5, at(1, 15, 0x1000)), repeat(4, at(2, 15, 0x1000)), // inlined
+		repeat(3, at(1, 15, 0x2000)), repeat(2, at(1, 15, 0x100)), repeat(2, at(1, 15, 0x200)),
+		repeat(1, at(1, 15, 0x9000)), repeat(1, at(2, 15, 0x9000)), // unresolved
+		repeat(7, native(1, 15, "libc.so.6", "memcpy")), repeat(6, native(2, 15, "libc.so.6", "memcpy")),
+		repeat(1, native(2, 15, "kernel", "")))...)
+	b.Add(&instructions)
+
+	opts := withLocations()
+	opts.SkipStubs, opts.SkipInterpreter = true, true
+	p := build(t, b, opts)[0]
+	checkLocations(t, &p)
+	chain := []printassembly.Frame{{Method: "A::inner", BCI: 4, Line: 12}, {Method: "A::a", BCI: 9, Line: 3}}
+	assert.Equal(t, []Location{
+		{PID: 1, Source: "libc.so.6", Module: "libc.so.6", Name: "memcpy", Counts: Counts{7, 0}},
+		{PID: 2, Source: "libc.so.6", Module: "libc.so.6", Name: "memcpy", Counts: Counts{6, 1}},
+		{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 7, Frames: chain, Counts: Counts{5, 0}},
+		{PID: 2, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 7, Frames: chain, Counts: Counts{4, 0}},
+		{PID: 1, PC: 0x2000, Source: "native wrapper", Name: "A::wrapped", CompileID: 8, Frames: []printassembly.Frame{{Method: "A::wrapped"}}, Counts: Counts{3, 0}},
+		{PID: 1, PC: 0x100, Source: "stub", Name: "StubRoutines::copy", Counts: Counts{2, 0}},
+		{PID: 1, PC: 0x200, Source: "interpreter", Name: "iload", Counts: Counts{2, 0}},
+		{PID: 1, PC: 0x9000, Source: "unresolved", Counts: Counts{1, 0}},
+		{PID: 2, Source: "kernel", Module: "kernel", Counts: Counts{1, 0}},
+		{PID: 2, PC: 0x9000, Source: "unresolved", Counts: Counts{1, 0}},
+	}, p.Locations)
+	assert.Equal(t, []NativeFunction{{"libc.so.6", "memcpy", Counts{13, 1}}, {"kernel", "", Counts{1, 0}}}, p.Native, "of both JVMs")
+
+	opts.Locations = false
+	without := b.Build(opts)[0]
+	assert.Nil(t, without.Locations)
+	p.Locations = nil
+	assert.Equal(t, without, p, "they change nothing else")
+}
+
+func TestLocationsOfCaptures(t *testing.T) {
+	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none-dtrace", "jdk25-lean-none"} {
+		text := readCapture(t, name, "asm.log")
+		log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
+		require.NoError(t, err)
+		samples := realSamples(t, readCapture(t, name, "samples.txt"))
+		b := NewBuilder([]JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}, nil)
+		add(b, samples...)
+		p := b.Build(withLocations())[0]
+		checkLocations(t, &p)
+		assert.Equal(t, log.StartWallMillis*1e6, p.StartWallNanos)
+		inlined := slices.ContainsFunc(p.Locations, func(l Location) bool { return len(l.Frames) > 1 })
+		assert.Equal(t, name != "jdk11-lean-none", inlined, "%s: inlined frames", name)
+	}
+}
+
+func TestStartWallNanos(t *testing.T) {
+	log := func(ms string) *printassembly.Log {
+		text := "<hotspot_log version='160 1' process='1' time_ms='" + ms + "'>\n</hotspot_log>\n"
+		l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "asm.log")
+		require.NoError(t, err)
+		return l
+	}
+	jvms := []JVM{{PID: 1, Log: log("2000"), StartMonoNanos: 5e9}, {PID: 2, Log: log("3000"), StartMonoNanos: 6e9}, {PID: 3, Log: log("0"), StartMonoNanos: 1}}
+	for _, c := range []struct {
+		trial Trial
+		want  int64
+	}{
+		{Trial{PIDs: []int{2, 1, 3}}, 2e9},
+		{Trial{PIDs: []int{2}}, 3e9},
+		{Trial{PIDs: []int{3, 4}}, 0},
+		{Trial{PIDs: []int{1, 2}, Windows: []Window{{1, 8e9, 9e9}, {1, 7e9, 8e9}, {2, 10e9, 11e9}}}, 4e9},
+		{Trial{PIDs: []int{1}, Windows: []Window{{1, 4.5e9, 9e9}}}, 1.5e9}, // from before the JVM on
+	} {
+		got := NewBuilder(jvms, []Trial{c.trial}).Build(DefaultOptions())[0].StartWallNanos
+		assert.Equal(t, c.want, got, "%+v", c.trial)
+	}
+}

@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+const (
+	// maxForkColumns is how many JVMs have a column each; of more there are the
+	// least, the median and the most.
+	maxForkColumns = 6
+	// A method is in the table of forks with this share of one of them.
+	leastForkShare = 200 // 2 %
+	maxForkRows    = 10
+)
+
+// A forkRow is something that the JVMs of a trial have different shares of.
+type forkRow struct {
+	source, name string
+	counts       []int64 // by JVM, of the first event
+}
+
+// forkTable compares the JVMs of a profile by the shares that the hottest
+// methods have of each: of a benchmark that runs in two ways, the columns show
+// which JVM took which.
+func (r *textReport) forkTable() {
+	var jvms []profile.JVMShare
+	var at []int // their places in Shares
+	for i, s := range r.p.Shares {
+		if s.Counts[0] > 0 {
+			jvms, at = append(jvms, s), append(at, i)
+		}
+	}
+	if len(jvms) < 2 {
+		return
+	}
+	header, columns := []string{}, [][]string{}
+	rows := r.forkRows(jvms, at)
+	for i, name := range r.forkNames(jvms) {
+		header = append(header, name)
+		columns = append(columns, r.forkColumn(rows, jvms, func(shares []share) share { return shares[i] }))
+	}
+	if len(jvms) > maxForkColumns {
+		header, columns = []string{"least", "median", "most"}, [][]string{
+			r.forkColumn(rows, jvms, slices.Min[[]share]),
+			r.forkColumn(rows, jvms, func(shares []share) share {
+				sorted := slices.Sorted(slices.Values(shares))
+				return sorted[len(sorted)/2]
+			}),
+			r.forkColumn(rows, jvms, slices.Max[[]share]),
+		}
+	}
+	spread := r.forkColumn(rows, jvms, func(shares []share) share { return slices.Max(shares) - slices.Min(shares) })
+	columns = append(columns, spread)
+	header = append(header, "spread", "", "")
+	var sources, names []string
+	for _, row := range rows {
+		sources = append(sources, row.source)
+		names = append(names, row.name)
+	}
+	columns = append(columns, sources, names)
+	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)
+	r.rule("Forks Compared (each JVM's own 100%)")
+	for _, line := range renderTable(header, transpose(columns), append(aligns, tw.AlignLeft)) {
+		r.line("%s", line)
+	}
+	r.endRule()
+	r.forkSamples(jvms)
+	r.line("")
+}
+
+// forkNames are the columns' headings: JMH's numbers, or process ids.
+func (r *textReport) forkNames(jvms []profile.JVMShare) []string {
+	names := make([]string, len(jvms))
+	for i, s := range jvms {
+		names[i] = "pid " + strconv.Itoa(s.PID)
+		for _, j := range r.header.JVMs {
+			if j.PID == s.PID && j.Fork > 0 {
+				names[i] = "fork " + strconv.Itoa(j.Fork)
+			}
+		}
+	}
+	return names
+}
+
+// forkRows are the hottest methods, hottest first, and what is native.
+func (r *textReport) forkRows(jvms []profile.JVMShare, at []int) []forkRow {
+	var rows []forkRow
+	for _, m := range r.p.Methods {
+		row := forkRow{source: m.Source, name: m.Name}
+		hot := false
+		for i, k := range at {
+			n := m.PerJVM[k][0]
+			row.counts = append(row.counts, n)
+			hot = hot || shareOf(n, jvms[i].Counts[0]) >= leastForkShare
+		}
+		if hot && len(rows) < maxForkRows {
+			rows = append(rows, row)
+		}
+	}
+	native := forkRow{name: "<native code and kernel>"}
+	for _, s := range jvms {
+		native.counts = append(native.counts, s.Native[0])
+	}
+	return append(rows, native)
+}
+
+// forkColumn makes a column of one number per row, out of the row's shares of
+// each JVM.
+func (r *textReport) forkColumn(rows []forkRow, jvms []profile.JVMShare, number func([]share) share) []string {
+	var cells []string
+	for _, row := range rows {
+		shares := make([]share, len(jvms))
+		for i := range jvms {
+			shares[i] = shareOf(row.counts[i], jvms[i].Counts[0])
+		}
+		cells = append(cells, padLeft(number(shares).String(), len("100.00%")))
+	}
+	return cells
+}
+
+// forkSamples says how much the columns are worth: the standard error of a
+// share of a half, twice, in the JVM with the fewest samples.
+func (r *textReport) forkSamples(jvms []profile.JVMShare) {
+	least := jvms[0].Counts[0]
+	for _, s := range jvms {
+		least = min(least, s.Counts[0])
+	}
+	r.line("%s", r.paint(dim, fmt.Sprintf("A JVM has %d samples or more: a spread of up to %.1f points is chance.",
+		least, 100*chance(least))))
+}
+
+// chance is how far two shares of a half, of n samples each, are apart by
+// chance: less than this in 99 of 100 cases.
+func chance(n int64) float64 {
+	return 2.58 * math.Sqrt(2*0.25/float64(n))
+}

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// maxMargin is how many columns a name in the margin may take, unless it takes more to tell two methods apart.
+const maxMargin = 16
+
+// A margin says which Java method the instructions of a region were made of, where these are several: its name at the
+// first instruction of a run, and a line down to the last. Width is 0 for a region of one method.
+type margin struct {
+	width int
+	at    []string // per line
+	after []string // for rows between the line and the next one
+}
+
+// layoutMargin finds the runs of instructions with the same innermost method. Lines without debug info stay blank.
+func layoutMargin(lines []profile.Line, g glyphs) margin {
+	m := margin{at: make([]string, len(lines)), after: make([]string, len(lines))}
+	var methods []string
+	for i := range lines {
+		if method := innermost(&lines[i]); method != "" && !slices.Contains(methods, method) {
+			methods = append(methods, method)
+		}
+	}
+	if len(methods) < 2 {
+		return m
+	}
+	labels := marginLabels(methods, g.ellipsis)
+	for i := range lines {
+		method := innermost(&lines[i])
+		// What a gap leaves out may be of another method, so the name comes again behind it.
+		if i > 0 && method != "" && method == innermost(&lines[i-1]) && lines[i].Lo <= lines[i-1].Hi {
+			m.at[i], m.after[i-1] = string(g.pass), string(g.pass)
+			continue
+		}
+		m.at[i] = labels[method]
+		m.width = max(m.width, utf8.RuneCountInString(m.at[i]))
+	}
+	return m
+}
+
+// innermost is the method that an instruction was made of, "" when that is unknown.
+func innermost(l *profile.Line) string {
+	if len(l.Frames) == 0 {
+		return ""
+	}
+	return l.Frames[0].Method
+}
+
+// marginLabels gives each method a short name that none of the others has.
+func marginLabels(methods []string, ellipsis string) map[string]string {
+	labels, level := map[string]string{}, map[string]int{}
+	for {
+		owners := map[string][]string{}
+		for _, method := range methods {
+			labels[method] = marginForms[level[method]](method, ellipsis)
+			owners[labels[method]] = append(owners[labels[method]], method)
+		}
+		again := false
+		for _, same := range owners {
+			for _, method := range same {
+				if len(same) > 1 && level[method] < len(marginForms)-1 {
+					level[method]++
+					again = true
+				}
+			}
+		}
+		if !again {
+			return labels
+		}
+	}
+}
+
+// marginForms are the names that a method may have in the margin, the shortest first. Each is taken where the ones
+// before are another method's as well.
+var marginForms = []func(method, ellipsis string) string{
+	func(method, ellipsis string) string {
+		_, name := simpleNames(method)
+		if strings.HasPrefix(name, "<") { // <init> tells nothing without its class
+			return withClass(method, ellipsis)
+		}
+		return cutEnd(name, maxMargin, ellipsis)
+	},
+	withClass,
+	func(method, ellipsis string) string {
+		class, name := simpleNames(method)
+		return shortMiddle(class+"."+name, maxMargin, ellipsis)
+	},
+	func(method, _ string) string {
+		class, name := simpleNames(method)
+		return class + "." + name
+	},
+	func(method, _ string) string { return strings.Replace(method, "::", ".", 1) },
+}
+
+// withClass is Class.method, of which the class is cut first.
+func withClass(method, ellipsis string) string {
+	const leastClass = 4 // runes that still tell something
+	class, name := simpleNames(method)
+	room := maxMargin - utf8.RuneCountInString("."+name)
+	return cutEnd(cutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)
+}
+
+// simpleNames takes pkg.Outer$Inner::method apart: Inner and method. An anonymous class keeps the one around it
+// (Outer$1), a hidden one loses its address.
+func simpleNames(method string) (class, name string) {
+	class, name, found := strings.Cut(method, "::")
+	if !found {
+		return "", method
+	}
+	if i := strings.IndexAny(class, "/+"); i > 0 {
+		class = class[:i]
+	}
+	class = class[strings.LastIndexByte(class, '.')+1:]
+	if i := strings.LastIndexByte(class, '$'); i >= 0 {
+		if first, _ := utf8.DecodeRuneInString(class[i+1:]); unicode.IsLetter(first) {
+			class = class[i+1:]
+		}
+	}
+	return class, name
+}
+
+// cutEnd makes s at most width runes long by cutting off its end.
+func cutEnd(s string, width int, ellipsis string) string {
+	runes := []rune(s)
+	keep := width - utf8.RuneCountInString(ellipsis)
+	if len(runes) <= width || keep < 1 {
+		return s
+	}
+	return string(runes[:keep]) + ellipsis
+}

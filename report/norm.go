@@ -1,0 +1,68 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A normal turns samples of one event into an amount per operation.
+type normal struct {
+	factor   float64 // of a sample
+	decimals int
+	unit     string // "ns", "samples per 1000 operations"
+}
+
+// timeEvents are sampled as often as time passes while the CPU works: by the
+// clock, or, with a frequency, by an event that goes on like it.
+var timeEvents = []string{"cpu-clock", "task-clock", "cycles", "cpu-cycles", "ref-cycles", "bus-cycles"}
+
+// normal gives the scale for event e: CPU time where a sample stands for a
+// time, samples elsewhere. The unit suits the whole profile.
+func (r *textReport) normal(e int) normal {
+	total, ops := float64(r.p.Accounts[e].Profiled), r.p.Operations
+	event := r.p.Events[e]
+	if r.header.Frequency <= 0 || !slices.Contains(timeEvents, event) && !strings.HasPrefix(event, "profile-") {
+		return scaled(total, normal{factor: 1000 / ops, unit: "samples per 1000 operations"})
+	}
+	n := normal{factor: 1e9 / float64(r.header.Frequency) / ops, unit: "ns"}
+	for _, unit := range []string{"us", "ms", "s"} {
+		if total*n.factor < 10000 {
+			break
+		}
+		n.factor, n.unit = n.factor/1000, unit
+	}
+	n.unit = "CPU time per operation, in " + n.unit
+	return scaled(total, n)
+}
+
+// scaled chooses the decimals: five digits for the whole.
+func scaled(total float64, n normal) normal {
+	digits := 1
+	if whole := total * n.factor; whole > 0 {
+		digits = int(math.Floor(math.Log10(whole))) + 1
+	}
+	n.decimals = min(max(5-digits, 0), 6)
+	return n
+}
+
+func (n normal) text(samples int64) string {
+	return strconv.FormatFloat(float64(samples)*n.factor, 'f', n.decimals, 64)
+}
+
+// countsUnit says what the numbers of the report are.
+func (r *textReport) countsUnit() string {
+	switch r.Counts {
+	case Raw:
+		return "Event counts are numbers of samples."
+	case Norm:
+		var units []string
+		for e := range r.p.Events {
+			units = append(units, r.normal(e).unit)
+		}
+		return fmt.Sprintf("Event counts are %s (%.4g operations).", strings.Join(slices.Compact(units), " and "), r.p.Operations)
+	}
+	return "Event counts are percents of total event count."
+}
