@@ -93,6 +93,7 @@ func (w *work) profile() Profile {
 	p.Frames = w.frames(sampled)
 	p.Native = w.native()
 	p.Sources = w.sources(sampled, p.Native)
+	p.Threads = w.threads()
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}

@@ -57,6 +57,7 @@ type trialCounts struct {
 	code            map[codeKey]Counts
 	native          map[nativeKey]Counts
 	unresolved      map[processPC]Counts
+	threads         map[string]Counts // by name; "" is unknown
 }
 
 type codeKey struct {
@@ -96,7 +97,7 @@ func NewBuilder(jvms []JVM, trials []Trial, events ...string) *Builder {
 	}
 	for i, t := range trials {
 		b.trials = append(b.trials, &trialCounts{Trial: t, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{},
-			unresolved: map[processPC]Counts{}})
+			unresolved: map[processPC]Counts{}, threads: map[string]Counts{}})
 		for _, pid := range distinct(slices.Clone(t.PIDs)) {
 			b.ofPID[pid] = append(b.ofPID[pid], i)
 		}
@@ -148,6 +149,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 			bump(&t.outside, e, 1)
 			continue
 		}
+		bumpAt(t.threads, s.Thread, e)
 		b.place(t, pid, e, s)
 	}
 }

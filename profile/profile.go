@@ -67,6 +67,7 @@ type Profile struct {
 	Frames  []FrameTotal
 	Native  []NativeFunction // hottest first, kernel included
 	Sources []Source         // hottest first; they add up to Profiled
+	Threads []ThreadKind     // hottest first; they add up to Profiled. Nil when the sampler names no threads
 	// Locations are in no report's tables, so they are there only when
 	// [Options.Locations] asks for them. They add up to Profiled, whatever
 	// kinds of code the options leave out of the lists above.

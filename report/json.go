@@ -37,17 +37,18 @@ type jsonJVM struct {
 }
 
 type jsonProfile struct {
-	Trial         string         `json:"trial"`
-	PIDs          []int          `json:"pids"`
-	WindowSeconds float64        `json:"window_seconds"`
-	Account       perEvent       `json:"account"`
-	JVMs          []jsonJVMShare `json:"jvms"`
-	Regions       []jsonRegion   `json:"regions"`
-	Methods       []jsonMethod   `json:"methods"`
-	Frames        []jsonFrames   `json:"frames"`
-	Native        []jsonNative   `json:"native"`
-	Sources       []jsonSource   `json:"sources"`
-	Warnings      []string       `json:"warnings"`
+	Trial         string           `json:"trial"`
+	PIDs          []int            `json:"pids"`
+	WindowSeconds float64          `json:"window_seconds"`
+	Account       perEvent         `json:"account"`
+	JVMs          []jsonJVMShare   `json:"jvms"`
+	Regions       []jsonRegion     `json:"regions"`
+	Methods       []jsonMethod     `json:"methods"`
+	Frames        []jsonFrames     `json:"frames"`
+	Native        []jsonNative     `json:"native"`
+	Sources       []jsonSource     `json:"sources"`
+	Threads       []jsonThreadKind `json:"threads"`
+	Warnings      []string         `json:"warnings"`
 }
 
 type jsonAccount struct {
@@ -126,6 +127,18 @@ type jsonLineTotal struct {
 type jsonNative struct {
 	Module string   `json:"module"`
 	Symbol string   `json:"symbol"`
+	Counts perEvent `json:"counts"`
+}
+
+// jsonThreadKind sums up threads that do the same sort of work.
+type jsonThreadKind struct {
+	Kind    string       `json:"kind"`
+	Counts  perEvent     `json:"counts"`
+	Threads []jsonThread `json:"threads"`
+}
+
+type jsonThread struct {
+	Name   string   `json:"name"`
 	Counts perEvent `json:"counts"`
 }
 
@@ -232,6 +245,11 @@ func newJSONProfile(p *profile.Profile) jsonProfile {
 		}),
 		Sources: each(p.Sources, func(s *profile.Source) jsonSource {
 			return jsonSource{s.Source, counts(s.Counts)}
+		}),
+		Threads: each(p.Threads, func(k *profile.ThreadKind) jsonThreadKind {
+			return jsonThreadKind{k.Kind, counts(k.Counts), each(k.Threads, func(t *profile.Thread) jsonThread {
+				return jsonThread{t.Name, counts(t.Counts)}
+			})}
 		}),
 		Warnings: list(p.Warnings),
 	}

@@ -81,6 +81,7 @@ func (r *textReport) trial() {
 		r.frameTable()
 		r.nativeTable()
 		r.sourceTable()
+		r.threadTable()
 		r.forkTable()
 	}
 	r.account()

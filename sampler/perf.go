@@ -28,7 +28,7 @@ const (
 )
 
 // perfFields are the fields that a PerfReader expects.
-const perfFields = "pid,tid,time,event,ip,sym,dso"
+const perfFields = "comm,pid,tid,time,event,ip,sym,dso"
 
 // bestEvents are tried in this order when the user names none.
 var bestEvents = []string{"cycles:P", "cycles", "cpu-clock"}

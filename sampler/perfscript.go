@@ -32,7 +32,7 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
 
 // A PerfReader reads the text of `perf script` with the fields
-// [pid,tid,][time,]event,ip,[sym,]dso. Every line that is not empty and not a #
+// [[comm,]pid,tid,][time,]event,ip,[sym,]dso. Every line that is not empty and not a #
 // comment is one record.
 type PerfReader struct {
 	name string
@@ -50,6 +50,7 @@ type PerfReader struct {
 	events  map[string]event
 	symbols map[string]string
 	modules map[string]module
+	threads map[string]string
 
 	samples      bool // a sample was seen
 	kernelEvents bool // one of them was of an event that includes the kernel
@@ -67,6 +68,7 @@ func NewPerfReader(r io.Reader, name string) *PerfReader {
 		events:  make(map[string]event),
 		symbols: make(map[string]string),
 		modules: make(map[string]module),
+		threads: make(map[string]string),
 	}
 }
 
@@ -109,6 +111,8 @@ func (r *PerfReader) parse(line []byte) {
 	rest := line
 	if pid, tid, after, ok := cutIDs(rest); ok {
 		s.PID, s.TID, rest = pid, tid, after
+	} else if thread, pid, tid, after, ok := cutThread(rest); ok {
+		s.Thread, s.PID, s.TID, rest = intern(r.threads, thread), pid, tid, after
 	}
 	if nanos, after, ok := cutTime(rest); ok {
 		s.MonoNanos, rest = nanos, after
@@ -209,6 +213,25 @@ func cutIDs(text []byte) (pid, tid int, rest []byte, ok bool) {
 		return 0, 0, text, false
 	}
 	return pid, tid, trimBlanks(rest), true
+}
+
+// cutThread cuts a thread's name and the ids behind it: "C2 CompilerThre
+// 24997/25003". The name may hold anything, so the ids are those that a time
+// follows.
+func cutThread(text []byte) (name []byte, pid, tid int, rest []byte, ok bool) {
+	for i := 1; i < len(text); i++ {
+		if !isBlank(text[i-1]) || isBlank(text[i]) {
+			continue
+		}
+		pid, tid, rest, ok := cutIDs(text[i:])
+		if !ok {
+			continue
+		}
+		if _, _, ok := cutTime(rest); ok {
+			return bytes.TrimRight(text[:i], " \t"), pid, tid, rest, true
+		}
+	}
+	return nil, 0, 0, text, false
 }
 
 // cutTime cuts "1884.749632617:" (seconds with 1 to 9 decimals) and the blanks

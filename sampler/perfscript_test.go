@@ -54,6 +54,12 @@ func TestPerfSample(t *testing.T) {
 		Sample{MonoNanos: 1000, PID: -1, TID: -1, Event: "cycles"})
 	check("7/8   \t2.5: cycles: 10 f+0x1f (/b/libc.so.6)\r",
 		Sample{MonoNanos: 2500 * ms, PID: 7, TID: 8, PC: 0x10, Event: "cycles", Symbol: "f", Module: "libc.so.6"})
+	check("java 24997/24998  1884.749632617: cpu-clock:      10 f (/b/libc.so.6)",
+		Sample{MonoNanos: 1884749632617, Thread: "java", PID: 24997, TID: 24998, PC: 0x10, Event: "cpu-clock", Symbol: "f", Module: "libc.so.6"})
+	check("  C2 CompilerThre 24997/25003     1.500000000: cpu_core/cycles/P:      10 f (/b/libc.so.6)",
+		Sample{MonoNanos: 1500 * ms, Thread: "C2 CompilerThre", PID: 24997, TID: 25003, PC: 0x10, Event: "cycles", Symbol: "f", Module: "libc.so.6"})
+	check("a 1/2 b: 3/4  -1/-1     1.5: cycles:      10 f (/b/libc.so.6)",
+		Sample{MonoNanos: 1500 * ms, Thread: "a 1/2 b: 3/4", PID: -1, TID: -1, PC: 0x10, Event: "cycles", Symbol: "f", Module: "libc.so.6"})
 	// JMH saves no pid, others no time, and a sample without sym has no symbol.
 	check("  1884.749632617:  cpu-clock:u:      7fae1ee6fd10 [unknown] (/tmp/perf-24997.map)",
 		Sample{MonoNanos: 1884749632617, PID: NoPID, TID: NoPID, PC: 0x7fae1ee6fd10, Event: "cpu-clock"})

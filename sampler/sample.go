@@ -2,8 +2,9 @@ package sampler
 
 // A Sample is one program counter that the sampler saw.
 type Sample struct {
-	MonoNanos int64 // CLOCK_MONOTONIC; -1 when the text has no time
-	PID, TID  int   // NoPID when the text has none; 0 is the idle task, -1 one that perf could not name
+	MonoNanos int64  // CLOCK_MONOTONIC; -1 when the text has no time
+	PID, TID  int    // NoPID when the text has none; 0 is the idle task, -1 one that perf could not name
+	Thread    string // the thread's name, of 15 bytes at most; "" when the text has none
 	PC        uint64
 	// Event is the event's bare name: "cycles" for "cpu_core/cycles/Pu" and
 	// "cycles:P".
