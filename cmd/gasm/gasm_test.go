@@ -203,6 +203,11 @@ type jsonProfile struct {
 	Frames []struct {
 		Method string
 		Counts map[string]int64
+		Total  map[string]int64
+	}
+	Threads []struct {
+		Kind   string
+		Counts map[string]int64
 	}
 	Native []struct {
 		Module, Symbol string
@@ -231,6 +236,13 @@ func readReport(t *testing.T, text []byte) jsonReport {
 				sources += s.Counts[event]
 			}
 			assert.Equal(t, a.Profiled, sources, "%s %s: sources", p.Trial, event)
+			if len(p.Threads) > 0 {
+				var threads int64
+				for _, k := range p.Threads {
+					threads += k.Counts[event]
+				}
+				assert.Equal(t, a.Profiled, threads, "%s %s: threads", p.Trial, event)
+			}
 			for _, m := range p.Methods {
 				methods += m.Counts[event]
 			}

@@ -35,41 +35,17 @@ func TestShares(t *testing.T) {
 
 // profileShares profiles Shares and compares its shares with its own figures.
 func profileShares(t *testing.T, java, sampler string) *jsonProfile {
-	classes := javaPrograms(t)
-	file := filepath.Join(t.TempDir(), "report.json")
 	temp := t.TempDir()
-	r := runGasm(t, []string{"profile", "--sampler", sampler, "--format", "json", "--report", file,
-		"--window-start", "^MEASURE", "--window-end", "^DONE",
-		"--", java, "-XX:CompileCommand=dontinline,Shares::heavy", "-XX:CompileCommand=dontinline,Shares::middle",
-		"-XX:CompileCommand=dontinline,Shares::light", "-cp", classes, "Shares"}, withEnv("TMPDIR="+temp))
-	require.Equal(t, 0, r.code, r.stderr)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	rep := readReport(t, text)
-	assert.Equal(t, sampler, rep.Capture.Sampler)
-	require.Len(t, rep.Profiles, 1)
-	p := &rep.Profiles[0]
+	p, own := runShares(t, java, "dontinline", sampler, withEnv("TMPDIR="+temp))
 	assert.InDelta(t, 3, p.Window, 0.5, "MEASURE to DONE are 3 s of CPU time")
 	unresolvedAtMost(t, p, 0.005)
-
-	got, total := map[string]float64{}, 0.0
+	got := map[string]int64{}
 	for _, m := range p.Methods {
 		if method, ok := strings.CutPrefix(m.Name, "Shares::"); ok {
-			got[method] += float64(m.Counts[p.hottestEvent()])
+			got[method] += m.Counts[p.hottestEvent()]
 		}
 	}
-	own := shareLine.FindAllStringSubmatch(r.stdout, -1)
-	require.Len(t, own, 3, r.stdout)
-	for _, m := range own {
-		total += got[m[1]]
-	}
-	for _, m := range own {
-		want, err := strconv.ParseFloat(m[2], 64)
-		require.NoError(t, err)
-		share := got[m[1]] / total
-		t.Logf("%-6s by itself %.1f %%, by gasm with %s %.1f %%", m[1], 100*want, sampler, 100*share)
-		assert.LessOrEqual(t, math.Abs(want-share), 0.03, m[1])
-	}
+	compareShares(t, own, got, 0.03)
 	// One sample each 1/1001 s of the thread's CPU time, at most.
 	assert.InEpsilon(t, 3*1001, p.Account[p.hottestEvent()].Profiled, 0.2, "samples in the window")
 	left, err := os.ReadDir(temp)
@@ -79,6 +55,75 @@ func profileShares(t *testing.T, java, sampler string) *jsonProfile {
 		assert.True(t, strings.HasPrefix(e.Name(), "hsperfdata"), "left behind: %s", e.Name())
 	}
 	return p
+}
+
+// runShares profiles Shares, its three methods inlined or not, and gives the
+// shares that it measured itself.
+func runShares(t *testing.T, java, inline, sampler string, opts ...runOpt) (p *jsonProfile, own map[string]float64) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.json")
+	command := []string{"profile", "--sampler", sampler, "--format", "json", "--report", file,
+		"--window-start", "^MEASURE", "--window-end", "^DONE", "--", java}
+	for _, method := range []string{"heavy", "middle", "light"} {
+		command = append(command, "-XX:CompileCommand="+inline+",Shares::"+method)
+	}
+	r := runGasm(t, append(command, "-cp", javaPrograms(t), "Shares"), opts...)
+	require.Equal(t, 0, r.code, r.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	rep := readReport(t, text)
+	assert.Equal(t, sampler, rep.Capture.Sampler)
+	require.Len(t, rep.Profiles, 1)
+	own = map[string]float64{}
+	for _, m := range shareLine.FindAllStringSubmatch(r.stdout, -1) {
+		own[m[1]], err = strconv.ParseFloat(m[2], 64)
+		require.NoError(t, err)
+	}
+	require.Len(t, own, 3, r.stdout)
+	return &rep.Profiles[0], own
+}
+
+// compareShares compares samples per method with the program's own figures.
+func compareShares(t *testing.T, own map[string]float64, got map[string]int64, limit float64) {
+	t.Helper()
+	total := int64(0)
+	for method := range own {
+		total += got[method]
+	}
+	for method, want := range own {
+		share := float64(got[method]) / float64(total)
+		t.Logf("%-6s by itself %.1f %%, by gasm %.1f %%", method, 100*want, 100*share)
+		assert.LessOrEqual(t, math.Abs(want-share), limit, method)
+	}
+}
+
+// The same with all three methods inlined into their caller: the frames tell
+// them apart.
+func TestInlinedShares(t *testing.T) {
+	needPerf(t)
+	for name, java := range jdks(t) {
+		t.Run(name, func(t *testing.T) {
+			p, own := runShares(t, java, "inline", "perf")
+			event := p.hottestEvent()
+			var alone int64
+			for _, m := range p.Methods {
+				if _, ok := own[strings.TrimPrefix(m.Name, "Shares::")]; ok {
+					alone += m.Counts[event]
+				}
+			}
+			assert.Less(t, alone, p.Account[event].Profiled/20, "the methods are not inlined")
+			got, total := map[string]int64{}, map[string]int64{}
+			for _, f := range p.Frames {
+				got[strings.TrimPrefix(f.Method, "Shares::")] = f.Counts[event]
+				total[strings.TrimPrefix(f.Method, "Shares::")] = f.Total[event]
+			}
+			compareShares(t, own, got, 0.04)
+			for method := range own {
+				assert.GreaterOrEqual(t, total["rounds"]+total["runUntil"], got[method], "what %s is inlined into", method)
+			}
+			assert.Greater(t, total["rounds"]+total["runUntil"], p.Account[event].Compiled*8/10, "nearly all is in the caller's code")
+		})
+	}
 }
 
 var digits = regexp.MustCompile(`(≈ )?[0-9][0-9.,]*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*`)
