@@ -42,8 +42,18 @@ type rankingRow struct {
 
 func (r *textReport) regionTable() {
 	t := ranking{title: "Hottest Regions", more: "warm region", shorten: shortMethod}
-	for _, reg := range r.p.Regions {
-		t.rows = append(t.rows, rankingRow{counts: reg.Counts, source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)})
+	same := map[string]int{}
+	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + compileID(reg.CompileID) }
+	for i := range r.p.Regions {
+		same[key(&r.p.Regions[i])]++
+	}
+	for i := range r.p.Regions {
+		reg := &r.p.Regions[i]
+		row := rankingRow{counts: reg.Counts, source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
+		if same[key(reg)] > 1 { // parts of one method
+			row.tail += fmt.Sprintf(", at 0x%x", reg.Lo)
+		}
+		t.rows = append(t.rows, row)
 	}
 	t.rest = r.outsideCodeCache(t.rows)
 	r.ranking(t)
