@@ -257,19 +257,9 @@ func TestPerfRefused(t *testing.T) {
 	if os.Getuid() != 0 || strings.TrimSpace(string(paranoid)) != "2" {
 		t.Skip("needs root, to become nobody, and kernel.perf_event_paranoid=2")
 	}
-	// A folder of nobody's outside t.TempDir, whose parents are root's alone.
-	dir, err := os.MkdirTemp("", "nobody-")
-	require.NoError(t, err)
-	defer os.RemoveAll(dir)
-	const nobody = 65534
-	require.NoError(t, os.Chown(dir, nobody, nobody))
-	asNobody := func(c *exec.Cmd) {
-		c.Dir = dir
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	}
-	env := withEnv("TMPDIR="+dir, "HOME="+dir)
+	dir, asNobody := nobody(t)
 	t.Run("kernel samples", func(t *testing.T) {
-		r := runGasm(t, []string{"profile", "--event", "cpu-clock:k", "--", "touch", "ran"}, asNobody, env)
+		r := runGasm(t, []string{"profile", "--event", "cpu-clock:k", "--", "touch", "ran"}, asNobody)
 		assert.Equal(t, 1, r.code)
 		assert.Contains(t, r.said(), "sudo sysctl kernel.perf_event_paranoid=")
 		assert.Len(t, strings.Split(r.said(), "\n"), 1, "one line: %s", r.said())
@@ -278,9 +268,28 @@ func TestPerfRefused(t *testing.T) {
 	})
 	t.Run("user space is enough", func(t *testing.T) {
 		classes := javaPrograms(t)
-		r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "0"}, asNobody, env)
+		r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "0"}, asNobody)
 		assert.Equal(t, 0, r.code, r.stderr)
 		assert.Contains(t, r.stdout, "kernel samples are not visible")
 		assert.Contains(t, r.stdout, "Exit::spin")
 	})
+}
+
+// nobody runs gasm as a user without rights, in a folder of its own.
+func nobody(t *testing.T) (dir string, as runOpt) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to become nobody")
+	}
+	// Not t.TempDir, whose parents are root's alone.
+	dir, err := os.MkdirTemp("", "nobody-")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	const id = 65534
+	require.NoError(t, os.Chown(dir, id, id))
+	return dir, func(c *exec.Cmd) {
+		c.Dir = dir
+		c.Env = append(c.Environ(), "TMPDIR="+dir, "HOME="+dir)
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}
+	}
 }

@@ -65,15 +65,7 @@ func TestDTraceMissing(t *testing.T) {
 // A user who is not root is told what to do, with --sudo too.
 func TestDTraceNotRoot(t *testing.T) {
 	needDTrace(t)
-	dir, err := os.MkdirTemp("", "nobody-")
-	require.NoError(t, err)
-	defer os.RemoveAll(dir)
-	const nobody = 65534
-	require.NoError(t, os.Chown(dir, nobody, nobody))
-	asNobody := func(c *exec.Cmd) {
-		c.Dir = dir
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	}
+	dir, asNobody := nobody(t)
 	for flag, want := range map[string]string{
 		"--sampler=dtrace": "gasm: dtrace: only root may sample with it; run gasm as root, or with --sudo",
 		"--sudo":           "gasm: dtrace: sudo -n is refused (a password is required); run 'sudo -v' first",
@@ -82,8 +74,7 @@ func TestDTraceNotRoot(t *testing.T) {
 			if _, err := exec.LookPath("sudo"); flag == "--sudo" && err != nil {
 				t.Skip("no sudo on PATH: scripts/setup.sh installs it")
 			}
-			r := runGasm(t, []string{"profile", "--sampler", "dtrace", flag, "--", "touch", "ran"}, asNobody,
-				withEnv("TMPDIR="+dir, "HOME="+dir))
+			r := runGasm(t, []string{"profile", "--sampler", "dtrace", flag, "--", "touch", "ran"}, asNobody)
 			assert.Equal(t, 1, r.code)
 			assert.Contains(t, r.said(), want)
 			assert.NotContains(t, r.said(), "\n")
