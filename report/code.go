@@ -42,7 +42,9 @@ func (r *textReport) hotRegions() {
 }
 
 // aboveThreshold tells whether a region with these counts is hot in any event.
-func (r *textReport) aboveThreshold(counts profile.Counts) bool { return r.aboveShare(counts, r.HotThreshold) }
+func (r *textReport) aboveThreshold(counts profile.Counts) bool {
+	return r.aboveShare(counts, r.HotThreshold)
+}
 
 // aboveShare tells whether counts are that part of the profile in any event.
 func (r *textReport) aboveShare(counts profile.Counts, part float64) bool {

@@ -179,6 +179,7 @@ func utf8Locale() bool {
 
 // write writes the report where the flags say.
 func (f *reportFlags) write(s streams, h report.Header, ps []profile.Profile) error {
+	defer f.closeSources()
 	out := s.out
 	if f.file != "" {
 		file, err := os.OpenFile(f.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)

@@ -20,3 +20,10 @@ func (f *reportFlags) sourceLine(method string, line int) string {
 	text, _ := f.sources.Line(method, line)
 	return text
 }
+
+// closeSources is for the time when the report is written.
+func (f *reportFlags) closeSources() {
+	if f.sources != nil {
+		_ = f.sources.Close() // read from, so nothing is lost
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Lines of Java stand behind the frames that they belong to, from a folder and
+// from an archive both.
+func TestSource(t *testing.T) {
+	samples, log := savedCapture(t, "jdk17-lean-none")
+	jar := filepath.Join(t.TempDir(), "src.zip")
+	file, err := os.Create(jar)
+	require.NoError(t, err)
+	defer file.Close()
+	w := zip.NewWriter(file)
+	entry, err := w.Create("java.base/java/util/HashMap.java")
+	require.NoError(t, err)
+	// Not the JDK's own: each line has another text, so that the right one shows.
+	text := "package java.util;"
+	for line := 1; line < 3000; line++ {
+		text += "\n\t// line " + string(rune('a'+line%26)) + "\tof HashMap"
+	}
+	_, err = entry.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+
+	args := []string{"report", "--hot-threshold", "0.02", "--source", "../../testdata/captures", "--source", jar, samples, log}
+	r := runGasm(t, args)
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Regexp(t, `; - Workload::roots@30 \(line 13\)    static double roots\(double\[\] a\) \{ double t = 0; for`, r.stdout)
+	assert.Regexp(t, `; - java\.util\.HashMap\$Node::getValue@1 \(line \d+\)    // line [a-z]   of HashMap\n`, r.stdout)
+	assert.NotRegexp(t, `; - Workload::main@276 \(line \d+\) `, r.stdout, "a caller")
+
+	plain := runGasm(t, append([]string{"report", "--format", "json"}, args[3:]...))
+	require.Equal(t, 0, plain.code, plain.stderr)
+	assert.NotContains(t, plain.stdout, "static double roots")
+}
+
+// A path of no use is an error before anything runs.
+func TestSourceErrors(t *testing.T) {
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	for path, want := range map[string]string{
+		filepath.Join(dir, "nosuch"): "nosuch: no such file or directory",
+		"source_test.go":             "source_test.go is neither a folder nor a jar or zip",
+	} {
+		for _, args := range [][]string{
+			{"profile", "--source", "..", "--source", path, "--", "touch", ran},
+			{"report", "--source", path, "no-such-samples", "no-such-log"},
+		} {
+			r := runGasm(t, args)
+			assert.Equal(t, 2, r.code)
+			assert.Contains(t, r.said(), "gasm: --source: ")
+			assert.Contains(t, r.said(), want)
+			assert.Empty(t, r.stdout)
+			assert.NoFileExists(t, ran)
+		}
+	}
+}
