@@ -48,6 +48,7 @@ func runProfile(s streams, own *profileFlags, flags *reportFlags, command []stri
 		return err
 	}
 	err := r.reportOn()
+	signals.resume()
 	r.cleanUp(err)
 	r.recording.wait() // the report is there already
 	return r.exit(err, signals.over())

@@ -109,6 +109,9 @@ func (s *signalWatch) stoppedEarly() syscall.Signal {
 	return s.early
 }
 
+// resume takes the keys back that a pager had.
+func (s *signalWatch) resume() { signal.Notify(s.ch, syscall.SIGINT, syscall.SIGQUIT) }
+
 func (s *signalWatch) stop() {
 	signal.Stop(s.ch)
 	close(s.ch)
