@@ -14,12 +14,15 @@ TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 BENCH := testdata/benchmarks
 JAR := $(BENCH)/target/benchmarks.jar
 JAR_SOURCES := $(BENCH)/pom.xml $(shell find $(BENCH)/src -name '*.java')
+PERFASM := testdata/perfasm
+PERFASM_JAR := $(PERFASM)/target/perfasm.jar
+PERFASM_SOURCES := $(PERFASM)/pom.xml $(shell find $(PERFASM)/src -name '*.java')
 DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build benchmarks demo test check golden fuzz clean
+.PHONY: help setup build benchmarks perfasm demo test check golden fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +42,13 @@ $(JAR): $(JAR_SOURCES)
 	@$(MVN) -q -B -Dstyle.color=never -f $(BENCH)/pom.xml package
 	@touch $(JAR)
 
+perfasm: $(PERFASM_JAR) ## build the JMH perfasm that the tests compare gasm with
+
+$(PERFASM_JAR): $(PERFASM_SOURCES)
+	$(call step,building $(PERFASM_JAR))
+	@$(MVN) -q -B -Dstyle.color=never -f $(PERFASM)/pom.xml package
+	@touch $(PERFASM_JAR)
+
 demo: ## set up, build, and profile a JMH benchmark
 	$(call step,setting up this machine)
 	@scripts/setup.sh demo
@@ -47,7 +57,7 @@ demo: ## set up, build, and profile a JMH benchmark
 	@bin/gasm profile -- $(DEMO)
 
 test: setup ## set up, and run every check there is
-	@$(MAKE) benchmarks
+	@$(MAKE) benchmarks perfasm
 	@$(MAKE) check
 
 check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
@@ -87,5 +97,5 @@ fuzz: ## run each fuzz test for FUZZTIME (60s)
 	done <<<"$$names"
 
 clean: ## remove what was built here
-	$(call step,removing bin/ and $(BENCH)/target/)
-	@rm -rf bin gasm $(BENCH)/target
+	$(call step,removing bin/ $(BENCH)/target/ $(PERFASM)/target/)
+	@rm -rf bin gasm $(BENCH)/target $(PERFASM)/target
