@@ -1,14 +1,17 @@
 package sampler
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -40,7 +43,7 @@ type DTrace struct {
 // *MissingToolError or *RefusedError where the cause is known; no process is
 // left behind then. The end of ctx kills DTrace.
 func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
-	tool, err := findDTrace()
+	tool, err := findDTrace("/usr/sbin/dtrace")
 	if err != nil {
 		return nil, thisHost().missingDTrace("not on PATH")
 	}
@@ -65,15 +68,17 @@ func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	pipe.Close() // DTrace has its own: at its end the text is at its end
 	go d.text.save()
 
-	timeout := time.NewTimer(startTimeout)
+	timeout := time.NewTimer(dtraceStartTimeout)
 	defer timeout.Stop()
 	select {
 	case <-d.text.begun:
 		return d, nil
 	case <-d.process.done:
-		err = d.refusal(ctx)
+		if err = d.refusal(ctx); err == nil {
+			return d, nil // Stop tells why it has ended
+		}
 	case <-timeout.C:
-		err = fmt.Errorf("%s did not start to sample within %s", tool, startTimeout)
+		err = fmt.Errorf("%s: did not start to sample within %s; see whether 'sudo dtrace -n BEGIN' prints a line", tool, dtraceStartTimeout)
 	}
 	d.kill()
 	d.text.discard()
@@ -101,27 +106,48 @@ func (d *DTrace) open(ctx context.Context, command []string, dir string) (*os.Fi
 	return in, nil
 }
 
-// refusal is why DTrace ended before it sampled.
+// refusal is why DTrace ended before it sampled, nil if it did sample.
 func (d *DTrace) refusal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("dtrace: %w", context.Cause(ctx))
 	}
-	text := d.text.messages.String()
+	text := d.text.start()
+	select {
+	case <-d.text.begun:
+		return nil
+	default:
+	}
 	if err := dtraceRefusal(text, d.tool, d.frequency, d.sudo, thisHost()); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s: %s: %s", d.tool, d.process.cmd.ProcessState, dtraceComplaint(text))
+	complaint := dtraceComplaint(text)
+	if complaint == "" {
+		complaint = "it does not say why"
+	}
+	return fmt.Errorf("%s: ended before it sampled (%s): %s", d.tool, d.process.cmd.ProcessState, complaint)
 }
 
-// findDTrace also looks where a user's PATH does not lead on Linux.
-func findDTrace() (string, error) {
+// findDTrace also looks where a user's PATH does not lead on Linux, or leads past
+// it to SystemTap's.
+func findDTrace(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
-	if err != nil {
-		if tool, err := exec.LookPath("/usr/sbin/dtrace"); err == nil {
+	if err != nil || isPython(tool) {
+		if tool, err := exec.LookPath(elsewhere); err == nil {
 			return tool, nil
 		}
 	}
 	return tool, err
+}
+
+// isPython tells whether a tool is a script of Python, as SystemTap's dtrace is.
+func isPython(tool string) bool {
+	f, err := os.Open(tool)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
+	return strings.HasPrefix(line, "#!") && strings.Contains(line, "python")
 }
 
 // Event returns the probe that samples: "profile-1001".
@@ -152,24 +178,32 @@ func (d *DTrace) Stop() error {
 }
 
 func (d *DTrace) stop() error {
-	asked := !d.process.ended()
+	asked := !d.text.ended() && !d.process.ended()
+	d.text.hurry()
 	if asked {
-		d.text.hurry()
 		if err := d.terminate(); err != nil {
-			d.kill() // what it has not printed yet, a tenth of a second, is lost
-			<-d.text.saved
-			return &StoppedError{Tool: "dtrace", Cause: "its last samples may be missing", Err: err}
+			time.Sleep(lastPrint) // what it has now is printed
+			d.kill()
+			return &StoppedError{Tool: "dtrace", Cause: "its last samples may be missing", Err: err,
+				Hint: "let sudo run kill without a password (visudo)"}
 		}
 	}
-	if !d.text.awaitEnd() {
+	inTime := d.text.awaitEnd()
+	if !inTime {
 		d.kill()
 	}
 	// A file that could not be written is worse than how DTrace ended.
 	if err := d.text.err(); err != nil {
-		return &StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err}
+		return &StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err,
+			Hint: "make room in " + filepath.Dir(d.TextFile())}
 	}
-	if d.text.ended() {
+	switch {
+	case !inTime:
+		return &StoppedError{Tool: "dtrace", Cause: fmt.Sprintf("it was killed because SIGTERM did not end it within %s", endTimeout)}
+	case d.text.ended() && asked:
 		return nil
+	case d.text.ended():
+		return &StoppedError{Tool: "dtrace", Cause: "somebody else ended it"}
 	}
 	<-d.process.done
 	text := d.text.messages.String()

@@ -22,6 +22,15 @@ const (
 	pipeSize     = 4 << 10
 	// lull is how long no more text has come when DTrace has nothing to print.
 	lull = 5 * time.Millisecond
+	// lastPrint is more than DTrace takes to print what it has: switchrate=10hz.
+	lastPrint = 300 * time.Millisecond
+)
+
+// Tests shorten these.
+var (
+	// dtraceStartTimeout is how long DTrace may take to sample. It needs a
+	// second, and more on a loaded machine.
+	dtraceStartTimeout = startTimeout
 	// endTimeout is how long no text may come from a DTrace that is to end.
 	endTimeout = 30 * time.Second
 )
@@ -38,7 +47,8 @@ const (
 type dtraceText struct {
 	pipe     *os.File
 	file     *os.File
-	messages dropCounter
+	messages dropCounter  // its stderr
+	before   cappedBuffer // what it printed before it sampled
 	paced    bool
 
 	begun chan struct{} // closed when DTrace samples
@@ -71,6 +81,9 @@ func (t *dtraceText) save() {
 		if n > 0 {
 			t.lastRead.Store(time.Now().UnixNano())
 			t.write(buf[:n])
+			if !begun {
+				t.before.Write(buf[:n])
+			}
 			tail = append(tail, buf[:n]...)
 			if !begun && bytes.Contains(tail, []byte(beginMark)) {
 				begun = true
@@ -88,14 +101,14 @@ func (t *dtraceText) save() {
 		case err != nil:
 			return
 		case begun && t.paced:
-			t.pipe.SetReadDeadline(t.deadline(n))
+			t.pipe.SetReadDeadline(t.deadline())
 		}
 	}
 }
 
 // deadline is when a paced reading takes a break: when DTrace has printed all
 // it had.
-func (t *dtraceText) deadline(n int) time.Time {
+func (t *dtraceText) deadline() time.Time {
 	select {
 	case <-t.quick:
 		return time.Time{}
@@ -128,6 +141,16 @@ func (t *dtraceText) err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.failure
+}
+
+// start is what a DTrace that has ended before it sampled printed, on stderr and
+// on stdout.
+func (t *dtraceText) start() string {
+	select {
+	case <-t.saved:
+	case <-time.After(time.Second): // a child of it holds the pipe
+	}
+	return t.messages.String() + "\n" + t.before.String()
 }
 
 // ended tells whether DTrace has printed all.
@@ -175,24 +198,41 @@ func (t *dtraceText) discard() {
 // A dropCounter takes what DTrace prints on its stderr: it counts drops and
 // keeps the rest.
 type dropCounter struct {
-	cappedBuffer
 	drops atomic.Int64
-	line  []byte // what there is of the last one
+	rest  cappedBuffer
+
+	mu   sync.Mutex
+	line []byte // the last one, which has no end yet
 }
 
 func (c *dropCounter) Write(text []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.line = append(c.line, text...)
+	lines := c.line
 	for {
-		line, rest, whole := bytes.Cut(c.line, []byte("\n"))
-		if !whole {
+		end := bytes.IndexByte(lines, '\n') + 1
+		if end == 0 {
 			break
 		}
-		if n, ok := parseDrops(line); ok {
+		if n, ok := parseDrops(lines[:end]); ok {
 			c.drops.Add(n)
-		} else if _, err := c.cappedBuffer.Write(append(line, '\n')); err != nil {
-			return 0, err
+		} else {
+			c.rest.Write(lines[:end])
 		}
-		c.line = append(c.line[:0], rest...)
+		lines = lines[end:]
 	}
+	if len(lines) > 64<<10 { // no message of DTrace's
+		c.rest.Write(lines)
+		lines = nil
+	}
+	c.line = append(c.line[:0], lines...)
 	return len(text), nil
+}
+
+// String returns all but the drops.
+func (c *dropCounter) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rest.String() + string(c.line)
 }

@@ -22,7 +22,7 @@ func (h host) installDTrace() string {
 		case "ol", "fedora":
 			return "install it: sudo dnf install dtrace"
 		case "debian", "ubuntu":
-			return "install it: sudo apt install dtrace (since Debian 13; do not take systemtap-sdt-dev's)"
+			return "install it, from Debian 13 or later: sudo apt install dtrace"
 		case "gentoo":
 			return "install it: sudo emerge dev-debug/dtrace"
 		}
@@ -37,6 +37,7 @@ var (
 	// sudo -n.
 	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute", "may not run sudo", "no tty present", "must be run from a terminal"}
 	// The script that SystemTap installs as dtrace, which makes headers.
+	// It prints its usage on stdout.
 	systemTapWords = []string{"[-h | -G]", "-s File.d"}
 	noProbeWords   = []string{"does not match any probes"}
 	// The kernel has no BPF, or not for us.
@@ -64,7 +65,7 @@ func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 		return h.missingDTrace(tool + " is SystemTap's, which only makes headers")
 	}
 	if line, ok := lineWith(text, noProbeWords...); ok {
-		return refused(ReasonUnknownEvent, line, "take a lower --frequency", "it has no probe profile-%d", frequency)
+		return refused(ReasonUnknownEvent, line, "take a lower --frequency, on Linux 5000 at most", "it has no probe profile-%d", frequency)
 	}
 	if line, ok := lineWith(text, noKernelWords...); ok {
 		line = strings.TrimSuffix(strings.TrimPrefix(line, "dtrace: "), ":")
@@ -80,7 +81,7 @@ func dtraceComplaint(text string) string {
 	var last string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if line == "" || isUsual(line) {
+		if line == "" || isUsual([]byte(line)) {
 			continue
 		}
 		last = strings.TrimPrefix(line, "dtrace: ")

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gasm-profiler/gasm/native"
 )
@@ -87,15 +86,15 @@ func (r *DTraceReader) parse(line []byte) bool {
 	case !okPID:
 		return r.fail("no process id after the probe")
 	case !okPC:
-		return r.fail("no address after the process id")
+		return r.fail("no address and time after the process id")
 	case !okTime || len(rest) > 0 && !isBlank(rest[0]):
 		return r.fail("no time in ns after the address")
-	case len(rest) == 0 && r.in.cut:
-		return r.fail("the line is cut")
+	case len(rest) == 0 && r.in.cutWord():
+		return r.fail("the line is cut in the time")
 	}
 	s := &r.sample
 	*s = Sample{MonoNanos: int64(nanos), PID: pid, TID: NoPID, PC: pc, Event: intern(r.events, event)}
-	at := r.place(trimBlanks(rest))
+	at := r.place(r.whole(trimBlanks(rest)))
 	s.Module, s.Symbol = at.module, at.symbol
 	if pc >= kernelStart {
 		s.Module, r.kern = KernelModule, true
@@ -113,7 +112,7 @@ func (r *DTraceReader) parseMessage(line []byte) bool {
 		r.record = &r.lost
 		return true
 	}
-	if isUsual(string(line)) {
+	if isUsual(line) {
 		return false
 	}
 	if bytes.Contains(line, []byte(":BEGIN")) || bytes.Contains(line, []byte(":END")) {
@@ -124,32 +123,45 @@ func (r *DTraceReader) parseMessage(line []byte) bool {
 
 // usualLines start lines that say nothing about samples: the heading, how many
 // probes there are, and that macOS protects its own programs.
-var usualLines = []string{"CPU ", "dtrace: description ", "dtrace: script ", "dtrace: system integrity protection is on"}
-
-func isUsual(line string) bool {
-	return slices.ContainsFunc(usualLines, func(usual string) bool { return strings.HasPrefix(line, usual) })
+var usualLines = [][]byte{
+	[]byte("CPU "), []byte("dtrace: description "), []byte("dtrace: script "),
+	[]byte("dtrace: system integrity protection is on"),
 }
 
-// parseDrops reads "dtrace: 12 drops on CPU 1", with or without the word
-// "principal buffer" or a tag before it. Drops of other things than records of
-// probes, which a program without aggregations and speculations does not have,
-// count as well: better one too many.
+func isUsual(line []byte) bool {
+	return slices.ContainsFunc(usualLines, func(usual []byte) bool { return bytes.HasPrefix(line, usual) })
+}
+
+// parseDrops reads "dtrace: 12 drops on CPU 1", with or without a tag before the
+// number or words before "drops". Drops of other things than records of probes,
+// which a program without aggregations and speculations does not have, count as
+// well: better one too many.
 func parseDrops(line []byte) (n int64, ok bool) {
-	text, ok := bytes.CutPrefix(line, []byte("dtrace: "))
-	if !ok || !bytes.Contains(text, []byte("drop")) {
-		return 0, false
-	}
-	if text[0] == '[' {
+	text, named := bytes.CutPrefix(line, []byte("dtrace: "))
+	text, tagged := bytes.CutPrefix(text, []byte("[DTRACEDROP_"))
+	if tagged {
 		_, text, _ = bytes.Cut(text, []byte("] "))
 	}
-	count, _, ok := cutUint(text, math.MaxInt32)
-	return int64(count), ok
+	count, text, ok := cutUint(text, math.MaxInt32)
+	isDrop := bytes.HasPrefix(text, []byte(" ")) && bytes.Contains(text, []byte(" drop"))
+	if !ok || !isDrop || !named && !tagged {
+		return 0, false
+	}
+	return int64(count), true
 }
 
 func (r *DTraceReader) fail(msg string) bool {
 	r.bad = SyntaxError{File: r.name, Line: r.in.line, Msg: msg}
 	r.record = &r.bad
 	return true
+}
+
+// whole leaves out the name that a cut line ends in.
+func (r *DTraceReader) whole(text []byte) []byte {
+	if !r.in.cutWord() {
+		return text
+	}
+	return text[:bytes.IndexByte(text, '`')+1]
 }
 
 // place takes what stands behind the time: nothing, an address, or a module and

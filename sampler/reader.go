@@ -28,10 +28,15 @@ const sniffed = 4 << 10
 func NewReader(r io.Reader, name string) Reader {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, _ := in.Peek(sniffed) // an error shows again at the first Scan
-	if bytes.Contains(start, []byte(":profile-")) || bytes.Contains(start, []byte("FUNCTION:NAME")) {
+	if isDTrace(start) {
 		return NewDTraceReader(in, name)
 	}
 	return NewPerfReader(in, name)
+}
+
+func isDTrace(start []byte) bool {
+	return bytes.HasPrefix(start, []byte("dtrace: ")) || // its stderr is with it
+		bytes.Contains(start, []byte(":profile-")) || bytes.Contains(start, []byte("FUNCTION:NAME"))
 }
 
 // A lineScanner reads lines and knows whether the last one is whole.
@@ -51,6 +56,11 @@ func newLineScanner(r io.Reader) *lineScanner {
 		return bufio.ScanLines(data, atEOF)
 	})
 	return s
+}
+
+// cutWord tells whether the line's last word may go on. Blanks end one.
+func (s *lineScanner) cutWord() bool {
+	return s.cut && len(s.text) > 0 && !isBlank(s.text[len(s.text)-1])
 }
 
 func (s *lineScanner) scan() bool {

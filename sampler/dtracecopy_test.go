@@ -1,0 +1,184 @@
+package sampler
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDropCounter(t *testing.T) {
+	const text = "dtrace: description 'BEGIN ' matched 4 probes\n" +
+		"dtrace: 12 drops on CPU 1\n" +
+		"dtrace: [DTRACEDROP_PRINCIPAL] 3 drops on CPU 0\n" +
+		"dtrace: error on enabled probe ID 3: invalid address\n" +
+		"dtrace: 1 drop on CPU 1\n"
+	const rest = "dtrace: description 'BEGIN ' matched 4 probes\ndtrace: error on enabled probe ID 3: invalid address\n"
+	// However the lines are cut.
+	for size := 1; size <= len(text); size++ {
+		var c dropCounter
+		for from := 0; from < len(text); from += size {
+			part := text[from:min(from+size, len(text))]
+			if n, err := c.Write([]byte(part)); n != len(part) || err != nil {
+				t.Fatalf("%q: %d, %v", part, n, err)
+			}
+		}
+		if got := c.drops.Load(); got != 16 || c.String() != rest {
+			t.Fatalf("by %d bytes: %d drops and %q", size, got, c.String())
+		}
+	}
+
+	// A line that has no end is not lost, one of drops is no complaint.
+	var c dropCounter
+	c.Write([]byte("dtrace: 2 drops on CPU 0\nsudo: a password is requ"))
+	c.Write([]byte("ired"))
+	if got := c.String(); c.drops.Load() != 2 || got != "sudo: a password is required" {
+		t.Errorf("got %d drops and %q", c.drops.Load(), got)
+	}
+}
+
+func TestDropCounterLong(t *testing.T) {
+	// More drops than are kept of other text, in one write.
+	var c dropCounter
+	c.Write([]byte(strings.Repeat("dtrace: 5 drops on CPU 1\n", 100_000) + "dtrace: x\n"))
+	if got := c.drops.Load(); got != 500_000 || c.String() != "dtrace: x\n" {
+		t.Errorf("got %d drops and %.100q", got, c.String())
+	}
+	// Much other text, with and without ends of lines.
+	for _, line := range []string{"something else\n", "something else "} {
+		var c dropCounter
+		for range 20_000 {
+			c.Write([]byte(line))
+		}
+		c.Write([]byte("\ndtrace: 5 drops on CPU 1\n"))
+		if got := len(c.String()); c.drops.Load() != 5 || got != 64<<10 || cap(c.line) > 256<<10 {
+			t.Errorf("%q: %d drops, %d bytes, %d held", line, c.drops.Load(), got, cap(c.line))
+		}
+	}
+}
+
+// copying gives a dtraceText at work, the pipe that DTrace would print to and
+// what reads the file.
+func copying(t *testing.T, paced bool) (text *dtraceText, in *os.File, saved func() string) {
+	t.Helper()
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), DTraceFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = newDTraceText(out, file)
+	text.paced = paced
+	go text.save()
+	t.Cleanup(func() {
+		in.Close()
+		text.abandon()
+		<-text.saved
+	})
+	return text, in, func() string {
+		got, err := os.ReadFile(file.Name())
+		if err != nil {
+			t.Error(err)
+		}
+		return string(got)
+	}
+}
+
+func within(t *testing.T, what string, done <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s: not within 10 s", what)
+	}
+}
+
+// The marks are seen however they are cut, and all that was printed before the
+// end is in the file when it is.
+func TestDTraceTextMarks(t *testing.T) {
+	for _, paced := range []bool{false, true} {
+		text, in, saved := copying(t, paced)
+		print := func(parts ...string) {
+			for _, part := range parts {
+				if _, err := in.WriteString(part); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}
+		print("CPU\n", "  0 :BEGIN gas", "m: be")
+		if text.ended() {
+			t.Error("ended")
+		}
+		print("gin 17\n")
+		within(t, "begin", text.begun)
+		samples := strings.Repeat("  1 :profile-1001 1 0x1 1\n", 1000)
+		print(samples, "  0 :END gasm: e", "n")
+		text.hurry()
+		if text.ended() {
+			t.Error("ended before the end")
+		}
+		print("d\n")
+		within(t, "end", text.end)
+		want := "CPU\n  0 :BEGIN gasm: begin 17\n" + samples + "  0 :END gasm: end"
+		if got := saved(); !strings.HasPrefix(got, want) || text.err() != nil {
+			t.Errorf("paced %t: got %d bytes, want %d, error %v", paced, len(got), len(want), text.err())
+		}
+		if got := text.before.String(); strings.Contains(got, ":profile-") {
+			t.Errorf("kept as the start: %q", got)
+		}
+		in.Close()
+		within(t, "the end of the pipe", text.saved)
+	}
+}
+
+// Paced reading leaves its writer waiting, but not for long.
+func TestDTraceTextPaced(t *testing.T) {
+	text, in, _ := copying(t, true)
+	if !narrowPipe(in) {
+		t.Skip("pipes have a fixed size here")
+	}
+	fmt.Fprintln(in, beginMark)
+	within(t, "begin", text.begun)
+	// It prints as DTrace does: what it has, as soon as there is room.
+	line := strings.Repeat("x", 99) + "\n"
+	began, longest, waits := time.Now(), time.Duration(0), 0
+	for time.Since(began) < 2*time.Second {
+		before := time.Now()
+		if _, err := in.WriteString(line); err != nil {
+			t.Fatal(err)
+		}
+		if wait := time.Since(before); wait > paceInterval/2 {
+			waits++
+			longest = max(longest, wait)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Logf("%d waits, the longest %v", waits, longest)
+	if longest > 3*paceInterval {
+		t.Errorf("the writer waited %v", longest)
+	}
+	text.hurry()
+	before := time.Now()
+	fmt.Fprintln(in, endMark)
+	within(t, "end", text.end)
+	if took := time.Since(before); took > time.Second {
+		t.Errorf("the end took %v", took)
+	}
+}
+
+// A file that can't be written does not keep the writer waiting.
+func TestDTraceTextUnwritable(t *testing.T) {
+	text, in, _ := copying(t, false)
+	text.file.Close()
+	in.WriteString(strings.Repeat("x", 1<<20) + beginMark + endMark)
+	within(t, "begin", text.begun)
+	within(t, "end", text.end)
+	if err := text.err(); err == nil || !strings.Contains(err.Error(), DTraceFile) {
+		t.Errorf("got %v", err)
+	}
+}
