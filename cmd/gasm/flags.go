@@ -146,6 +146,10 @@ func (f *reportFlags) normalise(ps []profile.Profile) (note string) {
 	return note
 }
 
+// fileWidth is for a report that goes to no terminal: names in its tables are
+// not longer than that leaves room for. The JSON has them whole.
+const fileWidth = 120
+
 // reportOptions looks at where the report goes and at the environment.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	o := report.Options{ASCII: f.ascii || !utf8Locale(), Top: f.top, HotThreshold: f.hotThreshold,
@@ -154,6 +158,7 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	if f.sources != nil {
 		o.Source = f.sourceLine
 	}
+	o.Width = fileWidth
 	terminal := f.file == "" && term.IsTerminal(int(out.Fd()))
 	if terminal {
 		if width, _, err := term.GetSize(int(out.Fd())); err == nil {

@@ -4,6 +4,7 @@
 //	gasm profile -- java -jar benchmarks.jar      launch, sample, report
 //	gasm report samples.txt asm.log               the same report from saved files
 //	gasm report DIR                               the same from a saved capture
+//	gasm diff A B                                 what changed between two captures or JSON reports
 //	gasm doctor                                   what works on this machine, and what mends the rest
 //
 // Exit codes: 0 done; the command's own code when it failed; 130 after Ctrl-C;
@@ -87,13 +88,14 @@ change to the program.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar
   gasm profile -o capture -- mvn -q test
   gasm report capture
+  gasm diff before after
   gasm doctor`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q: the commands are profile, report, doctor and version", args[0])
+				return usage("unknown command %q: the commands are profile, report, diff, doctor and version", args[0])
 			}
 			return nil
 		},
@@ -105,7 +107,7 @@ change to the program.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%s: %v", cmd.Name(), err)
 	})
-	root.AddCommand(profileCommand(s), reportCommand(s), doctorCommand(s), &cobra.Command{
+	root.AddCommand(profileCommand(s), reportCommand(s), diffCommand(s), doctorCommand(s), &cobra.Command{
 		Use:   "version",
 		Short: "Print gasm's version",
 		Args:  noArguments,

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gasm-profiler/gasm/diff"
+	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+func diffCommand(s streams) *cobra.Command {
+	var flags diffFlags
+	cmd := &cobra.Command{
+		Use:   "diff [flags] A B",
+		Short: "Compare two captures or JSON reports",
+		Long: `Compare two profiles of a program, A before and B after: methods, frames and
+regions whose share of the samples changed by more than noise, what changed most
+first, and the machine code of the regions in which it differs. A and B are each
+a folder that 'gasm profile -o DIR' kept, or a file that 'gasm report --format
+json' wrote. A folder tells more: how much differs over time by itself, and the
+code of regions that a report leaves out (--hot-threshold). The exit code is 0
+whether or not something changed.`,
+		Example: `  gasm diff before after
+  gasm diff --min-change 0.05 before.json after
+  gasm diff --format json --report diff.json before after`,
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usage("diff: name two captures or JSON reports, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := flags.check(); err != nil {
+				return err
+			}
+			return runDiff(s, &flags, args)
+		},
+	}
+	flags.register(cmd.Flags())
+	return cmd
+}
+
+// diffFlags are flags of diff: its own, and some of report's.
+type diffFlags struct {
+	minChange float64
+	report    reportFlags
+}
+
+func (f *diffFlags) register(flags *pflag.FlagSet) {
+	var all pflag.FlagSet
+	f.report.register(&all)
+	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "format", "report"} {
+		flags.AddFlag(all.Lookup(name))
+	}
+	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side"
+	flags.Lookup("format").Usage = "`format` of the comparison: text or json"
+	flags.Lookup("report").Usage = "write the comparison to `FILE` instead of stdout"
+	flags.Float64Var(&f.minChange, "min-change", 0.01, "show no change of less than this `share` of the profile")
+}
+
+func (f *diffFlags) check() error {
+	if !(f.minChange > 0 && f.minChange <= 1) { // NaN is neither
+		return usage("--min-change is %g; it is a share above 0 and up to 1", f.minChange)
+	}
+	if f.report.format == "pprof" {
+		return usage(`--format is "pprof"; it can be text or json`)
+	}
+	return f.report.check()
+}
+
+// profileOptions ask for the code of all regions that can change, and for the
+// counts of each JVM.
+func (f *diffFlags) profileOptions() profile.Options {
+	o := f.report.profileOptions()
+	o.HotThreshold, o.Locations = min(f.minChange, o.HotThreshold), true
+	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
+	return o
+}
+
+func runDiff(s streams, flags *diffFlags, args []string) error {
+	var sides [2]*diff.Side
+	for i, path := range args {
+		side, err := loadSide(s, flags, path)
+		if err != nil {
+			return err
+		}
+		sides[i] = side
+	}
+	result := diff.Compare(sides[0], sides[1], diff.Options{MinChange: flags.minChange, HotThreshold: flags.report.hotThreshold})
+	if len(result.Trials) == 0 {
+		return fmt.Errorf("%s and %s have no trial in common: A has %d others, B has %d; diff compares trials of one name, "+
+			"or the only ones", args[0], args[1], len(result.UnpairedA), len(result.UnpairedB))
+	}
+	if err := flags.write(s, result); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	return nil
+}
+
+// loadSide finds out what a path is and reads it.
+func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s does not exist; diff takes capture folders and JSON reports", path)
+	case err != nil:
+		return nil, fmt.Errorf("opening %s: %w", path, err)
+	}
+	var side *diff.Side
+	if info.IsDir() {
+		side, err = captureSide(s, flags, path)
+	} else {
+		side, err = jsonSide(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range side.Trials {
+		if side.Trials[i].Samples > 0 {
+			return side, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no samples in its profile, so there is nothing to compare; 'gasm report' tells where they went", path)
+}
+
+func jsonSide(path string) (*diff.Side, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the report: %w", err)
+	}
+	defer file.Close()
+	return diff.ReadJSON(file, path)
+}
+
+// captureSide joins a capture's samples and logs.
+func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
+	src, err := findSource([]string{dir})
+	if err != nil {
+		return nil, fmt.Errorf("%w; diff takes capture folders and JSON reports", err)
+	}
+	logs, warnings, err := openLogs(src.logs)
+	if err != nil {
+		return nil, err
+	}
+	defer closeLogs(logs)
+	for _, w := range warnings {
+		say(s.err, "gasm: %v", w)
+	}
+	samples, size, err := openSamples(src.samples)
+	if err != nil {
+		return nil, err
+	}
+	defer samples.Close()
+	c := src.capture
+	if src.guessed {
+		c.JVMs = describe(logs, nil)
+		if err := guessStarts(samples, c); err != nil {
+			return nil, err
+		}
+	}
+	bar := startProgress(s.err, "reading the samples of "+dir, size)
+	in := joining{samples: bar.reader(samples), name: src.samples, capture: c, jvms: profileJVMs(logs, c.JVMs),
+		trials: profileTrials(c.Trials), symbols: src.symbols}
+	j, err := in.join(flags.profileOptions())
+	bar.done()
+	if err != nil {
+		return nil, err
+	}
+	if src.guessed && j.userOnly {
+		c.Notes = append(c.Notes, "the samples are of user space only: what the kernel did for the program is not in them")
+	}
+	h := header(c)
+	if len(j.events) > 0 {
+		h.Events = j.events
+	}
+	h.Notes = append(h.Notes, j.notes()...)
+	side := diff.FromProfiles(dir, h, j.profiles)
+	if sl := diff.NewSlicer(side, in.trials, j.profiles); sl.Wanted() {
+		err = slice(sl, samples, src.symbols)
+	}
+	return side, err
+}
+
+// slice reads the samples again.
+func slice(sl *diff.Slicer, samples io.ReadSeeker, symbols symbolizer) error {
+	if _, err := samples.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("reading the samples again: %w", err)
+	}
+	r := sampler.NewReader(samples, jvm.SamplesFile)
+	for r.Scan() {
+		if rec, ok := r.Record().(*sampler.Sample); ok {
+			symbols.name(rec)
+			sl.Add(rec)
+		}
+	}
+	sl.Finish()
+	return r.Err()
+}
+
+// write writes the comparison where the flags say.
+func (f *diffFlags) write(s streams, r *diff.Result) error {
+	var out io.Writer = s.out
+	var file *os.File
+	if f.report.file != "" {
+		var err error
+		if file, err = os.OpenFile(f.report.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
+			return err
+		}
+		defer file.Close()
+		out = file
+	}
+	var err error
+	if f.report.format == "json" {
+		err = r.WriteJSON(out, version)
+	} else {
+		o := f.report.reportOptions(s.out)
+		err = r.WriteText(out, diff.TextOptions{Gasm: version, ASCII: o.ASCII, Color: o.Color, Width: o.Width, Top: o.Top, HotThreshold: o.HotThreshold})
+	}
+	if err == nil && file != nil {
+		err = file.Close()
+	}
+	return err
+}

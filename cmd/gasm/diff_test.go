@@ -1,0 +1,224 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// captureFolder unpacks a committed capture as a folder that report and diff
+// take.
+func captureFolder(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	gunzip(t, filepath.Join("../../testdata/captures", name, "samples.txt.gz"), filepath.Join(dir, "samples.txt"))
+	gunzip(t, filepath.Join("../../testdata/captures", name, "asm.log.gz"), filepath.Join(dir, "asm-1.log"))
+	return dir
+}
+
+// The parts of the JSON of diff that tests look at.
+type jsonDiff struct {
+	Schema int
+	Kind   string
+	Trials []struct {
+		Methods, Frames []jsonDiffRow
+		Regions         []struct {
+			jsonDiffRow
+			Listing []struct{ Op, Text, Frame string }
+		}
+	}
+}
+
+type jsonDiffRow struct {
+	Source, Name string
+	Change, Code float64
+}
+
+func runDiffJSON(t *testing.T, args ...string) *jsonDiff {
+	t.Helper()
+	r := runGasm(t, append([]string{"diff", "--format", "json"}, args...))
+	require.Equal(t, 0, r.code, r.stderr)
+	var d jsonDiff
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &d))
+	assert.Equal(t, 1, d.Schema)
+	assert.Equal(t, "diff", d.Kind)
+	return &d
+}
+
+// changes counts all that a comparison shows.
+func (d *jsonDiff) changes() (n int) {
+	for _, tr := range d.Trials {
+		n += len(tr.Methods) + len(tr.Frames) + len(tr.Regions)
+	}
+	return n
+}
+
+// A capture, its JSON report and itself are the same; another JDK's is not.
+func TestDiffCaptures(t *testing.T) {
+	jdk17, jdk25 := captureFolder(t, "jdk17-lean-none"), captureFolder(t, "jdk25-lean-none")
+	file := filepath.Join(t.TempDir(), "jdk17.json")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "json", "--report", file, jdk17}).code)
+	for _, pair := range [][2]string{{jdk17, jdk17}, {file, jdk17}, {jdk17, file}, {file, file}} {
+		r := runGasm(t, []string{"diff", pair[0], pair[1]})
+		assert.Equal(t, 0, r.code, r.stderr)
+		assert.Contains(t, r.stdout, "\nNothing changed above the noise: ")
+		assert.NotContains(t, r.stdout, "....[")
+	}
+	assert.Positive(t, runDiffJSON(t, jdk17, jdk25).changes())
+
+	to := filepath.Join(t.TempDir(), "diff.txt")
+	r := runGasm(t, []string{"diff", "--ascii", "--color", "always", "--top", "3", "--report", to, jdk17, jdk25})
+	assert.Equal(t, 0, r.code, "changes are no failure")
+	assert.Empty(t, r.stdout)
+	text, err := os.ReadFile(to)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "\x1b[1m....[Changed Methods]\x1b[0m")
+	assert.NotContains(t, string(text), "…")
+}
+
+func TestDiffErrors(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return path
+	}
+	good := captureFolder(t, "jdk17-lean-none")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{good}, 2, "diff: name two captures or JSON reports, got 1"},
+		{[]string{"--min-change", "0", good, good}, 2, "--min-change is 0; it is a share above 0 and up to 1"},
+		{[]string{"--format", "pprof", good, good}, 2, `--format is "pprof"; it can be text or json`},
+		{[]string{"--top", "-1", good, good}, 2, "--top is -1"},
+		{[]string{good, filepath.Join(dir, "none")}, 1, "none does not exist; diff takes capture folders and JSON reports"},
+		{[]string{dir, good}, 1, "diff takes capture folders and JSON reports"},
+		{[]string{write("text.json", "hello"), good}, 1, "text.json is no JSON report"},
+		{[]string{good, write("two.json", `{"schema":2}`)}, 1, "has schema 2; this gasm reads schema 1 only"},
+		{[]string{good, write("empty.json", `{"schema":1,"capture":{},"profiles":[]}`)}, 1, "empty.json has no samples in its profile"},
+		{[]string{"--report", dir, good, good}, 1, "writing the comparison"},
+	} {
+		r := runGasm(t, append([]string{"diff"}, c.args...))
+		assert.Equal(t, c.code, r.code, c.want)
+		assert.Contains(t, r.said(), c.want)
+		assert.Equal(t, 1, strings.Count(r.said(), "\n")+1, "one line: %s", r.said())
+		assert.Empty(t, r.stdout)
+	}
+}
+
+// Two runs of one benchmark show nothing.
+func TestDiffSameBenchmark(t *testing.T) {
+	needPerf(t)
+	jar := benchmarksJar(t)
+	run := func(name string) string {
+		dir := filepath.Join(t.TempDir(), name)
+		r := runGasm(t, []string{"profile", "-o", dir, "--report", os.DevNull, "--", "java", "-jar", jar,
+			"-f", "1", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum"})
+		require.Equal(t, 0, r.code, r.stderr)
+		return dir
+	}
+	// A JVM of two seconds can be unlike the next, which the comparison says it
+	// does not know; that is rare, so not twice.
+	for try := 1; ; try++ {
+		r := runGasm(t, []string{"diff", run("a"), run("b")})
+		require.Equal(t, 0, r.code, r.stderr)
+		if try == 1 && strings.Contains(r.stdout, "....[") {
+			t.Logf("changed:\n%s", r.stdout)
+			continue
+		}
+		assert.Contains(t, r.stdout, "\nNothing changed above the noise: ")
+		return
+	}
+}
+
+// loops is a program of three loops, one of which the test changes.
+const loops = `
+public class Loops {
+    static final int[] numbers = new int[4096];
+
+    static int mix(int h) {
+        for (int i = 0; i < numbers.length; i++) {
+            h = h * 31 + (numbers[i] ^ (h >>> 7));
+        }
+        return h;
+    }
+
+    static int turn(int h) {
+        for (int i = 0; i < numbers.length; i++) {
+            h = (h << 5 | h >>> 27) * 17 ^ numbers[i];BODY
+        }
+        return h;
+    }
+
+    static int fold(int h) {
+        for (int i = 0; i < numbers.length; i++) {
+            h = (h - numbers[i]) * 13 ^ (h << 3);
+        }
+        return h;
+    }
+
+    public static void main(String[] args) {
+        int h = args.length;
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = i * 0x9E3779B9;
+        }
+        for (int round = 0; round < 60_000; round++) {
+            h = fold(turn(mix(h)));
+        }
+        System.out.println("sink " + h);
+    }
+}
+`
+
+// profileLoops compiles and profiles the program with this in its loop.
+func profileLoops(t *testing.T, name, body string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	source := filepath.Join(dir, "Loops.java")
+	require.NoError(t, os.WriteFile(source, []byte(strings.Replace(loops, "BODY", body, 1)), 0o644))
+	out, err := exec.Command("javac", "-g", "-d", dir, source).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	capture := filepath.Join(dir, "capture")
+	r := runGasm(t, []string{"profile", "-o", capture, "--report", os.DevNull, "--", "java", "-cp", dir, "Loops"})
+	require.Equal(t, 0, r.code, r.stderr)
+	return capture
+}
+
+// Of two versions of a program with one changed loop, diff names that loop
+// first.
+func TestDiffChangedLoop(t *testing.T) {
+	needPerf(t)
+	javaPrograms(t) // there is a javac
+	before, after := profileLoops(t, "before", ""), profileLoops(t, "after", "\n            h = h / (i | 3) + h;")
+	d := runDiffJSON(t, before, after)
+	require.Len(t, d.Trials, 1)
+	tr := d.Trials[0]
+	require.NotEmpty(t, tr.Methods)
+	require.NotEmpty(t, tr.Frames)
+	require.NotEmpty(t, tr.Regions)
+	assert.Equal(t, "Loops::turn", tr.Frames[0].Name)
+	assert.Equal(t, "Loops::turn", tr.Methods[0].Name)
+	assert.Positive(t, tr.Methods[0].Change)
+	first := tr.Regions[0]
+	assert.Equal(t, "Loops::turn", first.Name)
+	assert.Positive(t, first.Code)
+	divides := false
+	for _, l := range first.Listing {
+		divides = divides || l.Op == "+" && strings.HasPrefix(l.Text, "idiv")
+	}
+	assert.True(t, divides, "the listing has the new instruction")
+
+	text := runGasm(t, []string{"diff", before, after})
+	t.Logf("\n%s", text.stdout)
+	assert.Regexp(t, `(?s)Changed Methods\].*?change\n[^\n]*Loops::turn .*Changed Region 1\]\.+\n[^\n]*Loops::turn`, text.stdout)
+}

@@ -1,0 +1,53 @@
+package diff
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestNormalise(t *testing.T) {
+	check := func(in rawLine, text, shape string) {
+		t.Helper()
+		in.addr = 0x7f1000001000
+		l := in.normal(false)
+		assert.Equal(t, []string{text, shape}, []string{l.Text, l.shape}, in.text)
+	}
+	check(rawLine{text: "mov    %eax,-0x14000(%rsp)"}, "mov %eax,-0x14000(%rsp)", "mov %32,<slot>")
+	check(rawLine{text: "add %r11d,%eax"}, "add %r11d,%eax", "add %32,%32")
+	check(rawLine{text: "add %r11,%rax"}, "add %r11,%rax", "add %64,%64")
+	check(rawLine{text: "mov %bl,(%r10,%rsi,1)"}, "mov %bl,(%r10,%rsi,1)", "mov %8,(%64,%64,1)")
+	check(rawLine{text: "vpaddd %ymm0,%ymm12,%ymm4{%k1}"}, "vpaddd %ymm0,%ymm12,%ymm4{%k1}", "vpaddd %ymm,%ymm,%ymm{%k}")
+	check(rawLine{text: "vmulsd 0x160de7ed(%rip),%xmm7,%xmm7        # 0x7fae1ea188f8"}, "vmulsd <const>(%rip),%xmm7,%xmm7", "vmulsd <const>(%rip),%xmm,%xmm")
+	check(rawLine{text: "vmulsd xmm7,xmm7,[rip+0x160de7ed]"}, "vmulsd xmm7,xmm7,<const>(%rip)", "vmulsd %xmm,%xmm,<const>(%rip)")
+	// Addresses of this run go, the program's own constants stay.
+	check(rawLine{text: "movabs $0x7f1b2c000000,%r10"}, "movabs $<addr>,%r10", "movabs $<addr>,%64")
+	check(rawLine{text: "movabs $0x9e3779b97f4a7c15,%r10"}, "movabs $0x9e3779b97f4a7c15,%r10", "movabs $0x9e3779b97f4a7c15,%64")
+	check(rawLine{text: "imul $0x19660d,%eax,%eax"}, "imul $0x19660d,%eax,%eax", "imul $0x19660d,%32,%32")
+	check(rawLine{text: "cmpl $0xc38e8,0x8(%rsi)", comments: []string{"{metadata('Foo')}"}}, "cmpl $<metadata>,0x8(%rsi)", "cmpl $<metadata>,0x8(%64)")
+	check(rawLine{text: "movabs $0x716e01a58,%r8", comments: []string{" {oop(a 'java/lang/Class')}"}}, "movabs $<oop>,%r8", "movabs $<oop>,%64")
+	// Branches.
+	check(rawLine{text: "jl     0x00007f1000000ff0"}, "jl <up>", "jl <up>")
+	check(rawLine{text: "jae 0x7f1000001100"}, "jae <down>", "jae <down>")
+	check(rawLine{text: "call 0x7f1000000100"}, "call <addr>", "call <addr>")
+	check(rawLine{text: "call 0x7f0f00000100", target: "Workload::area"}, "call <Workload::area>", "call <Workload::area>")
+	check(rawLine{text: "jmp 0x7f1123456789"}, "jmp <addr>", "jmp <addr>")
+	check(rawLine{text: "tbz x10, #0, 0x00007f1000001010"}, "tbz x10, #0, <down>", "tbz %x, #0, <down>")
+	check(rawLine{text: "b.lt 0x00007f1000000f00  // b.tstop"}, "b.lt <up>", "b.lt <up>")
+	check(rawLine{text: "ldr w11, [x10, #16]"}, "ldr w11, [x10, #16]", "ldr %w, [%x, #16]")
+	check(rawLine{text: "movk x8, #0x7f10, lsl #32"}, "movk x8, <part>", "movk %x, <part>")
+	// Padding.
+	for _, text := range []string{"nop", "nopw 0x0(%rax,%rax,1)", "data16 data16 nopw 0x0(%rax,%rax,1)", "xchg %ax,%ax", "nopl (%rax)", "data16 xchg %ax,%ax"} {
+		check(rawLine{text: text}, "nop", "nop")
+	}
+}
+
+func TestNormaliseTogether(t *testing.T) {
+	lines := code(0x1000, "2 nop", "3 nopl (%rax)", "mov x8, #0x6390", "movk x8, #0x7f10, lsl #16", "1 jl 0x7f1000001000")
+	var texts []string
+	for _, l := range lines {
+		texts = append(texts, l.Text)
+	}
+	assert.Equal(t, []string{"nop", "mov x8, <part>", "movk x8, <part>", "jl <addr>"}, texts)
+	assert.EqualValues(t, 5, lines[0].Count, "padding keeps its samples")
+}
