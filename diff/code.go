@@ -20,7 +20,7 @@ func (t *textDiff) regions() {
 	var tails []string
 	for i := range rows[:shown] {
 		r := &rows[i]
-		cells = append(cells, append(shareCells(&r.Row), r.Source, r.Name, r.codeText()))
+		cells = append(cells, append(shareCells(&r.Row), r.Source, r.Name, r.details(r.codeText())))
 		tails = append(tails, r.compileIDs())
 	}
 	t.render(cells, tails)

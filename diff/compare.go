@@ -53,6 +53,10 @@ type Row struct {
 	ShareA   float64 `json:"share_a"`
 	ShareB   float64 `json:"share_b"`
 	Change   float64 `json:"change"` // of the share, B - A
+	// NanosA and NanosB are the CPU time per operation, in ns, where both sides
+	// know their operations; else 0.
+	NanosA float64 `json:"nanos_per_op_a,omitempty"`
+	NanosB float64 `json:"nanos_per_op_b,omitempty"`
 	// Threshold is what the change must have to be none of chance.
 	Threshold float64 `json:"threshold"`
 	// Code is the share of the samples, on the side that has more, on
@@ -225,6 +229,9 @@ func (c *Comparison) row(p *rowPair) Row {
 		ShareA: shareOf(p.countA, c.A.Samples), ShareB: shareOf(p.countB, c.B.Samples),
 		Threshold: c.Noise.threshold(p.countA, p.countB, p.spread)}
 	r.Change = r.ShareB - r.ShareA
+	if c.A.NanosPerOp > 0 && c.B.NanosPerOp > 0 {
+		r.NanosA, r.NanosB = r.ShareA*c.A.NanosPerOp, r.ShareB*c.B.NanosPerOp
+	}
 	return r
 }
 

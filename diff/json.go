@@ -48,7 +48,9 @@ type jsonTrialSide struct {
 	Event   string  `json:"event"`
 	Samples int64   `json:"samples"` // in the profile
 	Seconds float64 `json:"window_seconds"`
-	Forks   int     `json:"forks"` // JVMs that repeat the trial; 0 when there is one or it is unknown
+	// NanosPerOp is the CPU time of one operation, where JMH's scores tell.
+	NanosPerOp float64 `json:"nanos_per_op,omitempty"`
+	Forks      int     `json:"forks"` // JVMs that repeat the trial; 0 when there is one or it is unknown
 }
 
 // WriteJSON writes all that r holds; gasm is the version of the program.
@@ -71,7 +73,7 @@ func newJSONSide(s *Side) jsonSide {
 }
 
 func newJSONTrialSide(t *Trial) jsonTrialSide {
-	return jsonTrialSide{t.Name, t.Event, t.Samples, t.Seconds, len(t.Forks)}
+	return jsonTrialSide{t.Name, t.Event, t.Samples, t.Seconds, t.NanosPerOp, len(t.Forks)}
 }
 
 // list is s, and [] rather than null when it is empty.

@@ -34,6 +34,7 @@ type (
 	jsonProfile struct {
 		Trial   string  `json:"trial"`
 		Seconds float64 `json:"window_seconds"`
+		Ops     float64 `json:"operations"`
 		JVMs    []struct {
 			Counts jsonCounts `json:"counts"`
 		} `json:"jvms"`
@@ -92,6 +93,7 @@ func ReadJSON(r io.Reader, name string) (*Side, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		t.setNanosPerOp((*rep.Profiles)[i].Ops, c.Frequency)
 		s.Trials = append(s.Trials, t)
 	}
 	return s, nil

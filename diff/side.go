@@ -28,6 +28,9 @@ type Trial struct {
 	Event   string  // the first one that was sampled; all counts are of it
 	Samples int64   // in the profile
 	Seconds float64 // of the window, 0 when unknown
+	// NanosPerOp is the CPU time of an operation of the benchmark, in ns; 0
+	// when unknown.
+	NanosPerOp float64
 	// Forks are the samples of each JVM of a benchmark. Nil for one JVM, and
 	// where JVMs are not each other's repetition.
 	Forks []int64
@@ -66,9 +69,18 @@ func FromProfiles(name string, h report.Header, ps []profile.Profile) *Side {
 		s.JVMs = append(s.JVMs, jvmText(j.PID, j.Main, j.Version))
 	}
 	for i := range ps {
-		s.Trials = append(s.Trials, newTrial(&ps[i]))
+		t := newTrial(&ps[i])
+		t.setNanosPerOp(ps[i].Operations, h.Frequency)
+		s.Trials = append(s.Trials, t)
 	}
 	return s
+}
+
+// setNanosPerOp is for a trial whose samples and event are set.
+func (t *Trial) setNanosPerOp(operations float64, frequency int) {
+	if operations > 0 {
+		t.NanosPerOp = float64(t.Samples) * report.SampleNanos(t.Event, frequency) / operations
+	}
 }
 
 func samplerText(tool string, events []string, frequency int) string {

@@ -20,7 +20,7 @@ func (t *textDiff) table(title, kind string, rows []Row) {
 	var cells [][]string
 	for i := range rows[:shown] {
 		r := &rows[i]
-		cells = append(cells, append(shareCells(r), r.Source, r.Name, codeText(r.Code)))
+		cells = append(cells, append(shareCells(r), r.Source, r.Name, r.details(codeText(r.Code))))
 	}
 	t.render(cells, nil)
 	if shown < len(rows) {
@@ -54,6 +54,18 @@ func codeText(code float64) string {
 		return ""
 	}
 	return fmt.Sprintf("code differs (%.0f%%)", 100*code)
+}
+
+// details are what the code says, and the time per operation.
+func (r *Row) details(code string) string {
+	if r.NanosA == 0 && r.NanosB == 0 {
+		return code
+	}
+	text := nanosText(r.NanosA) + " -> " + nanosText(r.NanosB) + " per op"
+	if code != "" {
+		text += ", " + code
+	}
+	return text
 }
 
 // render lays out rows of shares, source, name and details. Tails, where there

@@ -121,6 +121,9 @@ func (t *textDiff) trial(number, of int) {
 		t.line("Not compared: a side has no samples of it.")
 		return
 	}
+	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
+		t.field("CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a), nanosText(b), 100*(b-a)/a))
+	}
 	t.field("Noise", c.noiseText())
 	if c.unchanged() {
 		t.line("Nothing changed above the noise: %s compared.", c.Compared)
@@ -173,6 +176,17 @@ func (c *Comparison) noiseText() string {
 		text += " Nor is what differs over time: reports don't tell it, captures do."
 	}
 	return text
+}
+
+// nanosText writes a time of some ns in the unit that suits it.
+func nanosText(nanos float64) string {
+	for _, unit := range []string{"ns", "us", "ms"} {
+		if nanos < 1000 {
+			return fmt.Sprintf("%.3g %s", nanos, unit)
+		}
+		nanos /= 1000
+	}
+	return fmt.Sprintf("%.3g s", nanos)
 }
 
 // points writes a difference of shares in percentage points.

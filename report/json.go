@@ -40,6 +40,7 @@ type jsonProfile struct {
 	Trial         string           `json:"trial"`
 	PIDs          []int            `json:"pids"`
 	WindowSeconds float64          `json:"window_seconds"`
+	Operations    float64          `json:"operations,omitempty"` // in the window, where JMH's scores tell
 	Account       perEvent         `json:"account"`
 	JVMs          []jsonJVMShare   `json:"jvms"`
 	Regions       []jsonRegion     `json:"regions"`
@@ -216,7 +217,7 @@ func newJSONProfile(p *profile.Profile) jsonProfile {
 		return perEvent{p.Events, func(e int) any { return c[e] }}
 	}
 	return jsonProfile{
-		Trial: p.Trial, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds,
+		Trial: p.Trial, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations,
 		Account: perEvent{p.Events, func(e int) any { return newJSONAccount(&p.Accounts[e]) }},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) jsonJVMShare {
 			return jsonJVMShare{s.PID, counts(s.Counts), counts(s.Native)}

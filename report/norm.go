@@ -19,15 +19,24 @@ type normal struct {
 // clock, or, with a frequency, by an event that goes on like it.
 var timeEvents = []string{"cpu-clock", "task-clock", "cycles", "cpu-cycles", "ref-cycles", "bus-cycles"}
 
+// SampleNanos is the CPU time that a sample of an event stands for, in ns; 0
+// where it is none: a page fault, or any event without a known frequency (Hz).
+func SampleNanos(event string, frequency int) float64 {
+	if frequency <= 0 || !slices.Contains(timeEvents, event) && !strings.HasPrefix(event, "profile-") {
+		return 0
+	}
+	return 1e9 / float64(frequency)
+}
+
 // normal gives the scale for event e: CPU time where a sample stands for a
 // time, samples elsewhere. The unit suits the whole profile.
 func (r *textReport) normal(e int) normal {
 	total, ops := float64(r.p.Accounts[e].Profiled), r.p.Operations
-	event := r.p.Events[e]
-	if r.header.Frequency <= 0 || !slices.Contains(timeEvents, event) && !strings.HasPrefix(event, "profile-") {
+	nanos := SampleNanos(r.p.Events[e], r.header.Frequency)
+	if nanos == 0 {
 		return scaled(total, normal{factor: 1000 / ops, unit: "samples per 1000 operations"})
 	}
-	n := normal{factor: 1e9 / float64(r.header.Frequency) / ops, unit: "ns"}
+	n := normal{factor: nanos / ops, unit: "ns"}
 	for _, unit := range []string{"us", "ms", "s"} {
 		if total*n.factor < 10000 {
 			break
