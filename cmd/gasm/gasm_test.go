@@ -167,9 +167,14 @@ type jsonReport struct {
 }
 
 type jsonProfile struct {
-	Trial   string
-	PIDs    []int
+	Trial string
+	PIDs  []int
+	JVMs  []struct {
+		PID    int
+		Counts map[string]int64
+	}
 	Window  float64 `json:"window_seconds"`
+	Ops     float64 `json:"operations"`
 	Account map[string]struct {
 		Total        int64
 		Outside      int64 `json:"outside_window"`

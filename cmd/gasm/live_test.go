@@ -149,6 +149,9 @@ func TestJMH(t *testing.T) {
 	}
 }
 
+// jmhScore is the line of the benchmark in JMH's last table.
+var jmhScore = regexp.MustCompile(`(?m)^VectorSum\.sum +4096 +avgt +\d+ +([0-9.]+) `)
+
 func TestJMHWithDTrace(t *testing.T) {
 	needDTrace(t)
 	for _, java := range jdks(t) {
@@ -177,10 +180,21 @@ func runJMH(t *testing.T, java, sampler string) {
 	}
 	assert.Equal(t, "org.gasm.bench.VectorSum.sum (size=4096)", p.Trial)
 	require.Len(t, p.PIDs, 2, "two forks")
-	assert.Equal(t, p.PIDs, p.Regions[0].PIDs, "the hottest region is both forks'")
 	a := p.Account[p.hottestEvent()]
+	require.Len(t, p.JVMs, 2)
+	for _, j := range p.JVMs {
+		assert.Greater(t, j.Counts[p.hottestEvent()], a.Profiled*4/10, "samples of pid %d", j.PID)
+	}
 	t.Logf("%+v", a)
 	assert.Greater(t, a.Outside, int64(2000), "the warm-up of both forks")
+	// One thread that never waits: its CPU time per operation is JMH's score.
+	m := jmhScore.FindStringSubmatch(jmh)
+	require.NotNil(t, m, jmh)
+	score, err := strconv.ParseFloat(m[1], 64)
+	require.NoError(t, err)
+	perOp := float64(a.Profiled) / 1001 * 1e9 / p.Ops
+	t.Logf("JMH: %.1f ns/op, gasm: %.1f ns of CPU time per operation", score, perOp)
+	assert.InEpsilon(t, score, perOp, 0.2)
 	unresolvedAtMost(t, p, 0.005)
 	checkHottestIsSum(t, p)
 }
