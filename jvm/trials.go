@@ -1,6 +1,7 @@
 package jvm
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -62,12 +63,16 @@ func WholeTrial(jvms []JVM, spans []Span) Trial {
 // and the times of their measured iterations; none when the command was not
 // JMH or measured nothing. It numbers the forks among jvms. Iterations that
 // were cut short end at endMonoNanos.
+//
+// Forks that were measured and left no log are in no trial; [Watcher.LostForks]
+// names them afterwards.
 func (w *Watcher) JMHTrials(jvms []JVM, endMonoNanos int64) []Trial {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	forks := w.jmh.forks
 	names := trialNames(forks)
 	var trials []Trial
+	w.lostForks = nil
 	index := map[string]int{}
 	taken := map[*JVM]bool{}
 	for i, f := range forks {
@@ -76,7 +81,10 @@ func (w *Watcher) JMHTrials(jvms []JVM, endMonoNanos int64) []Trial {
 		}
 		j := forkJVM(jvms, f)
 		if j == nil || taken[j] {
-			continue // the fork's own left no log
+			if !f.warmup {
+				w.lostForks = append(w.lostForks, fmt.Sprintf("fork %d of %s", f.number, names[i]))
+			}
+			continue
 		}
 		taken[j] = !f.host
 		if f.warmup {
@@ -98,6 +106,14 @@ func (w *Watcher) JMHTrials(jvms []JVM, endMonoNanos int64) []Trial {
 		}
 	}
 	return trials
+}
+
+// LostForks names the measured forks that the last JMHTrials found no JVM for:
+// "fork 1 of org.sample.Bench.measure".
+func (w *Watcher) LostForks() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lostForks
 }
 
 // forkJVM finds the JVM that ran a fork's iterations: the ForkedMain that

@@ -71,6 +71,24 @@ func TestForkJVMHost(t *testing.T) {
 	}
 }
 
+// A measured fork without a log is named, one that was found is not.
+func TestLostForks(t *testing.T) {
+	w := NewWatcher(nil, nil)
+	w.See([]byte(jmhHead+"# Fork: 1 of 2\nIteration   1: "), 20)
+	w.See([]byte("1.0 ns/op\n# Fork: 2 of 2\nIteration   1: "), 60)
+	w.See([]byte("1.0 ns/op\n"), 70)
+	second := JVM{PID: 12, Main: forkedMain, StartMonoNanos: 50}
+	first := JVM{PID: 11, Main: forkedMain, StartMonoNanos: 10}
+	w.JMHTrials([]JVM{second}, 100)
+	if got := w.LostForks(); len(got) != 1 || got[0] != "fork 1 of a.B.c" {
+		t.Errorf("%q", got)
+	}
+	w.JMHTrials([]JVM{first, second}, 100)
+	if got := w.LostForks(); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTrialNames(t *testing.T) {
 	forks := []jmhFork{
 		{trial: "a (x=1)", mode: "Throughput"}, {trial: "a (x=1)", mode: "Throughput"},

@@ -17,6 +17,8 @@ type Watcher struct {
 	judged bool   // the current line has matched already
 	spans  []Span // by start and end
 	jmh    jmhRun
+
+	lostForks []string // see LostForks
 }
 
 // A Span is a time on the samples' clock, [FromMonoNanos, ToMonoNanos). An end

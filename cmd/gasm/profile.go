@@ -160,8 +160,12 @@ func (r *run) trials(jvms []jvm.JVM) (trials []jvm.Trial, note string) {
 		}
 		return []jvm.Trial{jvm.WholeTrial(jvms, spans)}, note
 	}
-	if trials := r.watch.JMHTrials(jvms, r.ended); len(trials) > 0 {
-		return trials, ""
+	trials = r.watch.JMHTrials(jvms, r.ended)
+	if lost := r.watch.LostForks(); len(lost) > 0 {
+		note = strings.Join(lost, ", ") + ": not in the profile, for HotSpot's log of it is missing"
+	}
+	if len(trials) > 0 {
+		return trials, note
 	}
 	for _, j := range jvms {
 		if j.ForkOfJMH() {
