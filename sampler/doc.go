@@ -42,8 +42,10 @@
 //
 // # perf's text
 //
-// `perf script --ns -F pid,tid,time,event,ip,sym,dso` prints a line per sample:
+// `perf script --ns -F comm,pid,tid,time,event,ip,sym,dso` prints a line per
+// sample; comm, the thread's name, may be left out:
 //
+//	C2 CompilerThre 24997/25003  1884.742374599: cpu-clock:  7fae1e0f127a PhaseCFG::schedule_late (/usr/lib/…/libjvm.so)
 //	24997/24997  1884.742374599: cpu-clock:  ffffffff821f5127 exc_page_fault ([kernel.kallsyms])
 //	24997/24998  1884.749632617: cpu-clock:      7fae1ee6fd10 _dl_new_object (/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)
 //	24997/24998  1884.802211905: cpu-clock:      7fae0c8d3a42 [unknown] (/tmp/perf-24997.map)

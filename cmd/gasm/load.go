@@ -113,7 +113,7 @@ func (in *joining) join(opts profile.Options) (*joined, error) {
 	}
 	if j.samples == 0 && j.badLines > 0 {
 		return nil, fmt.Errorf("%s holds no samples: line %d is neither perf script's text nor dtrace's (%s); gasm reads what "+
-			"'perf script --ns -F pid,tid,time,event,ip,sym,dso' and dtrace's profile probe print", in.name, j.firstBad.Line, &j.firstBad)
+			"'perf script --ns -F comm,pid,tid,time,event,ip,sym,dso' and dtrace's profile probe print", in.name, j.firstBad.Line, &j.firstBad)
 	}
 	b.Lost(in.capture.Lost)
 	j.userOnly = r.UserOnly()

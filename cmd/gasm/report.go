@@ -21,7 +21,7 @@ func reportCommand(s streams) *cobra.Command {
 		Use:   "report [flags] DIR | SAMPLES ASMLOG...",
 		Short: "Report from a saved capture, or from a sampler's text and HotSpot's logs",
 		Long: `Report from files: a folder that 'gasm profile -o DIR' kept, or the text of
-'perf script --ns -F pid,tid,time,event,ip,sym,dso' or of dtrace's profile probe,
+'perf script --ns -F comm,pid,tid,time,event,ip,sym,dso' or of dtrace's probe,
 and the logs that HotSpot wrote under -XX:+PrintAssembly -XX:+LogVMOutput (JMH's
 perfasm and dtraceasm can save both).`,
 		Example: `  gasm report capture
