@@ -194,14 +194,14 @@ func TestDTraceSudo(t *testing.T) {
 	var r samplerResult
 	r.tryBoth(t.Context(), t.TempDir(), false)
 	assert.True(t, r.works && r.sudo, r.cause)
-	assert.Equal(t, Finding{"dtrace", "sampling", Note, "runs under sudo only, which asks for no password", "gasm profile --sudo ..."}, r.checks[0])
+	assert.Equal(t, Finding{"dtrace", "sampling", Note, "runs under sudo only, which asks for no password", "gasm profile --sampler dtrace --sudo ..."}, r.checks[0])
 
 	script(t, filepath.Join(dir, "sudo"), "echo 'sudo: a password is required' >&2; exit 1")
 	r = samplerResult{}
 	r.tryBoth(t.Context(), t.TempDir(), false)
 	assert.False(t, r.works)
 	assert.Equal(t, "dtrace: only root may sample with it; sudo asks for a password", r.cause)
-	assert.Equal(t, "sudo -v && gasm profile --sudo ...", r.mend)
+	assert.Equal(t, "sudo -v && gasm profile --sampler dtrace --sudo ...", r.mend)
 }
 
 // SystemTap installs a script of the same name.

@@ -104,6 +104,9 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 	}
 	r.Checks = append(r.Checks, checkCodeCache(ctx, jdks)...)
 	options := checkJavaOptions()
+	if options.Status == OK {
+		options = tryJavaOptions(ctx, jdks, options)
+	}
 	r.Checks = append(r.Checks, options, checkLocale(), checkTerminal(opts), temp)
 	r.judge(perf, dtrace, jdks, options, temp)
 	return r, nil

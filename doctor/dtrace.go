@@ -59,10 +59,10 @@ func (r *samplerResult) tryBoth(ctx context.Context, dir string, root bool) {
 		}
 		switch {
 		case asks != nil:
-			c.Status, c.Text, c.Mend = Note, c.Text+"; sudo asks for a password", "sudo -v && gasm profile --sudo ..."
+			c.Status, c.Text, c.Mend = Note, c.Text+"; sudo asks for a password", "sudo -v && gasm profile --sampler dtrace --sudo ..."
 		case err == nil:
 			r.works, r.sudo = true, true
-			c.Status, c.Text, c.Mend = Note, "runs under sudo only, which asks for no password", "gasm profile --sudo ..."
+			c.Status, c.Text, c.Mend = Note, "runs under sudo only, which asks for no password", "gasm profile --sampler dtrace --sudo ..."
 		default:
 			c.Text, c.Mend = explain(err)
 		}

@@ -1,13 +1,20 @@
 package doctor
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // makeTemp makes the folder that the checks work in, and judges the one that
@@ -17,13 +24,23 @@ func makeTemp() (dir string, c Finding, err error) {
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", "."} {
 		dir, err = os.MkdirTemp(parent, "gasm-doctor-")
 		if err == nil {
-			return dir, checkTemp(os.TempDir(), first), nil
+			if err = fill(dir); err == nil {
+				return dir, checkTemp(os.TempDir(), first), nil
+			}
+			os.RemoveAll(dir)
 		}
 		if first == nil {
 			first = err
 		}
 	}
 	return "", c, fmt.Errorf("no folder for temporary files: %w", first)
+}
+
+// fill finds out that a folder has no room for what the checks write, a few MB.
+func fill(dir string) error {
+	path := filepath.Join(dir, "room")
+	defer os.Remove(path)
+	return os.WriteFile(path, make([]byte, 8<<20), 0o600)
 }
 
 // roomy is what a capture of a program that compiles much needs.
@@ -33,18 +50,22 @@ const roomy = 1 << 30
 func checkTemp(dir string, err error) Finding {
 	c := Finding{Area: "environment", Name: "temp folder", Status: OK}
 	if err != nil {
-		c.Status, c.Text, c.Mend = Problem, firstLine(err.Error()), "export TMPDIR=/var/tmp"
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		c.Status, c.Text, c.Mend = Problem, fmt.Sprintf("%s can't be written: %s", dir, firstLine(err.Error())), "export TMPDIR=/var/tmp"
 		return c
 	}
-	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err != nil {
 		c.Text = fmt.Sprintf("%s, room unknown: %v", dir, err)
 		return c
 	}
-	free := fs.Bavail * uint64(fs.Bsize)
+	free := stat.Bavail * uint64(stat.Bsize)
 	c.Text = fmt.Sprintf("%s, %s free", dir, size(free))
 	const tmpfs = 0x01021994 // of statfs(2) on Linux
-	if runtime.GOOS == "linux" && uint32(fs.Type) == tmpfs {
+	if runtime.GOOS == "linux" && uint32(stat.Type) == tmpfs {
 		c.Text += ", in memory (tmpfs)"
 	}
 	if free < roomy {
@@ -65,9 +86,6 @@ func size(n uint64) string {
 	return fmt.Sprintf("%d kB", n>>10)
 }
 
-// captureOptions are those that a profile sets, and the log needs.
-var captureOptions = []string{"-XX:LogFile=", "-XX:-LogVMOutput", "-XX:-PrintAssembly", "-XX:+DisplayVMOutput", "-XX:-UnlockDiagnosticVMOptions"}
-
 // checkJavaOptions looks for options in the environment that take away what a
 // profile sets. It sets JAVA_TOOL_OPTIONS, behind what is there; the others
 // come later and win.
@@ -80,18 +98,41 @@ func checkJavaOptions() Finding {
 			continue
 		}
 		set = append(set, name)
-		for _, option := range strings.Fields(value) {
-			for _, ours := range captureOptions {
-				if name != "JAVA_TOOL_OPTIONS" && strings.Contains(option, ours) {
-					c.Status, c.Mend = Problem, "unset "+name
-					c.Text = fmt.Sprintf("%s has %s, which takes the JVM's log away from gasm", name, option)
-					return c
-				}
-			}
+		if option := printassembly.Overrides(value); option != "" && name != "JAVA_TOOL_OPTIONS" {
+			c.Status, c.Mend = Problem, "unset "+name
+			c.Text = fmt.Sprintf("%s has %s, which takes the JVM's log away from gasm", name, option)
+			return c
 		}
 	}
 	if len(set) > 0 {
 		c.Text = strings.Join(set, ", ") + verb(len(set), " is set and does", " are set and do") + " no harm"
+	}
+	return c
+}
+
+// tryJavaOptions runs java without the variables where none of the JDKs runs
+// with them.
+func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
+	var without, set []string
+	for _, name := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
+		if os.Getenv(name) != "" {
+			set = append(set, name)
+			without = append(without, name+"=")
+		}
+	}
+	if len(set) == 0 || slices.ContainsFunc(jdks, func(j jdkResult) bool { return j.works }) {
+		return c
+	}
+	for _, j := range jdks {
+		java := filepath.Join(j.home, "bin", "java")
+		if _, _, err := run(ctx, nil, java, "-version"); err == nil {
+			continue
+		}
+		if _, _, err := run(ctx, without, java, "-version"); err == nil {
+			c.Status, c.Mend = Problem, "unset "+strings.Join(set, " ")
+			c.Text = strings.Join(set, " and ") + verb(len(set), " keeps", " keep") + " java from starting"
+			return c
+		}
 	}
 	return c
 }

@@ -89,7 +89,7 @@ func (x *indexer) findIndent() {
 
 // line looks at one line. Nearly all are rows of code, so these go first.
 func (x *indexer) line(line []byte) {
-	if len(line) < 4 {
+	if len(line) < 4 && (x.wants == "" || len(line) == 0) { // a class may have a short name
 		return
 	}
 	switch c := line[0]; {

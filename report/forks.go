@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,7 +34,7 @@ func (r *textReport) forkTable() {
 	var jvms []profile.JVMShare
 	var at []int // their places in Shares
 	for i, s := range r.p.Shares {
-		if s.Counts[0] > 0 {
+		if s.Counts[0] > 0 && r.repeats(s.PID) {
 			jvms, at = append(jvms, s), append(at, i)
 		}
 	}
@@ -73,6 +74,26 @@ func (r *textReport) forkTable() {
 	r.endRule()
 	r.forkSamples(jvms)
 	r.line("")
+}
+
+// repeats tells whether a JVM does the same as the hottest one: a fork of a
+// benchmark, or, without one, a JVM of the same main class.
+func (r *textReport) repeats(pid int) bool {
+	if r.p.Trial != "" {
+		return true
+	}
+	hottest := slices.MaxFunc(r.p.Shares, func(a, b profile.JVMShare) int { return cmp.Compare(a.Counts[0], b.Counts[0]) })
+	main := r.mainOf(hottest.PID)
+	return main != "" && r.mainOf(pid) == main
+}
+
+func (r *textReport) mainOf(pid int) string {
+	for _, j := range r.header.JVMs {
+		if j.PID == pid {
+			return j.Main
+		}
+	}
+	return ""
 }
 
 // forkNames are the columns' headings: JMH's numbers, or process ids.

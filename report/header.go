@@ -151,6 +151,9 @@ func (r *textReport) summary() {
 		samples = append(samples, text)
 	}
 	r.field("Samples", samples...)
+	if r.Counts == Norm { // the tables are of no use without
+		r.field("Counts", strings.TrimSuffix(strings.TrimPrefix(r.countsUnit(), "Event counts are "), "."))
+	}
 	if r.single {
 		r.notes()
 	}

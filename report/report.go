@@ -39,7 +39,8 @@ const (
 type Options struct {
 	ASCII        bool // no other characters in what gasm itself draws
 	Color        bool // ANSI colours
-	Width        int  // columns of the terminal; 0 for no shortening
+	Width        int  // columns of the terminal; 0 for no terminal
+	TableWidth   int  // columns that a table may take; 0 for no shortening of names
 	Counts       Counts
 	Top          int     // rows per table; 0 for all
 	HotThreshold float64 // what profile took for Region.Hot, as a fraction; for the heading

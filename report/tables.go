@@ -273,7 +273,7 @@ func (r *textReport) layout(t ranking, rows []rankingRow) []string {
 
 // nameWidth is what the terminal has left for names beside the columns before and the details behind them; 0 is enough.
 func (r *textReport) nameWidth(rows []rankingRow, before [][]string) int {
-	if r.Width == 0 {
+	if r.TableWidth == 0 {
 		return 0
 	}
 	const least = 24
@@ -288,7 +288,7 @@ func (r *textReport) nameWidth(rows []rankingRow, before [][]string) int {
 	if w := columnWidth(details); w > 0 {
 		used += w + cellPadding
 	}
-	return max(r.Width-used-cellPadding, least)
+	return max(r.TableWidth-used-cellPadding, least)
 }
 
 func columnWidth(cells []string) int {

@@ -69,12 +69,12 @@ func TestText(t *testing.T) {
 		options  Options
 	}{
 		{"unicode", header(), one(workload(t)), options()},
-		{"ascii", header(), one(workload(t)), with(func(o *Options) { o.ASCII, o.Width = true, 100 })},
+		{"ascii", header(), one(workload(t)), with(func(o *Options) { o.ASCII, o.Width, o.TableWidth = true, 100, 100 })},
 		{"color", header(), one(workload(t)), with(func(o *Options) { o.Color = true })},
 		{"raw", header(), one(workload(t)), with(func(o *Options) { o.Counts, o.Top, o.DrawInterJumps = Raw, 3, false })},
 		{"events", both, one(twoEvents(t)), options()},
-		{"trials", h, two, with(func(o *Options) { o.Width = 100 })},
-		{"width80", header(), one(workload(t)), with(func(o *Options) { o.Width = 80 })},
+		{"trials", h, two, with(func(o *Options) { o.Width, o.TableWidth = 100, 100 })},
+		{"width80", header(), one(workload(t)), with(func(o *Options) { o.Width, o.TableWidth = 80, 80 })},
 		{"dot", header(), one(dot(t)), options()},
 		{"empty", header(), one(nobody()), options()},
 		{"bare", Header{}, nil, Options{}},
@@ -138,7 +138,7 @@ func nobody() profile.Profile {
 func TestWidth(t *testing.T) {
 	const width = 80
 	o := options()
-	o.Width = width
+	o.Width, o.TableWidth = width, width
 	code := false
 	for line := range strings.Lines(string(text(t, header(), []profile.Profile{workload(t)}, o))) {
 		line = strings.TrimSuffix(line, "\n")
@@ -154,7 +154,7 @@ func TestWidth(t *testing.T) {
 // TestASCII checks that gasm draws with nothing else.
 func TestASCII(t *testing.T) {
 	o := options()
-	o.ASCII, o.Width = true, 80
+	o.ASCII, o.Width, o.TableWidth = true, 80, 80
 	if got := text(t, header(), []profile.Profile{workload(t)}, o); bytes.ContainsFunc(got, func(r rune) bool { return r > '~' }) {
 		t.Errorf("not only ASCII:\n%s", got)
 	}

@@ -153,6 +153,9 @@ func isPython(tool string) bool {
 // Event returns the probe that samples: "profile-1001".
 func (d *DTrace) Event() string { return "profile-" + strconv.Itoa(d.frequency) }
 
+// Frequency returns how often DTrace samples, per second and CPU.
+func (d *DTrace) Frequency() int { return d.frequency }
+
 // Notes tells what could not be had, one sentence each.
 func (d *DTrace) Notes() []string {
 	if kernelClause {
@@ -181,6 +184,7 @@ func (d *DTrace) stop() error {
 	asked := !d.text.ended() && !d.process.ended()
 	d.text.hurry()
 	if asked {
+		d.text.awaitCatchUp()
 		if err := d.terminate(); err != nil {
 			time.Sleep(lastPrint) // what it has now is printed
 			d.kill()

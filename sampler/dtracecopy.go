@@ -56,6 +56,9 @@ type dtraceText struct {
 	saved chan struct{} // closed when no more text comes
 	quick chan struct{} // closed when it is not to wait any more
 	once  sync.Once     // for quick
+	// caughtUp is closed when, after hurry, DTrace has printed what it had and
+	// no longer waits for us in the middle of a line.
+	caughtUp chan struct{}
 
 	lastRead atomic.Int64 // Unix ns
 	mu       sync.Mutex
@@ -64,7 +67,7 @@ type dtraceText struct {
 
 func newDTraceText(pipe, file *os.File) *dtraceText {
 	return &dtraceText{pipe: pipe, file: file, begun: make(chan struct{}), end: make(chan struct{}),
-		saved: make(chan struct{}), quick: make(chan struct{})}
+		saved: make(chan struct{}), quick: make(chan struct{}), caughtUp: make(chan struct{})}
 }
 
 // save copies until DTrace closes the pipe. Where the file can't be written it
@@ -76,6 +79,7 @@ func (t *dtraceText) save() {
 	buf := make([]byte, 64<<10)
 	var tail []byte // of what was read before, for a mark that was cut
 	begun, ended := false, false
+	small := 0 // readings in a row that left room in the pipe, since hurry
 	for {
 		n, err := t.pipe.Read(buf)
 		if n > 0 {
@@ -95,8 +99,15 @@ func (t *dtraceText) save() {
 			}
 			tail = append(tail[:0], tail[max(0, len(tail)-len(beginMark)):]...)
 		}
+		idle := errors.Is(err, os.ErrDeadlineExceeded)
+		if t.hurried() {
+			if small++; n >= pipeSize/2 {
+				small = 0
+			}
+			t.catchUp(idle || small == 3)
+		}
 		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
+		case idle:
 			t.rest()
 		case err != nil:
 			return
@@ -107,13 +118,46 @@ func (t *dtraceText) save() {
 }
 
 // deadline is when a paced reading takes a break: when DTrace has printed all
-// it had.
+// it had. Before the end the first such moment counts.
 func (t *dtraceText) deadline() time.Time {
 	select {
-	case <-t.quick:
+	case <-t.caughtUp:
 		return time.Time{}
 	default:
 		return time.Now().Add(lull)
+	}
+}
+
+// catchUp notes that DTrace does not wait for us, if so.
+func (t *dtraceText) catchUp(ok bool) {
+	select {
+	case <-t.caughtUp:
+	default:
+		if ok {
+			close(t.caughtUp)
+		}
+	}
+}
+
+func (t *dtraceText) hurried() bool {
+	select {
+	case <-t.quick:
+		return true
+	default:
+		return false
+	}
+}
+
+// awaitCatchUp waits until DTrace can be told to end. A signal in the middle of
+// its write loses what it was writing, or has it written twice.
+func (t *dtraceText) awaitCatchUp() {
+	if !t.paced {
+		return
+	}
+	select {
+	case <-t.caughtUp:
+	case <-t.saved:
+	case <-time.After(2 * time.Second):
 	}
 }
 
@@ -127,7 +171,14 @@ func (t *dtraceText) rest() {
 }
 
 // hurry ends the pauses.
-func (t *dtraceText) hurry() { t.once.Do(func() { close(t.quick) }) }
+func (t *dtraceText) hurry() {
+	t.once.Do(func() {
+		if t.paced {
+			widenPipe(t.pipe)
+		}
+		close(t.quick)
+	})
+}
 
 func (t *dtraceText) write(text []byte) {
 	t.mu.Lock()

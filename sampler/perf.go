@@ -50,6 +50,7 @@ type Perf struct {
 	events  []string
 	notes   []string
 	kernel  bool // every event includes the kernel
+	hertz   int
 	process *process
 	control *os.File // nil for a perf without --control
 
@@ -96,7 +97,7 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.notes = notes
+	p.notes, p.hertz = notes, opts.Frequency
 	p.describe(refused)
 	return p, nil
 }
@@ -115,6 +116,10 @@ func (p *Perf) Notes() []string {
 	}
 	return notes
 }
+
+// Frequency returns how often perf samples, per second and CPU: less than asked
+// for where the kernel allows less.
+func (p *Perf) Frequency() int { return p.hertz }
 
 // DataFile returns the path of perf's recording.
 func (p *Perf) DataFile() string { return p.data }

@@ -25,7 +25,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"profile"}, "name a command to run"},
 		{[]string{"profile", "--"}, "name a command to run"},
 		{[]string{"profile", "--nonsense", "--", "true"}, "unknown flag: --nonsense"},
-		{[]string{"profile", "--frequency", "0", "--", "true"}, "--frequency is 0"},
+		{[]string{"profile", "--frequency", "0", "--", "true"}, "--frequency is 0; it is in Hz, from 1 to 20000"},
 		{[]string{"profile", "--sampler", "vtune", "--", "true"}, `--sampler is "vtune"`},
 		{[]string{"profile", "--window-start", "(", "--", "true"}, "--window-start: error parsing regexp"},
 		{[]string{"profile", "--delay", "1s", "--window-start", "x", "--", "true"}, "two different windows"},

@@ -223,7 +223,7 @@ func (f *diffFlags) write(s streams, r *diff.Result) error {
 		err = r.WriteJSON(out, version)
 	} else {
 		o := f.report.reportOptions(s.out)
-		err = r.WriteText(out, diff.TextOptions{Gasm: version, ASCII: o.ASCII, Color: o.Color, Width: o.Width, Top: o.Top, HotThreshold: o.HotThreshold})
+		err = r.WriteText(out, diff.TextOptions{Gasm: version, ASCII: o.ASCII, Color: o.Color, Width: o.TableWidth, Top: o.Top, HotThreshold: o.HotThreshold})
 	}
 	if err == nil && file != nil {
 		err = file.Close()

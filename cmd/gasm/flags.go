@@ -20,29 +20,30 @@ import (
 
 // reportFlags are the flags of profile and report both.
 type reportFlags struct {
-	hotThreshold    float64
-	top             int
-	tooBig          int
-	printMargin     int
-	mergeMargin     int
-	mergeMethods    bool
-	showCounts      string
-	ops             float64
-	intel           bool
-	drawIntra       bool
-	drawInter       bool
-	skipAsm         bool
-	skipInterpreter bool
-	skipStubs       bool
-	ascii           bool
-	color           string
-	pid             int
-	format          string
-	file            string
-	saveLog         string
-	sourcePaths     []string
-	sources         *javasource.Finder // nil without
-	noPager         bool
+	hotThreshold               float64
+	top                        int
+	tooBig                     int
+	printMargin                int
+	mergeMargin                int
+	mergeMethods               bool
+	showCounts                 string
+	ops                        float64
+	intel                      bool
+	drawIntra                  bool
+	drawInter                  bool
+	skipAsm                    bool
+	skipInterpreter            bool
+	skipStubs                  bool
+	ascii                      bool
+	color                      string
+	pid                        int
+	format                     string
+	file                       string
+	saveLog                    string
+	sourcePaths                []string
+	sources                    *javasource.Finder // nil without
+	sourcesAsked, sourcesFound bool               // a line of a method, and at least one
+	noPager                    bool
 }
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
@@ -158,11 +159,11 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	if f.sources != nil {
 		o.Source = f.sourceLine
 	}
-	o.Width = fileWidth
+	o.TableWidth = fileWidth
 	terminal := f.file == "" && term.IsTerminal(int(out.Fd()))
 	if terminal {
 		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
-			o.Width = width
+			o.Width, o.TableWidth = width, width
 		}
 	}
 	// no-color.org: any value but the empty one switches colour off.

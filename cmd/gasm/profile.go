@@ -38,6 +38,10 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 }
 
+// maxFrequency is where sampling begins to take most of a processor, so that the
+// command does not get on.
+const maxFrequency = 20000
+
 func (f *profileFlags) check() (err error) {
 	f.events = splitEvents(f.eventList)
 	switch {
@@ -47,8 +51,8 @@ func (f *profileFlags) check() (err error) {
 		return usage("--event names perf's events; dtrace samples by time alone")
 	case f.sampler == "perf" && f.sudo:
 		return usage("--sudo is for dtrace; perf needs no root where kernel.perf_event_paranoid allows it")
-	case f.frequency <= 0:
-		return usage("--frequency is %d; it is in Hz and above 0", f.frequency)
+	case f.frequency <= 0 || f.frequency > maxFrequency:
+		return usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
 	case f.delay < 0 || f.length < 0:
 		return usage("--delay and --length can't be negative")
 	case (f.delay > 0 || f.length > 0) && (f.windowStart != "" || f.windowEnd != ""):

@@ -16,6 +16,7 @@ import (
 type recording interface {
 	tool() string
 	Event() string   // as one asks the sampler for it
+	Frequency() int  // per second and CPU
 	Notes() []string // what could not be had
 	Stop() error     // a *sampler.StoppedError keeps the samples until then
 	// Lost is how many samples the sampler dropped, where its text does not tell.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -82,7 +83,10 @@ func findSource(args []string) (*source, error) {
 		src.capture, src.guessed, err = &jvm.Capture{}, true, nil
 	}
 	if err == nil {
-		src.symbols, err = loadSymbols(args[0])
+		var note string
+		if src.symbols, note, err = loadSymbols(args[0]); note != "" {
+			src.capture.Notes = append(src.capture.Notes, note)
+		}
 	}
 	return src, err
 }
@@ -161,6 +165,9 @@ func finish(s streams, flags *reportFlags, c *jvm.Capture, j *joined) error {
 	}
 	if err := flags.write(s, h, j.profiles); err != nil {
 		return err
+	}
+	if flags.noSources() {
+		say(s.err, "gasm: --source: none of the report's methods has its source in %s", strings.Join(flags.sourcePaths, ", "))
 	}
 	if flags.saveLog != "" {
 		if err := flags.saveLogs(j.builder.CodeCounts()); err != nil {

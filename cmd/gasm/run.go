@@ -62,6 +62,10 @@ func (r *run) makeFolder() (err error) {
 		if err != nil {
 			return fmt.Errorf("making a folder for the capture: %w (set TMPDIR, or name one with -o)", err)
 		}
+		if err := writable(r.dir); err != nil {
+			os.RemoveAll(r.dir)
+			return fmt.Errorf("%w (set TMPDIR, or name a folder with -o)", err)
+		}
 		return nil
 	}
 	r.dir, err = filepath.Abs(r.own.output)
@@ -112,6 +116,12 @@ var errNoJVM = errors.New("no code, no report")
 // record runs the command with the sampler beside it. An error means that the
 // command did not run.
 func (r *run) record(signals *signalWatch) error {
+	// Both come behind JAVA_TOOL_OPTIONS, in which ours are.
+	for _, name := range []string{"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
+		if option := printassembly.Overrides(os.Getenv(name)); option != "" {
+			return fmt.Errorf("%s has %s, which takes the JVM's log away from gasm: unset %s", name, option, name)
+		}
+	}
 	lenient := !jvm.KnowsFlags(r.command, printassembly.OldestKnown, printassembly.NewestKnown)
 	flags := printassembly.CaptureFlags(filepath.Join(r.dir, jvm.LogPattern), lenient)
 	if jvm.StartsJava(r.command) {
@@ -234,7 +244,7 @@ func (r *run) keepSymbols(c *jvm.Capture, resolver *native.Resolver) error {
 func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 	c := &jvm.Capture{Schema: 1, Gasm: version, Command: r.command,
 		Host:    jvm.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: jvm.KernelRelease(), CPUs: runtime.NumCPU()},
-		Sampler: r.recording.tool(), Events: splitEvents(r.recording.Event()), Frequency: r.own.frequency,
+		Sampler: r.recording.tool(), Events: splitEvents(r.recording.Event()), Frequency: r.recording.Frequency(),
 		Lost: r.recording.Lost(), Notes: r.recording.Notes(), Clocks: r.clocks, ExitCode: r.exitCode}
 	c.JVMs = describe(logs, &r.clocks[0])
 	for _, fault := range r.faults {

@@ -17,9 +17,13 @@ func (f *reportFlags) openSources() error {
 
 // sourceLine finds a line for the report; "" for none.
 func (f *reportFlags) sourceLine(method string, line int) string {
-	text, _ := f.sources.Line(method, line)
+	text, ok := f.sources.Line(method, line)
+	f.sourcesAsked, f.sourcesFound = true, f.sourcesFound || ok
 	return text
 }
+
+// noSources tells that none of the report's methods was found.
+func (f *reportFlags) noSources() bool { return f.sourcesAsked && !f.sourcesFound }
 
 // closeSources is for the time when the report is written.
 func (f *reportFlags) closeSources() {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Variables that would take the log away stop gasm before the command runs.
+func TestOverridingVariables(t *testing.T) {
+	for _, name := range []string{"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
+		ran := filepath.Join(t.TempDir(), "ran")
+		r := runGasm(t, []string{"profile", "--", "touch", ran}, withEnv(name+"=-Xmx1g -XX:LogFile=/tmp/x"))
+		assert.Equal(t, 1, r.code)
+		assert.Equal(t, "gasm: "+name+" has -XX:LogFile=/tmp/x, which takes the JVM's log away from gasm: unset "+name, r.said())
+		assert.NoFileExists(t, ran)
+	}
+}
+
+// A temporary folder without room is found out before the command runs.
+func TestFullTemporaryFolder(t *testing.T) {
+	disk := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("no small disk to fill: mount needs root: %s", out)
+	}
+	t.Cleanup(func() { exec.Command("umount", "-l", disk).Run() })
+	_ = os.WriteFile(filepath.Join(disk, "big"), make([]byte, 16<<10), 0o644) // fails when it is full, as it should
+	ran := filepath.Join(t.TempDir(), "ran")
+	r := runGasm(t, []string{"profile", "--", "touch", ran}, withEnv("TMPDIR="+disk))
+	assert.Equal(t, 1, r.code)
+	assert.Regexp(t, `^gasm: the capture folder can't be written: .*no space left on device \(set TMPDIR, or name a folder with -o\)$`, r.said())
+	assert.NoFileExists(t, ran)
+
+	doctor := runGasm(t, []string{"doctor"}, withEnv("TMPDIR="+disk))
+	assert.Equal(t, 1, doctor.code)
+	assert.Contains(t, oneLine(doctor.stdout), "gasm can't profile here: "+disk+" can't be written: no space left on device; first: export TMPDIR=/var/tmp")
+}
+
+// The doctor knows a variable that keeps java from starting.
+func TestDoctorBadJavaOptions(t *testing.T) {
+	needPerf(t)
+	r := runGasm(t, []string{"doctor"}, withEnv("JAVA_TOOL_OPTIONS=-XX:+Nonsense"))
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, oneLine(r.stdout), "JAVA_TOOL_OPTIONS keeps java from starting")
+	assert.Contains(t, oneLine(r.stdout), "first: unset JAVA_TOOL_OPTIONS")
+}
+
+// Names of native functions that were damaged in the capture are no silent loss.
+func TestDamagedSymbols(t *testing.T) {
+	samples, _ := savedCapture(t, "jdk17-lean-none")
+	dir := filepath.Dir(samples)
+	require.NoError(t, os.Rename(filepath.Join(dir, "asm.log"), filepath.Join(dir, "asm-24997.log")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "symbols.txt"), []byte("24997 0x1 0x2 lib.so f\nnonsense\n"), 0o644))
+	r := runGasm(t, []string{"report", "--skip-asm", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, oneLine(r.stdout), "note: 1 line of the native symbols could not be read, the first: ")
+}
+
+// oneLine undoes the breaking of lines.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Sources in which nothing is found are said to be of no use.
+func TestNoSourceFound(t *testing.T) {
+	samples, log := savedCapture(t, "jdk17-lean-none")
+	empty := t.TempDir()
+	r := runGasm(t, []string{"report", "--hot-threshold", "0.04", "--source", empty, samples, log})
+	require.Equal(t, 0, r.code)
+	assert.Contains(t, r.said(), "gasm: --source: none of the report's methods has its source in "+empty)
+}
