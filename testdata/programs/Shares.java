@@ -32,6 +32,7 @@ public class Shares {
     static long middleNanos;
     static long lightNanos;
     static long sink;
+    static long seed = 88172645463325252L;
 
     /** Int arithmetic over an array, each step on top of the one before. */
     static int heavy(int steps) {
@@ -70,12 +71,18 @@ public class Shares {
     /** Calls each method {@code rounds} times, with 1/part of the full work. */
     static void rounds(int rounds, int part) {
         for (int i = 0; i < rounds; i++) {
+            // No round is as long as the one before. Equal ones of half a millisecond ran in step with a sampler of
+            // 1001 Hz: for seconds all its samples were in the same half of the round.
+            seed ^= seed << 13;
+            seed ^= seed >>> 7;
+            seed ^= seed << 17;
+            int length = 512 + (int) (seed & 1023);
             long t0 = threads.getCurrentThreadCpuTime();
-            int a = heavy(HEAVY / part);
+            int a = heavy((int) ((long) HEAVY * length / 1024) / part);
             long t1 = threads.getCurrentThreadCpuTime();
-            double b = middle(MIDDLE / part);
+            double b = middle((int) ((long) MIDDLE * length / 1024) / part);
             long t2 = threads.getCurrentThreadCpuTime();
-            long c = light(LIGHT / part);
+            long c = light((int) ((long) LIGHT * length / 1024) / part);
             long t3 = threads.getCurrentThreadCpuTime();
             heavyNanos += t1 - t0;
             middleNanos += t2 - t1;
