@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/gasm-profiler/gasm/layout"
 )
 
 // regions writes the table of regions and the code of those that have a
@@ -25,7 +27,7 @@ func (t *textDiff) regions() {
 	}
 	t.render(cells, tails)
 	if shown < len(rows) {
-		t.line("%26s<...other %s...>", "", plural(len(rows)-shown, "changed region"))
+		t.line("%26s<...other %s...>", "", layout.Plural(len(rows)-shown, "changed region"))
 	}
 	t.line("")
 	number := 0
@@ -101,7 +103,7 @@ func (t *textDiff) listing(number int, r *RegionRow) {
 		l := &r.Listing[i]
 		text := l.Text
 		if l.Frame != "" && l.Frame != frame {
-			text = padRight(text, column) + "  ; " + l.Frame
+			text = layout.PadRight(text, column) + "  ; " + l.Frame
 		}
 		frame = l.Frame
 		t.listingLine(l, text)
@@ -110,7 +112,7 @@ func (t *textDiff) listing(number int, r *RegionRow) {
 		t.line("%25s%s", "", t.glyph("…", "..."))
 	}
 	if left > 0 {
-		t.line("%25s(%s not shown; --format json has all)", "", plural(left, "more different line"))
+		t.line("%25s(%s not shown; --format json has all)", "", layout.Plural(left, "more different line"))
 	}
 	t.line("")
 }

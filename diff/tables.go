@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/layout"
 )
 
 // table writes what changed of one kind.
@@ -24,7 +24,7 @@ func (t *textDiff) table(title, kind string, rows []Row) {
 	}
 	t.render(cells, nil)
 	if shown < len(rows) {
-		t.line("%s", strings.Repeat(" ", 26)+"<...other "+plural(len(rows)-shown, "changed "+kind)+"...>")
+		t.line("%s", strings.Repeat(" ", 26)+"<...other "+layout.Plural(len(rows)-shown, "changed "+kind)+"...>")
 	}
 	t.line("")
 }
@@ -97,30 +97,9 @@ func (t *textDiff) render(rows [][]string, tails []string) {
 	}
 	header := []string{"A", "B", "change", "", "", ""}
 	aligns := []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft}
-	for _, line := range renderTable(header, rows, aligns) {
+	for _, line := range layout.Table(header, rows, aligns) {
 		t.line("%s", line)
 	}
-}
-
-// renderTable lays out cells in columns without borders.
-func renderTable(header []string, rows [][]string, aligns []tw.Align) []string {
-	section := tw.CellConfig{
-		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
-		Alignment:  tw.CellAlignment{PerColumn: aligns},
-	}
-	var b strings.Builder
-	table := tablewriter.NewTable(&b,
-		tablewriter.WithConfig(tablewriter.Config{Header: section, Row: section,
-			Behavior: tw.Behavior{TrimSpace: tw.Off, TrimLine: tw.Off}}),
-		tablewriter.WithEastAsian(tw.Off), // else the library guesses from the environment
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders: tw.BorderNone, Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone}})),
-	)
-	table.Header(header)
-	// Strings into a strings.Builder: neither can fail.
-	_ = table.Bulk(rows)
-	_ = table.Render()
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
 // shortName makes pkg.Class::method at most width runes long: packages become
@@ -139,31 +118,4 @@ func shortName(name string, width int, ellipsis string) string {
 		return ellipsis + string(runes[len(runes)-keep:])
 	}
 	return name
-}
-
-// wrap breaks text at blanks into lines of at most width runes; a longer word
-// gets a line of its own.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	return append(lines, line)
-}
-
-func padRight(s string, width int) string {
-	return s + strings.Repeat(" ", max(width-utf8.RuneCountInString(s), 0))
-}
-
-// plural writes n things: "1 method", "2 methods".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gasm-profiler/gasm/layout"
 )
 
 // TextOptions are the choices that the text offers.
@@ -97,8 +99,8 @@ func (t *textDiff) field(name, value string) {
 		name += ":"
 	}
 	const column = 11
-	label := padRight(name, column)
-	for _, line := range wrap(value, t.columns()-column) {
+	label := layout.PadRight(name, column)
+	for _, line := range layout.Wrap(value, t.columns()-column) {
 		t.line("%s%s", label, line)
 		label = strings.Repeat(" ", column)
 	}
@@ -139,7 +141,7 @@ func (t *textDiff) trial(number, of int) {
 func (c *Comparison) unchanged() bool { return len(c.Methods)+len(c.Frames)+len(c.Regions) == 0 }
 
 func (n Compared) String() string {
-	return fmt.Sprintf("%s, %s, %s", plural(n.Methods, "method"), plural(n.Frames, "frame"), plural(n.Regions, "region"))
+	return fmt.Sprintf("%s, %s, %s", layout.Plural(n.Methods, "method"), layout.Plural(n.Frames, "frame"), layout.Plural(n.Regions, "region"))
 }
 
 // samplesText is "3057 in 3.01 s (1016/s), 2 forks".
@@ -149,7 +151,7 @@ func (t *Trial) samplesText() string {
 		text += fmt.Sprintf(" in %.2f s (%.0f/s)", t.Seconds, float64(t.Samples)/t.Seconds)
 	}
 	if len(t.Forks) > 1 {
-		text += ", " + plural(len(t.Forks), "fork")
+		text += ", " + layout.Plural(len(t.Forks), "fork")
 	}
 	return text
 }
@@ -168,7 +170,7 @@ func (c *Comparison) noiseText() string {
 	if len(over) > 0 {
 		text += fmt.Sprintf("Where %s spread more, it counts from %.1f standard errors of that. ", strings.Join(over, " and "), n.SpreadFactor)
 	}
-	text += fmt.Sprintf("So chance shows one of the %s that are large enough in 1 of %.0f comparisons.", plural(n.Rows, "row"), 1/chance)
+	text += fmt.Sprintf("So chance shows one of the %s that are large enough in 1 of %.0f comparisons.", layout.Plural(n.Rows, "row"), 1/chance)
 	if !n.Forks {
 		text += " What differs from one JVM to the next is not in it: for that, run several forks."
 	}
@@ -213,7 +215,7 @@ func (t *textDiff) line(format string, args ...any) {
 }
 
 func (t *textDiff) paragraph(mark, text string) {
-	for i, line := range wrap(text, t.columns()-len(mark)) {
+	for i, line := range layout.Wrap(text, t.columns()-len(mark)) {
 		if i > 0 {
 			mark = strings.Repeat(" ", len(mark))
 		}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gasm-profiler/gasm/layout"
 )
 
 // TextOptions say how a text report looks.
@@ -64,7 +66,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 		// The command stays whole.
 		verdict = strings.TrimSuffix(verdict, " "+r.Mend)
 	}
-	for _, line := range wrap(verdict, o.Width) {
+	for _, line := range layout.Wrap(verdict, o.Width) {
 		fmt.Fprintln(out, o.paint(bold, line))
 	}
 	if r.Mend != "" && !strings.HasSuffix(verdict, r.Mend) {
@@ -89,7 +91,7 @@ func (o *TextOptions) writeCheck(out *bufio.Writer, c Finding) {
 	indent := 2 + width + 2 + nameWidth + 2
 	pad := strings.Repeat(" ", width-utf8.RuneCountInString(sign))
 	fmt.Fprintf(out, "  %s%s  %-*s  ", o.paint(m.style, sign), pad, nameWidth, c.Name)
-	for i, line := range wrap(c.Text, o.Width-indent) {
+	for i, line := range layout.Wrap(c.Text, o.Width-indent) {
 		if i > 0 {
 			out.WriteString(strings.Repeat(" ", indent))
 		}
@@ -107,7 +109,7 @@ func (o *TextOptions) writeCheck(out *bufio.Writer, c Finding) {
 func (o *TextOptions) writeCommand(out *bufio.Writer, indent int, command string) {
 	lines := []string{command}
 	if indent+utf8.RuneCountInString(command) > o.Width {
-		lines = wrap(command, o.Width-indent-len("      ")-len(` \`))
+		lines = layout.Wrap(command, o.Width-indent-len("      ")-len(` \`))
 	}
 	pad := strings.Repeat(" ", indent)
 	for i, line := range lines {
@@ -137,23 +139,4 @@ func (r *Report) Verdict() string {
 		return "gasm can't profile here: " + r.Cause + "; first: " + r.Mend
 	}
 	return "gasm can't profile here: " + r.Cause + "."
-}
-
-// wrap breaks text at blanks into lines of at most width columns; a longer word
-// has a line to itself. There is at least one line.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
-		}
-	}
-	return append(lines, line)
 }

@@ -3,8 +3,10 @@ package report
 import (
 	"strconv"
 
-	"github.com/gasm-profiler/gasm/profile"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/profile"
 )
 
 // An accountRow is one line of the account. Indented rows add up to the row above them that is indented less; so do the
@@ -46,7 +48,7 @@ func (r *textReport) account() {
 		header = append(header, event, "of taken", "of profile")
 		aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight)
 	}
-	for _, line := range renderTable(header, transpose(columns), aligns) {
+	for _, line := range layout.Table(header, transpose(columns), aligns) {
 		r.line("%s", line)
 	}
 	r.line("")

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
@@ -64,7 +65,7 @@ func (r *textReport) hotRegion(number int, reg *profile.Region) {
 	case len(reg.Lines) > 0:
 		r.code(reg.Lines)
 	case reg.TooBig > 0:
-		r.line("    (%s, more than --too-big-threshold allows)", plural(reg.TooBig, "line"))
+		r.line("    (%s, more than --too-big-threshold allows)", layout.Plural(reg.TooBig, "line"))
 	default:
 		r.line("    (the log has no code for it)")
 	}
@@ -122,7 +123,7 @@ func (r *textReport) code(lines []profile.Line) {
 		r.instruction(&ls, i, l)
 	}
 	if n := ls.gutter.dropped; n > 0 {
-		r.line("%s(%s not drawn)", r.between(&ls, -1), plural(n, "more arrow"))
+		r.line("%s(%s not drawn)", r.between(&ls, -1), layout.Plural(n, "more arrow"))
 	}
 }
 
@@ -283,7 +284,7 @@ func (r *textReport) countCells(counts profile.Counts) string {
 		if counts != nil {
 			cell = r.amount(counts[e], e)
 		}
-		b.WriteString(padLeft(cell, r.countWidth(e)))
+		b.WriteString(layout.PadLeft(cell, r.countWidth(e)))
 	}
 	return b.String()
 }
@@ -292,7 +293,7 @@ func (r *textReport) countCells(counts profile.Counts) string {
 func (r *textReport) eventCells() string {
 	var b strings.Builder
 	for e, name := range r.p.Events {
-		b.WriteString(padLeft(name, r.countWidth(e)))
+		b.WriteString(layout.PadLeft(name, r.countWidth(e)))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/olekukonko/tablewriter/tw"
 
+	"github.com/gasm-profiler/gasm/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -68,7 +69,7 @@ func (r *textReport) forkTable() {
 	columns = append(columns, sources, names)
 	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)
 	r.rule("Forks Compared (each JVM's own 100%)")
-	for _, line := range renderTable(header, transpose(columns), append(aligns, tw.AlignLeft)) {
+	for _, line := range layout.Table(header, transpose(columns), append(aligns, tw.AlignLeft)) {
 		r.line("%s", line)
 	}
 	r.endRule()
@@ -141,7 +142,7 @@ func (r *textReport) forkColumn(rows []forkRow, jvms []profile.JVMShare, number 
 		for i := range jvms {
 			shares[i] = shareOf(row.counts[i], jvms[i].Counts[0])
 		}
-		cells = append(cells, padLeft(number(shares).String(), len("100.00%")))
+		cells = append(cells, layout.PadLeft(number(shares).String(), len("100.00%")))
 	}
 	return cells
 }

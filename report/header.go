@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gasm-profiler/gasm/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -21,13 +22,13 @@ func (r *textReport) field(name string, values ...string) {
 		if i == 0 {
 			label = name + ":"
 		}
-		r.line("%s%s", padRight(label, column), v)
+		r.line("%s%s", layout.PadRight(label, column), v)
 	}
 }
 
 // note writes a wrapped paragraph that starts with a mark: "note: …".
 func (r *textReport) note(mark, text string) {
-	for i, line := range wrap(text, r.columns(textWidth)-len(mark)) {
+	for i, line := range layout.Wrap(text, r.columns(textWidth)-len(mark)) {
 		if i > 0 {
 			mark = strings.Repeat(" ", len(mark))
 		}
@@ -140,7 +141,7 @@ func (r *textReport) summary() {
 		r.field("Trial", nonEmpty(p.Trial)...)
 	}
 	if p.WindowSeconds > 0 {
-		r.field("Window", fmt.Sprintf("%.2f s in %s", p.WindowSeconds, plural(len(p.PIDs), "JVM")))
+		r.field("Window", fmt.Sprintf("%.2f s in %s", p.WindowSeconds, layout.Plural(len(p.PIDs), "JVM")))
 	}
 	var samples []string
 	for e, a := range p.Accounts {
@@ -180,7 +181,7 @@ func (r *textReport) nothing() {
 	if len(reasons) == 0 { // not even an event was seen
 		reasons = []string{"the sampler took none"}
 	}
-	for _, line := range wrap("No samples in the profile: "+strings.Join(reasons, "; ")+".", r.columns(textWidth)) {
+	for _, line := range layout.Wrap("No samples in the profile: "+strings.Join(reasons, "; ")+".", r.columns(textWidth)) {
 		r.line("%s", line)
 	}
 	r.line("")

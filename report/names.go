@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gasm-profiler/gasm/layout"
 )
 
 // shortMethod makes name, pkg.Class::method and perhaps more, at most width runes long. The end of a name says most, so
@@ -56,7 +58,7 @@ func commandLines(words []string, width int, ellipsis string) []string {
 	for i, w := range words {
 		quoted[i] = quote(w)
 	}
-	return wrap(shortCommand(quoted, maxCommandLines*width*9/10, ellipsis), width)
+	return layout.Wrap(shortCommand(quoted, maxCommandLines*width*9/10, ellipsis), width)
 }
 
 // quote puts a word into quotes where a shell would take it apart.
@@ -85,22 +87,4 @@ func lastRunes(s string, width int, ellipsis string) string {
 		return s
 	}
 	return ellipsis + string(runes[len(runes)-keep:])
-}
-
-// wrap breaks text at blanks into lines of at most width runes; a word longer than that gets a line of its own.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
-		}
-	}
-	return append(lines, line)
 }

@@ -41,19 +41,6 @@ func TestShortCommand(t *testing.T) {
 	check(10, "jav... arg")
 }
 
-func TestWrap(t *testing.T) {
-	check := func(text string, width int, want ...string) {
-		t.Helper()
-		if got := wrap(text, width); !slices.Equal(got, want) {
-			t.Errorf("%q in %d: got %q, want %q", text, width, got, want)
-		}
-	}
-	check("a bc def", 8, "a bc def")
-	check("a bc def", 7, "a bc", "def")
-	check("a bc def", 2, "a", "bc", "def")
-	check("", 2, "")
-}
-
 func TestCommandLines(t *testing.T) {
 	check := func(words []string, width int, want ...string) {
 		t.Helper()

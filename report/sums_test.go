@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gasm-profiler/gasm/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -120,7 +121,7 @@ func columnSum(t *testing.T, cells []string) int64 {
 	t.Helper()
 	var n int64
 	for _, cell := range cells {
-		n += amountOf(t, padLeft(cell, 8))
+		n += amountOf(t, layout.PadLeft(cell, 8))
 	}
 	return n
 }

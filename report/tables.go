@@ -8,8 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gasm-profiler/gasm/profile"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/profile"
 )
 
 // A ranking is a table of what is hottest.
@@ -64,7 +66,7 @@ func (r *textReport) methodTable() {
 	for _, m := range r.p.Methods {
 		row := rankingRow{counts: m.Counts, source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
 		if m.Blobs > 1 && m.CompileID != 0 { // the many bodies of a stub or codelet are no compilations
-			row.tail = ", " + plural(m.Blobs, "compilation")
+			row.tail = ", " + layout.Plural(m.Blobs, "compilation")
 		}
 		t.rows = append(t.rows, row)
 	}
@@ -210,7 +212,7 @@ func (r *textReport) cut(t ranking) []rankingRow {
 	case len(others) == 1 && r.visible(others[0].counts):
 		return append(rows, others[0]) // the row about one other has room for that one
 	}
-	row := rankingRow{counts: r.zero(), name: fmt.Sprintf("<...other %s...>", plural(len(others), t.more))}
+	row := rankingRow{counts: r.zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(len(others), t.more))}
 	for e := range row.counts {
 		row.counts[e] = sum(others, e)
 	}
@@ -268,7 +270,7 @@ func (r *textReport) layout(t ranking, rows []rankingRow) []string {
 			header = nil
 		}
 	}
-	return renderTable(header, transpose(columns), aligns)
+	return layout.Table(header, transpose(columns), aligns)
 }
 
 // nameWidth is what the terminal has left for names beside the columns before and the details behind them; 0 is enough.
@@ -339,5 +341,5 @@ func (r *textReport) tableAmount(e int, n int64, s share) string {
 	case r.Counts == Percent && s != 0:
 		cell = s.String()
 	}
-	return padLeft(cell, width)
+	return layout.PadLeft(cell, width)
 }

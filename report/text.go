@@ -98,21 +98,3 @@ func (r *textReport) columns(n int) int {
 	}
 	return n
 }
-
-// padLeft right-aligns s in width columns.
-func padLeft(s string, width int) string {
-	return strings.Repeat(" ", max(width-utf8.RuneCountInString(s), 0)) + s
-}
-
-// padRight left-aligns s in width columns.
-func padRight(s string, width int) string {
-	return s + strings.Repeat(" ", max(width-utf8.RuneCountInString(s), 0))
-}
-
-// plural writes n things: "1 JVM", "2 JVMs".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

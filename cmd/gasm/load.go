@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -128,7 +129,7 @@ func (in *joining) join(opts profile.Options) (*joined, error) {
 func (j *joined) notes() []string {
 	var notes []string
 	if j.badLines > 0 {
-		notes = append(notes, fmt.Sprintf("%s of the samples could not be read, the first: %v", plural(int(j.badLines), "line"), &j.firstBad))
+		notes = append(notes, fmt.Sprintf("%s of the samples could not be read, the first: %v", layout.Plural(int(j.badLines), "line"), &j.firstBad))
 	}
 	return notes
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/layout"
 	"github.com/gasm-profiler/gasm/native"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -132,15 +133,7 @@ func loadSymbols(dir string) (names symbolizer, note string, err error) {
 		return nil, "", fmt.Errorf("reading the native symbols: %w", err)
 	}
 	if n, first := t.BadLines(); n > 0 {
-		note = fmt.Sprintf("%s of the native symbols could not be read, the first: %v", plural(n, "line"), first)
+		note = fmt.Sprintf("%s of the native symbols could not be read, the first: %v", layout.Plural(n, "line"), first)
 	}
 	return func(pid int, pc uint64, _ string) (native.Range, bool) { return t.Resolve(pid, pc) }, note, nil
-}
-
-// plural writes n things: "1 line", "2 lines".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

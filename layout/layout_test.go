@@ -1,0 +1,19 @@
+package layout
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestWrap(t *testing.T) {
+	check := func(text string, width int, want ...string) {
+		t.Helper()
+		if got := Wrap(text, width); !slices.Equal(got, want) {
+			t.Errorf("%q in %d: got %q, want %q", text, width, got, want)
+		}
+	}
+	check("a bc def", 8, "a bc def")
+	check("a bc def", 7, "a bc", "def")
+	check("a bc def", 2, "a", "bc", "def")
+	check("", 2, "")
+}
