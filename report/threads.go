@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -14,7 +15,7 @@ func (r *textReport) threadTable() {
 		var names []string
 		for _, thread := range k.Threads {
 			if amount := r.amount(thread.Counts[0], 0); amount != "" && len(names) < most {
-				names = append(names, nonEmptyOr(thread.Name, "(no name)")+" "+amount)
+				names = append(names, cmp.Or(thread.Name, "(no name)")+" "+amount)
 			}
 		}
 		if more := len(k.Threads) - len(names); more > 0 {
@@ -23,11 +24,4 @@ func (r *textReport) threadTable() {
 		t.rows = append(t.rows, rankingRow{counts: k.Counts, name: k.Kind, details: strings.Join(names, ", ")})
 	}
 	r.ranking(t)
-}
-
-func nonEmptyOr(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -147,45 +147,14 @@ func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; diff takes capture folders and JSON reports", err)
 	}
-	logs, warnings, err := openLogs(src.logs)
+	in, err := src.read(s, 0, "reading the samples of "+dir, flags.profileOptions())
 	if err != nil {
 		return nil, err
 	}
-	defer closeLogs(logs)
-	for _, w := range warnings {
-		say(s.err, "gasm: %v", w)
-	}
-	samples, size, err := openSamples(src.samples)
-	if err != nil {
-		return nil, err
-	}
-	defer samples.Close()
-	c := src.capture
-	if src.guessed {
-		c.JVMs = describe(logs, nil)
-		if err := guessStarts(samples, c); err != nil {
-			return nil, err
-		}
-	}
-	bar := startProgress(s.err, "reading the samples of "+dir, size)
-	in := joining{samples: bar.reader(samples), name: src.samples, capture: c, jvms: profileJVMs(logs, c.JVMs),
-		trials: profileTrials(c.Trials), symbols: src.symbols}
-	j, err := in.join(flags.profileOptions())
-	bar.done()
-	if err != nil {
-		return nil, err
-	}
-	if src.guessed && j.userOnly {
-		c.Notes = append(c.Notes, "the samples are of user space only: what the kernel did for the program is not in them")
-	}
-	h := header(c)
-	if len(j.events) > 0 {
-		h.Events = j.events
-	}
-	h.Notes = append(h.Notes, j.notes()...)
-	side := diff.FromProfiles(dir, h, j.profiles)
-	if sl := diff.NewSlicer(side, in.trials, j.profiles); sl.Wanted() {
-		err = slice(sl, samples, src.symbols)
+	defer in.close()
+	side := diff.FromProfiles(dir, in.header(src.capture), in.profiles)
+	if sl := diff.NewSlicer(side, in.trials, in.profiles); sl.Wanted() {
+		err = slice(sl, in.file, src.symbols)
 	}
 	return side, err
 }

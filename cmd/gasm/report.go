@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -96,41 +98,68 @@ func runReport(s streams, flags *reportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	logs, warnings, err := openLogs(src.logs)
+	in, err := src.read(s, flags.pid, "reading the samples", flags.profileOptions())
 	if err != nil {
 		return err
 	}
-	defer closeLogs(logs)
+	defer in.close()
+	return finish(s, flags, src.capture, in.joined)
+}
+
+// A reading is a source whose files are open, and what they give together.
+type reading struct {
+	joining
+	*joined
+	logs []*printassembly.Log
+	file *os.File // the samples
+}
+
+// read joins a source's samples and logs. pid narrows it to one JVM, 0 does not.
+// doing names the work for the progress display.
+func (src *source) read(s streams, pid int, doing string, opts profile.Options) (_ *reading, err error) {
+	in := &reading{}
+	defer func() {
+		if err != nil {
+			in.close()
+		}
+	}()
+	var warnings []error
+	if in.logs, warnings, err = openLogs(src.logs); err != nil {
+		return nil, err
+	}
 	for _, w := range warnings {
 		say(s.err, "gasm: %v", w)
 	}
-	samples, size, err := openSamples(src.samples)
-	if err != nil {
-		return err
+	var size int64
+	if in.file, size, err = openSamples(src.samples); err != nil {
+		return nil, err
 	}
-	defer samples.Close()
 	c := src.capture
 	if src.guessed {
-		c.JVMs = describe(logs, nil)
-		if err := guessStarts(samples, c); err != nil {
-			return err
+		c.JVMs = describe(in.logs, nil)
+		if err = guessStarts(in.file, c); err != nil {
+			return nil, err
 		}
 	}
-	jvms, trials, err := narrow(flags.pid, profileJVMs(logs, c.JVMs), profileTrials(c.Trials))
+	jvms, trials, err := narrow(pid, profileJVMs(in.logs, c.JVMs), profileTrials(c.Trials))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	bar := startProgress(s.err, "reading the samples", size)
-	in := joining{samples: bar.reader(samples), name: src.samples, capture: c, jvms: jvms, trials: trials, symbols: src.symbols}
-	j, err := in.join(flags.profileOptions())
+	bar := startProgress(s.err, doing, size)
+	in.joining = joining{samples: bar.reader(in.file), name: src.samples, capture: c, jvms: jvms, trials: trials, symbols: src.symbols}
+	in.joined, err = in.join(opts)
 	bar.done()
-	if err != nil {
-		return err
-	}
-	if src.guessed && j.userOnly {
+	if err == nil && src.guessed && in.userOnly {
 		c.Notes = append(c.Notes, "the samples are of user space only: what the kernel did for the program is not in them")
 	}
-	return finish(s, flags, c, j)
+	return in, err
+}
+
+func (in *reading) close() {
+	closeLogs(in.logs)
+	if in.file != nil {
+		in.file.Close()
+	}
 }
 
 // guessStarts takes each process's first sample for its start.
@@ -153,13 +182,19 @@ func guessStarts(samples io.ReadSeeker, c *jvm.Capture) error {
 	return nil
 }
 
-// finish writes the report, and says on stderr when there is nothing in it.
-func finish(s streams, flags *reportFlags, c *jvm.Capture, j *joined) error {
+// header describes a capture and its samples.
+func (j *joined) header(c *jvm.Capture) report.Header {
 	h := header(c)
 	if len(j.events) > 0 {
 		h.Events = j.events // what was sampled counts, not what was asked for
 	}
 	h.Notes = append(h.Notes, j.notes()...)
+	return h
+}
+
+// finish writes the report, and says on stderr when there is nothing in it.
+func finish(s streams, flags *reportFlags, c *jvm.Capture, j *joined) error {
+	h := j.header(c)
 	if note := flags.normalise(j.profiles); note != "" {
 		h.Notes = append(h.Notes, note)
 	}
