@@ -49,7 +49,13 @@ func TestText(t *testing.T) {
 // A capture and the JSON report of it are the same, whichever regions the
 // report has the code of.
 func TestReadJSON(t *testing.T) {
-	h, ps := profiles(t, "jdk17-lean-none", "")
+	for _, trial := range []string{"", "bench"} {
+		testReadJSON(t, trial)
+	}
+}
+
+func testReadJSON(t *testing.T, trial string) {
+	h, ps := profiles(t, "jdk17-lean-none", trial)
 	for _, hot := range []float64{0.01, 0.10} {
 		for i := range ps[0].Regions {
 			if r := &ps[0].Regions[i]; float64(r.Counts[0]) < hot*float64(ps[0].Accounts[0].Profiled) {
@@ -63,7 +69,9 @@ func TestReadJSON(t *testing.T) {
 		own := FromProfiles("report.json", h, ps)
 		own.Notes, read.Notes = nil, nil
 		assert.Equal(t, own, read)
-		assert.True(t, Compare(captureSide(t, "jdk17-lean-none"), read, options()).Trials[0].unchanged())
+		c := Compare(own, read, options()).Trials[0]
+		assert.True(t, c.unchanged())
+		assert.Equal(t, trial != "", c.Noise.Slices)
 	}
 }
 

@@ -59,8 +59,11 @@ func profiles(t *testing.T, name, trial string) (report.Header, []profile.Profil
 		}
 		samples = append(samples, *s)
 	}
-	b := profile.NewBuilder([]profile.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}},
-		[]profile.Trial{{Name: trial, PIDs: []int{log.PID}}})
+	one := profile.Trial{Name: trial, PIDs: []int{log.PID}}
+	if trial != "" {
+		one.Windows = []profile.Window{{PID: log.PID, FromMonoNanos: start, ToMonoNanos: start + 1e9}}
+	}
+	b := profile.NewBuilder([]profile.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}, []profile.Trial{one})
 	for i := range samples {
 		b.Add(&samples[i])
 	}

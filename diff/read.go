@@ -15,6 +15,7 @@ import (
 // What is read of the JSON report, schema 1.
 type (
 	jsonCounts map[string]int64
+	jsonSlices map[string][]int64
 	jsonReport struct {
 		Schema   int            `json:"schema"`
 		Capture  *jsonCapture   `json:"capture"`
@@ -41,19 +42,23 @@ type (
 		Account map[string]struct {
 			Profiled int64 `json:"profiled"`
 		} `json:"account"`
+		Slices  jsonSlices   `json:"slices"`
 		Regions []jsonRegion `json:"regions"`
 		Methods []struct {
 			Source, Name string
 			Counts       jsonCounts
 			PerJVM       []jsonCounts `json:"per_jvm"`
+			Slices       jsonSlices
 		} `json:"methods"`
 		Frames []struct {
 			Method string
 			Counts jsonCounts
+			Slices jsonSlices
 		} `json:"frames"`
 		Native []struct {
 			Module, Symbol string
 			Counts         jsonCounts
+			Slices         jsonSlices
 		} `json:"native"`
 	}
 	jsonRegion struct {
@@ -113,8 +118,9 @@ func (p *jsonProfile) read(events []string) (Trial, error) {
 			t.Forks = append(t.Forks, j.Counts[t.Event])
 		}
 	}
+	t.Slices = p.Slices[t.Event]
 	for _, m := range p.Methods {
-		item := Item{Source: tier(m.Source), Name: m.Name, Count: m.Counts[t.Event]}
+		item := Item{Source: tier(m.Source), Name: m.Name, Count: m.Counts[t.Event], Slices: m.Slices[t.Event]}
 		for _, c := range m.PerJVM {
 			item.Forks = append(item.Forks, c[t.Event])
 		}
@@ -122,10 +128,12 @@ func (p *jsonProfile) read(events []string) (Trial, error) {
 	}
 	t.Methods = mergeItems(t.Methods)
 	for _, n := range p.Native {
-		t.Methods = append(t.Methods, nativeItem(n.Module, n.Symbol, n.Counts[t.Event]))
+		item := nativeItem(n.Module, n.Symbol, n.Counts[t.Event])
+		item.Slices = n.Slices[t.Event]
+		t.Methods = append(t.Methods, item)
 	}
 	for _, f := range p.Frames {
-		t.Frames = append(t.Frames, Item{Name: f.Method, Count: f.Counts[t.Event]})
+		t.Frames = append(t.Frames, Item{Name: f.Method, Count: f.Counts[t.Event], Slices: f.Slices[t.Event]})
 	}
 	for i := range p.Regions {
 		r, err := p.Regions[i].read(t.Event)

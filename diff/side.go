@@ -34,7 +34,8 @@ type Trial struct {
 	// Forks are the samples of each JVM of a benchmark. Nil for one JVM, and
 	// where JVMs are not each other's repetition.
 	Forks []int64
-	// Slices are the samples of parts of the run, see [Slicer]; nil without.
+	// Slices are the samples over time, as [profile.Profile] has them; nil where
+	// the trial is no benchmark, or an older report does not tell.
 	Slices  []int64
 	Methods []Item // native functions too
 	Frames  []Item
@@ -106,14 +107,17 @@ func newTrial(p *profile.Profile) Trial {
 	}
 	t.Event, t.Samples = p.Events[0], p.Accounts[0].Profiled
 	for _, m := range p.Methods {
-		t.Methods = append(t.Methods, Item{Source: tier(m.Source), Name: m.Name, Count: m.Counts[0]})
+		t.Methods = append(t.Methods, Item{Source: tier(m.Source), Name: m.Name, Count: m.Counts[0], Slices: firstEvent(m.Slices)})
 	}
 	for _, n := range p.Native {
-		t.Methods = append(t.Methods, nativeItem(n.Module, n.Symbol, n.Counts[0]))
+		item := nativeItem(n.Module, n.Symbol, n.Counts[0])
+		item.Slices = firstEvent(n.Slices)
+		t.Methods = append(t.Methods, item)
 	}
 	for _, f := range p.Frames {
-		t.Frames = append(t.Frames, Item{Name: f.Method, Count: f.Counts[0]})
+		t.Frames = append(t.Frames, Item{Name: f.Method, Count: f.Counts[0], Slices: firstEvent(f.Slices)})
 	}
+	t.Slices = firstEvent(p.Slices)
 	t.Methods = mergeItems(t.Methods)
 	if p.Trial != "" { // else JVMs of one run can be different programs
 		t.addForks(p.PIDs, p.Locations)
@@ -123,6 +127,15 @@ func newTrial(p *profile.Profile) Trial {
 	}
 	t.Regions = mergeRegions(t.Regions)
 	return t
+}
+
+// firstEvent takes the counts of the event that is compared.
+func firstEvent(counts []profile.Counts) []int64 {
+	var first []int64
+	for _, c := range counts {
+		first = append(first, c[0])
+	}
+	return first
 }
 
 // tier is the Source column without the mark of on-stack replacement: when a
@@ -146,8 +159,21 @@ func mergeItems(items []Item) []Item {
 		for f, n := range item.Forks {
 			m.addFork(f, len(item.Forks), n)
 		}
+		m.Slices = addSlices(m.Slices, item.Slices)
 	}
 	return merged
+}
+
+// addSlices adds counts over time; either can be unknown.
+func addSlices(a, b []int64) []int64 {
+	if len(a) != len(b) {
+		return nil
+	}
+	sum := slices.Clone(a)
+	for i, n := range b {
+		sum[i] += n
+	}
+	return sum
 }
 
 func nativeItem(module, symbol string, count int64) Item {

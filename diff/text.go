@@ -175,7 +175,7 @@ func (c *Comparison) noiseText() string {
 		text += " What differs from one JVM to the next is not in it: for that, run several forks."
 	}
 	if !n.Slices && c.A.Name != "" && c.B.Name != "" {
-		text += " Nor is what differs over time: reports don't tell it, captures do."
+		text += " Nor is what differs over time: a side does not tell it."
 	}
 	return text
 }

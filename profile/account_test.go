@@ -39,7 +39,7 @@ func smallLog(t *testing.T) *printassembly.Log {
 
 func TestAccount(t *testing.T) {
 	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
-		[]Trial{{Name: "x", PIDs: []int{1}, Windows: []Window{{1, 5e9 + 1000e6, 5e9 + 2000e6}, {1, 5e9 + 3000e6, 5e9 + 3500e6}}}})
+		[]Trial{{PIDs: []int{1}, Windows: []Window{{1, 5e9 + 1000e6, 5e9 + 2000e6}, {1, 5e9 + 3000e6, 5e9 + 3500e6}}}})
 	in := func(samples ...sampler.Sample) {
 		for i := range samples {
 			samples[i].MonoNanos = 5e9 + 1500e6
@@ -67,8 +67,8 @@ func TestAccount(t *testing.T) {
 		Compiled: 7, Stub: 4, Interpreter: 1, Native: 2, Kernel: 2, Unresolved: 3}}, p.Accounts)
 	assert.InDelta(t, 1.5, p.WindowSeconds, 1e-9)
 	assert.Equal(t, []int{1}, p.PIDs)
-	assert.Equal(t, []NativeFunction{{"kernel", "", Counts{1}}, {"kernel", "schedule", Counts{1}},
-		{"libc.so.6", "", Counts{1}}, {"libjvm.so", "f", Counts{1}}}, p.Native)
+	assert.Equal(t, []NativeFunction{{Module: "kernel", Counts: Counts{1}}, {Module: "kernel", Symbol: "schedule", Counts: Counts{1}},
+		{Module: "libc.so.6", Counts: Counts{1}}, {Module: "libjvm.so", Symbol: "f", Counts: Counts{1}}}, p.Native)
 	assert.Equal(t, []Source{{"c2, level 4", Counts{6}}, {"unresolved", Counts{3}}, {"kernel", Counts{2}}, {"adapter", Counts{1}},
 		{"interpreter", Counts{1}}, {"libc.so.6", Counts{1}}, {"libjvm.so", Counts{1}}, {"native wrapper", Counts{1}},
 		{"runtime stub", Counts{1}}, {"stub", Counts{1}}, {"vtable stub", Counts{1}}}, p.Sources)
@@ -103,7 +103,7 @@ func TestTwoEvents(t *testing.T) {
 	assert.Equal(t, Counts{2, 1}, p.Methods[0].Counts)
 	assert.Equal(t, Counts{1, 0}, p.Methods[1].Counts)
 	assert.Equal(t, Counts{1, 1}, p.Regions[0].Lines[1].Counts)
-	assert.Equal(t, []NativeFunction{{"libc.so.6", "f", Counts{1, 0}}, {"kernel", "g", Counts{0, 1}}}, p.Native)
+	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "f", Counts: Counts{1, 0}}, {Module: "kernel", Symbol: "g", Counts: Counts{0, 1}}}, p.Native)
 	assert.Contains(t, p.Warnings[0], "cycles: only 5 samples")
 }
 

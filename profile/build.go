@@ -90,6 +90,7 @@ func (w *work) profile() Profile {
 	p.Regions = w.regions(pieces)
 	p.Methods = w.methods(sampled, p.PIDs)
 	p.Shares = w.shares(sampled, p.PIDs)
+	p.Slices = w.slices(sampled)
 	p.Frames = w.frames(sampled)
 	p.Native = w.native()
 	p.Sources = w.sources(sampled, p.Native)
@@ -160,7 +161,8 @@ type sampledBlob struct {
 	*printassembly.Blob
 	pid    int
 	counts Counts
-	at     map[uint64]Counts // by PC
+	at     map[uint64]Counts   // by PC
+	slices map[uint64][]Counts // the same, slice by slice; values are nil in a trial that is not cut
 }
 
 // sampledBlobs groups the samples by blob, hottest first.
@@ -171,12 +173,17 @@ func (w *work) sampledBlobs() []*sampledBlob {
 		s := byRef[ref]
 		if s == nil {
 			s = &sampledBlob{blobRef: ref, Blob: w.blob(ref), pid: w.b.jvms[key.jvm].PID,
-				counts: make(Counts, w.n), at: map[uint64]Counts{}}
+				counts: make(Counts, w.n), at: map[uint64]Counts{}, slices: map[uint64][]Counts{}}
 			byRef[ref] = s
 		}
-		full := w.counts(c)
-		s.at[key.pc] = full
-		s.counts.Add(full)
+		if s.at[key.pc] == nil {
+			s.at[key.pc], s.slices[key.pc] = make(Counts, w.n), w.sliced()
+		}
+		s.at[key.pc].Add(c)
+		s.counts.Add(c)
+		if sliced := s.slices[key.pc]; sliced != nil {
+			sliced[key.slice].Add(c)
+		}
 	}
 	sampled := make([]*sampledBlob, 0, len(byRef))
 	for _, s := range byRef {

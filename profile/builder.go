@@ -52,6 +52,7 @@ type jvmCode struct {
 // than the list of events when a new event came up later.
 type trialCounts struct {
 	Trial
+	slicing         slicing
 	outside, kernel Counts
 	own             Counts // samples of the trial's JVMs, in or out of its windows
 	code            map[codeKey]Counts
@@ -63,16 +64,19 @@ type trialCounts struct {
 type codeKey struct {
 	jvm, blob int
 	pc        uint64
+	slice     int // 0 in a trial that is not cut
 }
 
 type nativeKey struct {
 	pid            int
 	module, symbol string
+	slice          int
 }
 
 type processPC struct {
-	pid int
-	pc  uint64
+	pid   int
+	pc    uint64
+	slice int
 }
 
 // NewBuilder starts with the JVMs' code and the trials; without trials there
@@ -96,7 +100,7 @@ func NewBuilder(jvms []JVM, trials []Trial, events ...string) *Builder {
 		trials = []Trial{whole}
 	}
 	for i, t := range trials {
-		b.trials = append(b.trials, &trialCounts{Trial: t, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{},
+		b.trials = append(b.trials, &trialCounts{Trial: t, slicing: newSlicing(&t), code: map[codeKey]Counts{}, native: map[nativeKey]Counts{},
 			unresolved: map[processPC]Counts{}, threads: map[string]Counts{}})
 		for _, pid := range distinct(slices.Clone(t.PIDs)) {
 			b.ofPID[pid] = append(b.ofPID[pid], i)
@@ -145,36 +149,25 @@ func (b *Builder) Add(s *sampler.Sample) {
 	for _, i := range b.ofPID[pid] {
 		t := b.trials[i]
 		bump(&t.own, e, 1)
-		if !t.inWindow(pid, s.MonoNanos) {
+		slice, in := t.slicing.find(pid, s.MonoNanos)
+		if !in {
 			bump(&t.outside, e, 1)
 			continue
 		}
 		bumpAt(t.threads, s.Thread, e)
-		b.place(t, pid, e, s)
+		b.place(t, pid, slice, e, s)
 	}
-}
-
-func (t *trialCounts) inWindow(pid int, mono int64) bool {
-	if len(t.Windows) == 0 || mono < 0 {
-		return true
-	}
-	for _, w := range t.Windows {
-		if w.PID == pid && w.FromMonoNanos <= mono && mono < w.ToMonoNanos {
-			return true
-		}
-	}
-	return false
 }
 
 // place finds where the sample's PC was.
-func (b *Builder) place(t *trialCounts, pid, e int, s *sampler.Sample) {
+func (b *Builder) place(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
 	if s.Kernel() {
 		bump(&t.kernel, e, 1)
-		bumpAt(t.native, nativeKey{pid, sampler.KernelModule, s.Symbol}, e)
+		bumpAt(t.native, nativeKey{pid, sampler.KernelModule, s.Symbol, slice}, e)
 		return
 	}
 	if jvm, blob, ok := b.find(pid, s); ok {
-		bumpAt(t.code, codeKey{jvm, blob, s.PC}, e)
+		bumpAt(t.code, codeKey{jvm, blob, s.PC, slice}, e)
 		return
 	}
 	module := s.Module
@@ -182,10 +175,10 @@ func (b *Builder) place(t *trialCounts, pid, e int, s *sampler.Sample) {
 		module = UnknownModule
 	}
 	if module == "" {
-		bumpAt(t.unresolved, processPC{pid, s.PC}, e)
+		bumpAt(t.unresolved, processPC{pid, s.PC, slice}, e)
 		return
 	}
-	bumpAt(t.native, nativeKey{pid, module, s.Symbol}, e)
+	bumpAt(t.native, nativeKey{pid, module, s.Symbol, slice}, e)
 }
 
 // beyondCode tells whether HotSpot can't have had code at an address.

@@ -159,6 +159,7 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 		require.Equal(t, code, regions, "regions")
 		require.Equal(t, a.Compiled, frames, "frames")
 	}
+	checkSlices(t, p)
 	for i, r := range p.Regions {
 		require.Less(t, r.Lo, r.Hi)
 		require.NotEmpty(t, r.PIDs)
@@ -175,6 +176,36 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 	}
 	if len(p.Regions) > 0 {
 		require.Equal(t, !opts.SkipLines, p.Regions[0].Hot)
+	}
+}
+
+// checkSlices fails where the counts over time are not those of the whole.
+func checkSlices(t *testing.T, p *Profile) {
+	t.Helper()
+	check := func(what string, over []Counts, whole Counts) {
+		t.Helper()
+		require.Len(t, over, len(p.Slices), what)
+		sum := make(Counts, len(p.Events))
+		for _, c := range over {
+			sum.Add(c)
+		}
+		if len(over) > 0 {
+			require.Equal(t, whole, sum, what)
+		}
+	}
+	profiled := make(Counts, len(p.Events))
+	for e, a := range p.Accounts {
+		profiled[e] = a.Profiled
+	}
+	check("profile", p.Slices, profiled)
+	for _, m := range p.Methods {
+		check(m.Name, m.Slices, m.Counts)
+	}
+	for _, f := range p.Frames {
+		check(f.Method, f.Slices, f.Counts)
+	}
+	for _, f := range p.Native {
+		check(f.Symbol, f.Slices, f.Counts)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestForksMerge(t *testing.T) {
 		counts = append(counts, l.Counts[0])
 	}
 	assert.Equal(t, []int64{1, 4, 0, 0, 1, 1}, counts)
-	assert.Equal(t, []Method{{"c2, level 4", "A::a", 9, 2, Counts{7}, []Counts{{3}, {4}}}}, p.Methods)
+	assert.Equal(t, []Method{{"c2, level 4", "A::a", 9, 2, Counts{7}, []Counts{{3}, {4}}, nil}}, p.Methods)
 }
 
 func TestForksStayApart(t *testing.T) {
@@ -90,7 +90,7 @@ func TestForksRecompiled(t *testing.T) {
 	assert.Equal(t, "A::a 1000-1001 5 hot, 11 lines\nA::a 2000-2001 2 hot, 11 lines", regionsText(p))
 	assert.Equal(t, []int{1, 2}, p.Regions[0].PIDs)
 	assert.Equal(t, []int{1, 2}, p.Regions[1].PIDs)
-	assert.Equal(t, []Method{{"c2, level 4", "A::a", 1, 4, Counts{7}, []Counts{{4}, {3}}}}, p.Methods)
+	assert.Equal(t, []Method{{"c2, level 4", "A::a", 1, 4, Counts{7}, []Counts{{4}, {3}}, nil}}, p.Methods)
 }
 
 // Each region of a merged piece has the JVMs that were seen in it.

@@ -10,13 +10,13 @@ import (
 // frames adds up the instructions of compiled code by their innermost Java
 // frame, and by all of them.
 func (w *work) frames(sampled []*sampledBlob) []FrameTotal {
-	sum := frameSums{n: w.n, methods: map[string]*FrameTotal{}, lines: map[string]map[int]Counts{}}
+	sum := frameSums{w: w, methods: map[string]*FrameTotal{}, lines: map[string]map[int]Counts{}}
 	for _, s := range sampled {
 		if !s.Kind.Java() {
 			continue
 		}
 		for pc, c := range s.at {
-			sum.add(w.chain(s, pc), c)
+			sum.add(w.chain(s, pc), c, s.slices[pc])
 		}
 	}
 	return sum.sorted()
@@ -34,21 +34,23 @@ func (w *work) chain(s *sampledBlob, pc uint64) []printassembly.Frame {
 
 // frameSums are frames on their way.
 type frameSums struct {
-	n       int // events
+	w       *work
 	methods map[string]*FrameTotal
 	lines   map[string]map[int]Counts
 }
 
-func (f *frameSums) add(chain []printassembly.Frame, c Counts) {
+func (f *frameSums) add(chain []printassembly.Frame, c Counts, over []Counts) {
 	inner := chain[0]
-	f.method(inner.Method).Counts.Add(c)
+	m := f.method(inner.Method)
+	m.Counts.Add(c)
+	addAll(m.Slices, over)
 	at := f.lines[inner.Method]
 	if at == nil {
 		at = map[int]Counts{}
 		f.lines[inner.Method] = at
 	}
 	if at[inner.Line] == nil {
-		at[inner.Line] = make(Counts, f.n)
+		at[inner.Line] = make(Counts, f.w.n)
 	}
 	at[inner.Line].Add(c)
 	for i, frame := range chain {
@@ -62,7 +64,7 @@ func (f *frameSums) add(chain []printassembly.Frame, c Counts) {
 func (f *frameSums) method(name string) *FrameTotal {
 	m := f.methods[name]
 	if m == nil {
-		m = &FrameTotal{Method: name, Counts: make(Counts, f.n), Total: make(Counts, f.n)}
+		m = &FrameTotal{Method: name, Counts: make(Counts, f.w.n), Total: make(Counts, f.w.n), Slices: f.w.sliced()}
 		f.methods[name] = m
 	}
 	return m

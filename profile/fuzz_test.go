@@ -28,7 +28,7 @@ func FuzzBuild(f *testing.F) {
 			return
 		}
 		b := NewBuilder([]JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
-			[]Trial{{PIDs: []int{1, 2}}, {PIDs: []int{2}, Windows: []Window{{2, 0, 40e6}}}})
+			[]Trial{{PIDs: []int{1, 2}}, {Name: "bench", PIDs: []int{2}, Windows: []Window{{2, 0, 40e6}}}})
 		for ; len(hits) >= 4; hits = hits[4:] {
 			s := sampler.Sample{PID: int(hits[3] & 3), MonoNanos: int64(hits[2]) * 1e6, Event: "cycles",
 				PC: l.Blobs[int(hits[0])%len(l.Blobs)].Lo + uint64(hits[1])}

@@ -41,17 +41,35 @@ func (w *work) locations(sampled []*sampledBlob) []Location {
 			all = append(all, l)
 		}
 	}
+	native := map[nativeKey]Counts{} // over all slices
 	for key, c := range w.trial.native {
-		all = append(all, Location{PID: key.pid, Source: key.module, Module: key.module, Name: key.symbol, Counts: w.counts(c)})
+		key.slice = 0
+		addTo(w, native, key, c)
 	}
+	for key, c := range native {
+		all = append(all, Location{PID: key.pid, Source: key.module, Module: key.module, Name: key.symbol, Counts: c})
+	}
+	unresolved := map[processPC]Counts{}
 	for key, c := range w.trial.unresolved {
-		all = append(all, Location{PID: key.pid, PC: key.pc, Source: UnresolvedSource, Counts: w.counts(c)})
+		key.slice = 0
+		addTo(w, unresolved, key, c)
+	}
+	for key, c := range unresolved {
+		all = append(all, Location{PID: key.pid, PC: key.pc, Source: UnresolvedSource, Counts: c})
 	}
 	slices.SortFunc(all, func(a, b Location) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
 			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CompileID, b.CompileID))
 	})
 	return all
+}
+
+// addTo adds to one of several sums.
+func addTo[K comparable](w *work, sums map[K]Counts, key K, c Counts) {
+	if sums[key] == nil {
+		sums[key] = make(Counts, w.n)
+	}
+	sums[key].Add(c)
 }
 
 // unresolved sums up the samples that nothing knows the address of.

@@ -27,13 +27,13 @@ func checkLocations(t *testing.T, p *Profile) {
 		require.Len(t, l.Counts, len(p.Events))
 		require.Contains(t, p.PIDs, l.PID)
 		profiled.Add(l.Counts)
-		addTo(sources, l.Source, l.Counts)
+		addUp(sources, l.Source, l.Counts)
 		if len(l.Frames) > 0 {
-			addTo(frames, l.Frames[0].Method, l.Counts)
+			addUp(frames, l.Frames[0].Method, l.Counts)
 			require.NotZero(t, l.PC)
 		}
 		if l.Module != "" {
-			addTo(natives, nativeKey{0, l.Module, l.Name}, l.Counts)
+			addUp(natives, nativeKey{0, l.Module, l.Name, 0}, l.Counts)
 			require.Zero(t, l.PC)
 		}
 	}
@@ -50,14 +50,14 @@ func checkLocations(t *testing.T, p *Profile) {
 		}
 	}
 	for _, f := range p.Native {
-		wantNatives[nativeKey{0, f.Module, f.Symbol}] = f.Counts
+		wantNatives[nativeKey{0, f.Module, f.Symbol, 0}] = f.Counts
 	}
 	require.Equal(t, wantSources, sources)
 	require.Equal(t, wantFrames, frames)
 	require.Equal(t, wantNatives, natives)
 }
 
-func addTo[K comparable](m map[K]Counts, key K, c Counts) {
+func addUp[K comparable](m map[K]Counts, key K, c Counts) {
 	if m[key] == nil {
 		m[key] = make(Counts, len(c))
 	}
@@ -103,7 +103,7 @@ func TestLocations(t *testing.T) {
 		{PID: 2, Source: "kernel", Module: "kernel", Counts: Counts{1, 0}},
 		{PID: 2, PC: 0x9000, Source: "unresolved", Counts: Counts{1, 0}},
 	}, p.Locations)
-	assert.Equal(t, []NativeFunction{{"libc.so.6", "memcpy", Counts{13, 1}}, {"kernel", "", Counts{1, 0}}}, p.Native, "of both JVMs")
+	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "memcpy", Counts: Counts{13, 1}}, {Module: "kernel", Symbol: "", Counts: Counts{1, 0}}}, p.Native, "of both JVMs")
 
 	opts.Locations = false
 	without := b.Build(opts)[0]

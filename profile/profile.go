@@ -61,6 +61,10 @@ type Profile struct {
 	Accounts       []Account // one per event
 
 	Shares []JVMShare // of each of PIDs, in their order
+	// Slices are the samples of a benchmark over time: [SlicesPerJVM] slices of
+	// each JVM that has a window, ascending. Nil for other programs, and where
+	// there are no windows.
+	Slices []Counts
 
 	Regions []Region // of code-cache code, hottest first
 	Methods []Method // per blob kind and name, hottest first
@@ -116,6 +120,7 @@ type Method struct {
 	Counts    Counts
 	// PerJVM are Counts by process, in the order of Profile.Shares.
 	PerJVM []Counts
+	Slices []Counts // over time, see Profile.Slices
 }
 
 // A JVMShare is what one process has of a profile.
@@ -134,6 +139,8 @@ type FrameTotal struct {
 	// once.
 	Total Counts
 	Lines []LineTotal // hottest first
+	// Slices are Counts over time, see Profile.Slices.
+	Slices []Counts
 }
 
 // A LineTotal is the share of one source line; Line is 0 when it is unknown.
@@ -151,6 +158,7 @@ type NativeFunction struct {
 	Module string // "libjvm.so", "kernel", UnknownModule
 	Symbol string // "" when the sampler had none
 	Counts Counts
+	Slices []Counts // over time, see Profile.Slices
 }
 
 // UnresolvedSource is the Source of samples at addresses that nothing knows.

@@ -29,10 +29,13 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 		if !ok {
 			i = len(methods)
 			index[k] = i
-			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids))})
+			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.sliced()})
 		}
 		methods[i].Blobs++
 		methods[i].Counts.Add(s.counts)
+		for _, over := range s.slices {
+			addAll(methods[i].Slices, over)
+		}
 		if at, ok := slices.BinarySearch(pids, s.pid); ok {
 			methods[i].PerJVM[at].Add(s.counts)
 		}
@@ -57,18 +60,25 @@ func find(insts []printassembly.Instruction, pc uint64) int {
 	return i
 }
 
+// native sums up functions over all processes.
 func (w *work) native() []NativeFunction {
-	total := map[nativeKey]Counts{} // over all processes
+	total := map[nativeKey]*NativeFunction{}
 	for key, c := range w.trial.native {
-		key.pid = 0
-		if total[key] == nil {
-			total[key] = make(Counts, w.n)
+		slice := key.slice
+		key.pid, key.slice = 0, 0
+		f := total[key]
+		if f == nil {
+			f = &NativeFunction{key.module, key.symbol, make(Counts, w.n), w.sliced()}
+			total[key] = f
 		}
-		total[key].Add(c)
+		f.Counts.Add(c)
+		if f.Slices != nil {
+			f.Slices[slice].Add(c)
+		}
 	}
 	functions := make([]NativeFunction, 0, len(total))
-	for key, c := range total {
-		functions = append(functions, NativeFunction{key.module, key.symbol, c})
+	for _, f := range total {
+		functions = append(functions, *f)
 	}
 	slices.SortFunc(functions, func(a, b NativeFunction) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Symbol, b.Symbol))
@@ -80,20 +90,14 @@ func (w *work) native() []NativeFunction {
 // profiled sample once.
 func (w *work) sources(sampled []*sampledBlob, native []NativeFunction) []Source {
 	total := map[string]Counts{}
-	add := func(source string, c Counts) {
-		if total[source] == nil {
-			total[source] = make(Counts, w.n)
-		}
-		total[source].Add(c)
-	}
 	for _, s := range sampled {
-		add(s.Source(), s.counts)
+		addTo(w, total, s.Source(), s.counts)
 	}
 	for _, f := range native {
-		add(f.Module, f.Counts)
+		addTo(w, total, f.Module, f.Counts)
 	}
 	for _, c := range w.trial.unresolved {
-		add(UnresolvedSource, c)
+		addTo(w, total, UnresolvedSource, c)
 	}
 	sources := make([]Source, 0, len(total))
 	for name, c := range total {

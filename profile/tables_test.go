@@ -25,10 +25,10 @@ func TestMethods(t *testing.T) {
 		repeat(2, at(1, 15, 0x1000)), repeat(3, at(1, 25, 0x2001)), repeat(4, at(1, 35, 0x1001)),
 		repeat(1, at(1, 45, 0x3000)), repeat(1, at(1, 45, 0x3001)), repeat(2, at(1, 45, 0x4000)))...)
 	assert.Equal(t, []Method{
-		{"c2, level 4", "A::a", 3, 2, Counts{7}, []Counts{{7}}},
-		{"c1, level 3", "A::a", 1, 1, Counts{2}, []Counts{{2}}},
-		{"c2, level 4", "B::b", 4, 1, Counts{2}, []Counts{{2}}},
-		{"interpreter", "iload", 0, 1, Counts{2}, []Counts{{2}}},
+		{"c2, level 4", "A::a", 3, 2, Counts{7}, []Counts{{7}}, nil},
+		{"c1, level 3", "A::a", 1, 1, Counts{2}, []Counts{{2}}, nil},
+		{"c2, level 4", "B::b", 4, 1, Counts{2}, []Counts{{2}}, nil},
+		{"interpreter", "iload", 0, 1, Counts{2}, []Counts{{2}}, nil},
 	}, p.Methods)
 	assert.Contains(t, strings.Join(p.Warnings, "\n"),
 		"46.2% of the profile is at code-cache addresses that HotSpot used more than once")
@@ -57,9 +57,9 @@ func TestFrames(t *testing.T) {
 		repeat(1, at(1, 15, 0x1013)), // no debug info
 		repeat(1, at(1, 15, 0x2000)), repeat(9, at(1, 15, 0x3000)))...)
 	assert.Equal(t, []FrameTotal{
-		{"A::inner", Counts{10}, Counts{10}, []LineTotal{{12, Counts{5}}, {13, Counts{5}}}},
-		{"A::a", Counts{3}, Counts{13}, []LineTotal{{0, Counts{3}}}},
-		{"A::wrapped", Counts{1}, Counts{1}, []LineTotal{{0, Counts{1}}}},
+		{"A::inner", Counts{10}, Counts{10}, []LineTotal{{12, Counts{5}}, {13, Counts{5}}}, nil},
+		{"A::a", Counts{3}, Counts{13}, []LineTotal{{0, Counts{3}}}, nil},
+		{"A::wrapped", Counts{1}, Counts{1}, []LineTotal{{0, Counts{1}}}, nil},
 	}, p.Frames)
 	opts := DefaultOptions()
 	opts.SkipLines = true

@@ -43,6 +43,7 @@ type jsonProfile struct {
 	Operations    float64          `json:"operations,omitempty"` // in the window, where JMH's scores tell
 	Account       perEvent         `json:"account"`
 	JVMs          []jsonJVMShare   `json:"jvms"`
+	Slices        *perEvent        `json:"slices,omitempty"` // samples over time, see newSlices
 	Regions       []jsonRegion     `json:"regions"`
 	Methods       []jsonMethod     `json:"methods"`
 	Frames        []jsonFrames     `json:"frames"`
@@ -104,6 +105,7 @@ type jsonMethod struct {
 	// PerJVM are counts in the order of the profile's "jvms", where there are
 	// several.
 	PerJVM []perEvent `json:"per_jvm,omitempty"`
+	Slices *perEvent  `json:"slices,omitempty"`
 }
 
 // jsonJVMShare is what one of the JVMs has of the profile.
@@ -115,8 +117,9 @@ type jsonJVMShare struct {
 
 type jsonFrames struct {
 	Method string          `json:"method"`
-	Counts perEvent        `json:"counts"` // the innermost method
-	Total  perEvent        `json:"total"`  // anywhere in the inlining chain
+	Counts perEvent        `json:"counts"`           // the innermost method
+	Total  perEvent        `json:"total"`            // anywhere in the inlining chain
+	Slices *perEvent       `json:"slices,omitempty"` // of counts
 	Lines  []jsonLineTotal `json:"lines"`
 }
 
@@ -126,9 +129,10 @@ type jsonLineTotal struct {
 }
 
 type jsonNative struct {
-	Module string   `json:"module"`
-	Symbol string   `json:"symbol"`
-	Counts perEvent `json:"counts"`
+	Module string    `json:"module"`
+	Symbol string    `json:"symbol"`
+	Counts perEvent  `json:"counts"`
+	Slices *perEvent `json:"slices,omitempty"`
 }
 
 // jsonThreadKind sums up threads that do the same sort of work.
@@ -216,12 +220,14 @@ func newJSONProfile(p *profile.Profile) jsonProfile {
 	counts := func(c profile.Counts) perEvent {
 		return perEvent{p.Events, func(e int) any { return c[e] }}
 	}
+	over := func(s []profile.Counts) *perEvent { return newSlices(p.Events, s) }
 	return jsonProfile{
 		Trial: p.Trial, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations,
 		Account: perEvent{p.Events, func(e int) any { return newJSONAccount(&p.Accounts[e]) }},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) jsonJVMShare {
 			return jsonJVMShare{s.PID, counts(s.Counts), counts(s.Native)}
 		}),
+		Slices: over(p.Slices),
 		Regions: each(p.Regions, func(r *profile.Region) jsonRegion {
 			return jsonRegion{
 				Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
@@ -230,19 +236,19 @@ func newJSONProfile(p *profile.Profile) jsonProfile {
 			}
 		}),
 		Methods: each(p.Methods, func(m *profile.Method) jsonMethod {
-			out := jsonMethod{Source: m.Source, Name: m.Name, CompileID: m.CompileID, Blobs: m.Blobs, Counts: counts(m.Counts)}
+			out := jsonMethod{Source: m.Source, Name: m.Name, CompileID: m.CompileID, Blobs: m.Blobs, Counts: counts(m.Counts), Slices: over(m.Slices)}
 			if len(m.PerJVM) > 1 {
 				out.PerJVM = each(m.PerJVM, func(c *profile.Counts) perEvent { return counts(*c) })
 			}
 			return out
 		}),
 		Frames: each(p.Frames, func(f *profile.FrameTotal) jsonFrames {
-			return jsonFrames{f.Method, counts(f.Counts), counts(f.Total), each(f.Lines, func(l *profile.LineTotal) jsonLineTotal {
+			return jsonFrames{f.Method, counts(f.Counts), counts(f.Total), over(f.Slices), each(f.Lines, func(l *profile.LineTotal) jsonLineTotal {
 				return jsonLineTotal{l.Line, counts(l.Counts)}
 			})}
 		}),
 		Native: each(p.Native, func(n *profile.NativeFunction) jsonNative {
-			return jsonNative{n.Module, n.Symbol, counts(n.Counts)}
+			return jsonNative{n.Module, n.Symbol, counts(n.Counts), over(n.Slices)}
 		}),
 		Sources: each(p.Sources, func(s *profile.Source) jsonSource {
 			return jsonSource{s.Source, counts(s.Counts)}
@@ -254,6 +260,18 @@ func newJSONProfile(p *profile.Profile) jsonProfile {
 		}),
 		Warnings: list(p.Warnings),
 	}
+}
+
+// newSlices gives, per event, a list of samples over time: [profile.SlicesPerJVM]
+// slices of each JVM in the order of the profile's pids. Nil where a profile has
+// none.
+func newSlices(events []string, s []profile.Counts) *perEvent {
+	if s == nil {
+		return nil
+	}
+	return &perEvent{events, func(e int) any {
+		return each(s, func(c *profile.Counts) int64 { return (*c)[e] })
+	}}
 }
 
 func newJSONLine(l *profile.Line, counts perEvent) jsonLine {

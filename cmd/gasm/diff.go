@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gasm-profiler/gasm/diff"
-	"github.com/gasm-profiler/gasm/jvm"
 	"github.com/gasm-profiler/gasm/profile"
-	"github.com/gasm-profiler/gasm/sampler"
 )
 
 func diffCommand(s streams) *cobra.Command {
@@ -25,8 +23,8 @@ func diffCommand(s streams) *cobra.Command {
 regions whose share of the samples changed by more than noise, what changed most
 first, and the machine code of the regions in which it differs. A and B are each
 a folder that 'gasm profile -o DIR' kept, or a file that 'gasm report --format
-json' wrote. A folder tells more: how much differs over time by itself, and the
-code of regions that a report leaves out (--hot-threshold). The exit code is 0
+json' wrote. A folder tells more: the code of regions that a report leaves out
+(--hot-threshold). The exit code is 0
 whether or not something changed.`,
 		Example: `  gasm diff before after
   gasm diff --min-change 0.05 before.json after
@@ -152,27 +150,7 @@ func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 		return nil, err
 	}
 	defer in.close()
-	side := diff.FromProfiles(dir, in.header(src.capture), in.profiles)
-	if sl := diff.NewSlicer(side, in.trials, in.profiles); sl.Wanted() {
-		err = slice(sl, in.file, src.symbols)
-	}
-	return side, err
-}
-
-// slice reads the samples again.
-func slice(sl *diff.Slicer, samples io.ReadSeeker, symbols symbolizer) error {
-	if _, err := samples.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("reading the samples again: %w", err)
-	}
-	r := sampler.NewReader(samples, jvm.SamplesFile)
-	for r.Scan() {
-		if rec, ok := r.Record().(*sampler.Sample); ok {
-			symbols.name(rec)
-			sl.Add(rec)
-		}
-	}
-	sl.Finish()
-	return r.Err()
+	return diff.FromProfiles(dir, in.header(src.capture), in.profiles), nil
 }
 
 // write writes the comparison where the flags say.
