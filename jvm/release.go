@@ -34,18 +34,22 @@ func javaRelease(java string) int {
 	if err != nil {
 		return 0
 	}
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(real)), "release"))
-	if err != nil {
-		return 0
-	}
-	_, version, ok := bytes.Cut(text, []byte(`JAVA_VERSION="`))
-	if !ok {
-		return 0
-	}
-	feature := strings.TrimPrefix(string(version), "1.")
+	feature := strings.TrimPrefix(ReleaseVersion(filepath.Dir(filepath.Dir(real))), "1.")
 	if end := strings.IndexFunc(feature, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
 		feature = feature[:end]
 	}
 	n, _ := strconv.Atoi(feature)
 	return n
+}
+
+// ReleaseVersion reads the version of the JDK in a folder from its release
+// file: "17.0.15", "1.8.0_402"; "" when that can't be found out.
+func ReleaseVersion(home string) string {
+	text, err := os.ReadFile(filepath.Join(home, "release"))
+	if err != nil {
+		return ""
+	}
+	_, after, _ := bytes.Cut(text, []byte(`JAVA_VERSION="`))
+	version, _, _ := bytes.Cut(after, []byte(`"`))
+	return string(version)
 }

@@ -198,6 +198,7 @@ func finish(s streams, flags *reportFlags, c *jvm.Capture, j *joined) error {
 	if note := flags.normalise(j.profiles); note != "" {
 		h.Notes = append(h.Notes, note)
 	}
+	h.Notes = append(h.Notes, flags.otherSources(h.JVMs)...)
 	if err := flags.write(s, h, j.profiles); err != nil {
 		return err
 	}

@@ -1,6 +1,14 @@
 package main
 
-import "github.com/gasm-profiler/gasm/javasource"
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/javasource"
+	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/report"
+)
 
 // openSources opens what --source names, before anything runs.
 func (f *reportFlags) openSources() error {
@@ -30,4 +38,34 @@ func (f *reportFlags) closeSources() {
 	if f.sources != nil {
 		_ = f.sources.Close() // read from, so nothing is lost
 	}
+}
+
+// otherSources notes each src.zip that is another JDK's than the JVMs': its
+// lines are not those that ran.
+func (f *reportFlags) otherSources(jvms []report.JVM) []string {
+	var notes []string
+	for _, path := range f.sourcePaths {
+		version := sourceVersion(path)
+		for _, j := range jvms {
+			if ran, _, _ := strings.Cut(strings.ReplaceAll(j.Version, "-", "+"), "+"); version != "" && ran != "" && ran != version {
+				notes = append(notes, fmt.Sprintf("--source %s is of JDK %s, and pid %d ran %s: lines of the JDK's own classes may be others", path, version, j.PID, ran))
+				break
+			}
+		}
+	}
+	return notes
+}
+
+// sourceVersion gives the version of the JDK that a src.zip belongs to: it lies
+// in lib, up to JDK 8 in the JDK's folder itself. "" for other files. A JVM of
+// JDK 8 gives its own version ("25.402-b06"), which no release file has.
+func sourceVersion(path string) string {
+	if filepath.Base(path) != "src.zip" {
+		return ""
+	}
+	version := jvm.ReleaseVersion(filepath.Join(filepath.Dir(path), ".."))
+	if strings.HasPrefix(version, "1.") {
+		return ""
+	}
+	return version
 }

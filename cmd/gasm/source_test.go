@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +15,10 @@ import (
 // from an archive both.
 func TestSource(t *testing.T) {
 	samples, log := savedCapture(t, "jdk17-lean-none")
-	jar := filepath.Join(t.TempDir(), "src.zip")
+	jdk := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(jdk, "lib"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(jdk, "release"), []byte("JAVA_RUNTIME_VERSION=\"25.0.3+9\"\nJAVA_VERSION=\"25.0.3\"\n"), 0o644))
+	jar := filepath.Join(jdk, "lib", "src.zip")
 	file, err := os.Create(jar)
 	require.NoError(t, err)
 	defer file.Close()
@@ -36,6 +40,10 @@ func TestSource(t *testing.T) {
 	assert.Regexp(t, `; - Workload::roots@30 \(line 13\)    static double roots\(double\[\] a\) \{ double t = 0; for`, r.stdout)
 	assert.Regexp(t, `; - java\.util\.HashMap\$Node::getValue@1 \(line \d+\)    // line [a-z]   of HashMap\n`, r.stdout)
 	assert.NotRegexp(t, `; - Workload::main@276 \(line \d+\) `, r.stdout, "a caller")
+
+	assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "src.zip is of JDK 25.0.3, and pid")
+	require.NoError(t, os.WriteFile(filepath.Join(jdk, "release"), []byte("JAVA_VERSION=\"17.0.21.0.3\"\n"), 0o644))
+	assert.False(t, strings.Contains(runGasm(t, args).stdout, "is of JDK"))
 
 	plain := runGasm(t, append([]string{"report", "--format", "json"}, args[3:]...))
 	require.Equal(t, 0, plain.code, plain.stderr)
