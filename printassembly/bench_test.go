@@ -14,7 +14,7 @@ func BenchmarkIndex(b *testing.B) {
 	b.ReportAllocs()
 	blobs := 0
 	for b.Loop() {
-		x, err := readIndex(bytes.NewReader(log), "bench.log")
+		x, err := readIndex(bytes.NewReader(log), int64(len(log)), "bench.log")
 		if err != nil || x.Damaged > 0 {
 			b.Fatal(err, x)
 		}

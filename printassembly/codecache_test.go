@@ -21,7 +21,7 @@ func TestReservedCodeCache(t *testing.T) {
 	} {
 		// A class may have the shortest of names.
 		header := "<hotspot_log version='160 1' process='7' time_ms='5'>\n<vm_arguments>\n<args>\n" + args + " </args>\n<command>\nA\n</command>\n"
-		idx, err := readIndex(strings.NewReader(header), "asm.log")
+		idx, err := readIndex(strings.NewReader(header), int64(len(header)), "asm.log")
 		require.NoError(t, err)
 		assert.Equal(t, want, idx.ReservedCodeCache, args)
 		assert.Equal(t, "A", idx.Command)

@@ -3,6 +3,7 @@ package printassembly
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/gasm-profiler/gasm/disasm"
@@ -26,6 +27,7 @@ func addSeeds(f *testing.F) {
 		"StubRoutines::a [0x0, 0x10[ (16 bytes)\n[MachCode]\n  0x0: 9090 90",
 		"x  [0xffffffffffffff00, 0xffffffffffffffff]  255 bytes\n  0xffffffffffffffff: 9090",
 		"Decoding X [0x1, 0x9]\r\n  0x1:   nop\r\n",
+		"Decoding X [0x1, 0x9]\n\n 0x1: no row\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -44,6 +46,9 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		checkIndex(t, l.Index)
+		if slow := slowIndex(in); l.indent == 0 && !reflect.DeepEqual(slow, *l.Index) {
+			t.Fatalf("got %#v, line by line %#v", *l.Index, slow)
+		}
 		if bytes.Contains(in, []byte{'\r'}) || l.Cut {
 			return
 		}

@@ -2,6 +2,7 @@ package printassembly
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,28 +27,27 @@ type FormatError struct{ File, Msg string }
 
 func (e *FormatError) Error() string { return e.File + ": " + e.Msg }
 
-// readIndex makes the index of a log; name is for messages.
-func readIndex(r io.Reader, name string) (*Index, error) {
-	x := indexer{lines: newLineReader(r, 0), open: map[string]*openBlob{}}
-	x.idx.ReservedCodeCache = defaultCodeCache
-	for x.lines.next() {
-		if !x.seenHeader {
-			x.findIndent()
-		}
-		x.line(x.lines.line)
+// readIndex makes the index of a log of the given size; name is for messages.
+func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
+	x := newIndexer()
+	br := blockReader{r: r, size: size}
+	err := x.findIndent(r)
+	if err == nil {
+		br.indent = x.idx.indent
+		err = br.each(x.block)
 	}
-	x.finish()
-	if x.lines.err != nil {
-		return nil, fmt.Errorf("reading %s at offset %d: %w", name, x.lines.at, x.lines.err)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s %w", name, err)
 	}
+	x.finish(size)
 	switch {
-	case x.lines.end == 0:
+	case size == 0:
 		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, or could not write"}
 	case !x.seenHeader && len(x.idx.Blobs) == 0:
 		return nil, &FormatError{name, "not a HotSpot log: neither <hotspot_log …> nor code of any method in it"}
 	}
 	// What -XX:+PrintAssembly printed to stdout has neither header nor end.
-	x.idx.Cut = !x.seenEnd && (x.seenHeader || x.lines.cut)
+	x.idx.Cut = !x.seenEnd && (x.seenHeader || x.cut)
 	return &x.idx, nil
 }
 
@@ -63,8 +63,9 @@ type openBlob struct {
 }
 
 type indexer struct {
-	lines      *lineReader
 	idx        Index
+	at         int64 // offset of the line in the log
+	cut        bool  // the last line has no end
 	seenHeader bool
 	seenEnd    bool
 	writer     string               // whose lines these are
@@ -74,17 +75,72 @@ type indexer struct {
 	wants      string               // the header element whose text comes next
 }
 
+func newIndexer() *indexer {
+	x := &indexer{open: map[string]*openBlob{}}
+	x.idx.ReservedCodeCache = defaultCodeCache
+	return x
+}
+
 // findIndent finds out from the header that the lines of a log stand further to
 // the right: perfasm:saveLog=true puts a column of counts per event in front of
 // them.
-func (x *indexer) findIndent() {
-	line := x.lines.line
-	at := bytes.Index(line, []byte("<hotspot_log "))
-	if at <= 0 || len(bytes.TrimLeft(line[:at], " ")) > 0 {
+func (x *indexer) findIndent(r io.ReaderAt) error {
+	start := make([]byte, 1<<16)
+	n, err := r.ReadAt(start, 0)
+	for line := range bytes.Lines(start[:n]) {
+		at := bytes.Index(line, []byte("<hotspot_log "))
+		if at < 0 || len(bytes.TrimLeft(line[:at], " ")) > 0 {
+			continue
+		}
+		x.idx.indent = at
+		break
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("at offset %d: %w", n, err)
+	}
+	return nil
+}
+
+// block takes the lines of one block.
+func (x *indexer) block(b *block) {
+	for _, s := range b.spans {
+		x.at = b.at + int64(s.from)
+		if s.rows {
+			x.rows(b.data[s.from:s.to], s.code)
+		} else {
+			x.line(trimCR(b.data[s.from:s.to]))
+		}
+	}
+	if len(b.data) > 0 {
+		x.cut = b.data[len(b.data)-1] != '\n'
+	}
+}
+
+// rows takes a run of rows. Only a blob whose range comes from its rows has to
+// see each of them.
+func (x *indexer) rows(run []byte, code bool) {
+	o := x.cur
+	if o == nil || !o.active {
 		return
 	}
-	x.lines.indent, x.idx.indent = at, at
-	x.lines.line = line[at:]
+	if o.mainHi != 0 && !o.growing {
+		o.hasCode = o.hasCode || code
+		return
+	}
+	at := x.at
+	for pos := 0; pos < len(run); {
+		end := lineEnd(run, pos)
+		x.at = at + int64(pos)
+		x.line(trimCR(run[pos:end]))
+		pos = end + 1
+	}
+}
+
+func trimCR(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1]
+	}
+	return line
 }
 
 // line looks at one line. Nearly all are rows of code, so these go first.
@@ -201,7 +257,7 @@ func (x *indexer) start(b Blob, ok bool) {
 		x.idx.Damaged++
 		return
 	}
-	b.offset, b.writer = x.lines.at, x.writer
+	b.offset, b.writer = x.at, x.writer
 	if b.Stamped {
 		x.lastStamp = max(x.lastStamp, b.UptimeMillis)
 	} else {
@@ -227,7 +283,7 @@ func (x *indexer) close(o *openBlob) {
 	if o.stubLo == o.mainHi && o.stubHi > o.mainHi {
 		b.Hi = o.stubHi
 	}
-	b.end = x.lines.at
+	b.end = x.at
 }
 
 // maxBlob is more than HotSpot gives to one piece of code, so a longer range is
@@ -237,11 +293,11 @@ const maxBlob = 1 << 26
 // finish closes all blobs, drops those that never said where they are, and
 // keeps the first of several prints of one method: PrintNativeNMethods and
 // LogCompilation both print native wrappers.
-func (x *indexer) finish() {
+func (x *indexer) finish(size int64) {
 	for _, o := range x.open {
 		if o.active {
 			x.close(o)
-			x.idx.Blobs[o.place].end = x.lines.end
+			x.idx.Blobs[o.place].end = size
 		}
 	}
 	type print struct {

@@ -44,7 +44,7 @@ func Open(path string) (*Log, error) {
 // NewLog indexes the log of the given size in r, which must stay readable as
 // long as [Log.Code] is called. The name is for messages.
 func NewLog(r io.ReaderAt, size int64, name string) (*Log, error) {
-	idx, err := readIndex(io.NewSectionReader(r, 0, size), name)
+	idx, err := readIndex(r, size, name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,175 @@
+package printassembly
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+)
+
+// The first pass reads a log in blocks, on all cores. Of a log's lines nearly
+// all are rows of code and their comments, and of these the index only has to
+// know that they are there. So each block is split by whoever reads it: into
+// single lines, and runs of rows, which are one to the indexer. The indexer
+// takes the blocks in the log's order, for what a line means depends on those
+// in front of it.
+
+// blockSize is what a core reads at once. A block with what was read of it fits
+// into its cache.
+const blockSize = 1 << 18
+
+// maxReaders bounds the goroutines that split blocks: the indexer takes no more
+// than some GB/s.
+const maxReaders = 8
+
+// A block is the lines of a log that start in one part of it, and a part of the
+// next part where the last line ends there.
+type block struct {
+	at    int64 // offset of data in the log
+	data  []byte
+	spans []span
+	err   error
+}
+
+// A span is a part of a block's data: one line without its end, or a run of
+// lines that are empty or start with two blanks.
+type span struct {
+	from, to int
+	rows     bool
+	code     bool // one of the rows is of code
+}
+
+// blockReader reads the blocks of a log.
+type blockReader struct {
+	r      io.ReaderAt
+	size   int64
+	indent int // see lineReader
+}
+
+// each hands on all blocks in order, which are valid until do returns.
+func (br *blockReader) each(do func(*block)) error {
+	blocks := int((br.size + blockSize - 1) / blockSize)
+	readers := min(runtime.GOMAXPROCS(0), maxReaders, blocks)
+	done := make(chan struct{})
+	defer close(done)
+	full, empty := make([]chan *block, readers), make([]chan *block, readers)
+	for i := range readers {
+		// Two blocks for each: one is split while the other is indexed.
+		full[i], empty[i] = make(chan *block, 2), make(chan *block, 2)
+		empty[i] <- new(block)
+		empty[i] <- new(block)
+		go func() {
+			for n := i; n < blocks; n += readers {
+				select {
+				case b := <-empty[i]:
+					br.read(b, int64(n)*blockSize)
+					full[i] <- b
+				case <-done:
+					return
+				}
+			}
+		}()
+	}
+	for n := range blocks {
+		b := <-full[n%readers]
+		if b.err != nil {
+			return b.err
+		}
+		do(b)
+		empty[n%readers] <- b
+	}
+	return nil
+}
+
+// read fills a block with the lines that start in [from, from+blockSize).
+func (br *blockReader) read(b *block, from int64) {
+	b.data, b.spans, b.err = b.data[:0], b.spans[:0], nil
+	b.at = max(from-1, 0) // the end of the line in front
+	to := min(from+blockSize, br.size)
+	if b.err = br.more(b, to-b.at); b.err != nil {
+		return
+	}
+	if from > 0 {
+		nl := bytes.IndexByte(b.data, '\n')
+		if nl < 0 || b.at+int64(nl)+1 >= to {
+			b.data = b.data[:0] // the inside of one long line
+			return
+		}
+		b.at, b.data = b.at+int64(nl)+1, b.data[nl+1:]
+	}
+	for end := to; end < br.size && b.data[len(b.data)-1] != '\n'; end = b.at + int64(len(b.data)) {
+		have := len(b.data)
+		if b.err = br.more(b, min(br.size-end, 1<<12)); b.err != nil {
+			return
+		}
+		if nl := bytes.IndexByte(b.data[have:], '\n'); nl >= 0 {
+			b.data = b.data[:have+nl+1]
+		}
+	}
+	if br.indent > 0 {
+		b.splitLines(br.indent)
+	} else {
+		b.split()
+	}
+}
+
+// more reads n bytes more. A file that became shorter meanwhile ends early.
+func (br *blockReader) more(b *block, n int64) error {
+	have := len(b.data)
+	if need := have + int(n); cap(b.data) < need {
+		b.data = append(make([]byte, 0, max(need, blockSize+1<<13)), b.data...)
+	}
+	b.data = b.data[:have+int(n)]
+	got, err := br.r.ReadAt(b.data[have:], b.at+int64(have))
+	b.data = b.data[:have+got]
+	switch {
+	case got == int(n):
+		return nil
+	case err == nil || errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("at offset %d: %w", b.at+int64(have+got), err)
+}
+
+// split finds the spans.
+func (b *block) split() {
+	data := b.data
+	for pos := 0; pos < len(data); {
+		if !rowAt(data, pos) {
+			end := lineEnd(data, pos)
+			b.spans = append(b.spans, span{from: pos, to: end})
+			pos = end + 1
+			continue
+		}
+		run := span{from: pos, rows: true}
+		for pos < len(data) && rowAt(data, pos) {
+			run.code = run.code || data[pos] == ' ' && pos+3 < len(data) && data[pos+2] == '0' && data[pos+3] == 'x'
+			pos = lineEnd(data, pos) + 1
+		}
+		run.to = min(pos, len(data))
+		b.spans = append(b.spans, run)
+	}
+}
+
+// rowAt tells whether an empty line or one with two blanks starts at pos.
+func rowAt(data []byte, pos int) bool {
+	return data[pos] == '\n' || data[pos] == ' ' && pos+1 < len(data) && data[pos+1] == ' '
+}
+
+// lineEnd gives where the line at pos ends: its '\n', or the end of data.
+func lineEnd(data []byte, pos int) int {
+	if nl := bytes.IndexByte(data[pos:], '\n'); nl >= 0 {
+		return pos + nl
+	}
+	return len(data)
+}
+
+// splitLines makes every line of an indented log a span.
+func (b *block) splitLines(indent int) {
+	for pos := 0; pos < len(b.data); {
+		end := lineEnd(b.data, pos)
+		b.spans = append(b.spans, span{from: min(pos+indent, end), to: end})
+		pos = end + 1
+	}
+}
