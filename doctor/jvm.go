@@ -147,7 +147,7 @@ func (j *jdk) printCode(ctx context.Context, log string) (code, error) {
 		return codeNone, errors.New("not tried: " + options.Text) // it might write over a log of the user's
 	}
 	known := printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown
-	options := strings.TrimSpace(os.Getenv("JAVA_TOOL_OPTIONS") + " " + toolOptions(printassembly.CaptureFlags(log, !known)))
+	options := strings.TrimSpace(os.Getenv("JAVA_TOOL_OPTIONS") + " " + toolOptions(printassembly.CaptureFlags(log, !known, printassembly.Selection{})))
 	_, stderr, err := run(ctx, []string{"JAVA_TOOL_OPTIONS=" + options}, j.java(), "-version")
 	defer os.Remove(log)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestOptionsFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		flags := append(printassembly.CaptureFlags(filepath.Join(dir, LogPattern), true), options.Flag())
+		flags := append(printassembly.CaptureFlags(filepath.Join(dir, LogPattern), true, printassembly.Selection{}), options.Flag())
 		check := func(state string, blackholes bool, logs int) {
 			t.Helper()
 			out, _ := java(t, flags, append([]string{path}, question...)...)
@@ -138,7 +138,7 @@ func TestJMHLive(t *testing.T) {
 	}
 	w := NewWatcher(nil, nil)
 	w.OnJMHProbe(options.Quiet)
-	flags := append(printassembly.CaptureFlags(filepath.Join(dir, LogPattern), true), options.Flag())
+	flags := append(printassembly.CaptureFlags(filepath.Join(dir, LogPattern), true, printassembly.Selection{}), options.Flag())
 	began := MonoNanos()
 	out, _, code := start(t, LaunchOptions{CaptureFlags: flags, Watch: w}, path, "-jar", jar,
 		"VectorSum", "-f", "1", "-wi", "0", "-i", "2", "-r", "100ms").finish(t)

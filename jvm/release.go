@@ -19,12 +19,18 @@ func KnowsFlags(command []string, oldest, newest int) bool {
 	if !StartsJava(command) || slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm") {
 		return false
 	}
+	major := Release(command)
+	return oldest <= major && major <= newest
+}
+
+// Release gives the feature release (17, 25) of the JDK whose program a command
+// is: java, javac, jshell …; 0 for any other command.
+func Release(command []string) int {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
-		return false
+		return 0
 	}
-	major := javaRelease(path)
-	return oldest <= major && major <= newest
+	return javaRelease(path)
 }
 
 // javaRelease reads the feature release (17, 25; 8 for "1.8.0") of the JDK that

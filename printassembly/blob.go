@@ -57,12 +57,13 @@ type Blob struct {
 	Stamped bool
 
 	// HasCode is false where the log names the blob and prints no code (JDK 11
-	// without hsdis).
+	// without hsdis; methods that a [Selection] leaves out).
 	HasCode bool
 
 	offset int64  // where its first line starts in the log
 	end    int64  // where the same writer's next blob starts
 	writer string // the thread that wrote it: other threads' lines may lie between
+	named  bool   // only a tag told of it, see indexer.named
 }
 
 // Source names the blob's kind as the reports' Source column does, in

@@ -10,14 +10,14 @@ package printassembly
 // PrintNMethods is for JDK 8, which tells a method's tier and time under it only;
 // elsewhere PrintAssembly implies it.
 //
+// What of the compiled methods is printed can be limited, see [Selection].
+//
 // A lenient JVM starts without the flags that it lacks, but also without those
 // that the user mistyped; see [OldestKnown].
-func CaptureFlags(logFile string, lenient bool) []string {
+func CaptureFlags(logFile string, lenient bool, sel Selection) []string {
 	flags := []string{
 		"-XX:+UnlockDiagnosticVMOptions",
 		"-XX:+DebugNonSafepoints",
-		"-XX:+PrintAssembly",
-		"-XX:+PrintNMethods",
 		"-XX:+PrintInterpreter",
 		"-XX:+PrintStubCode",
 		"-XX:+PrintAdapterHandlers",
@@ -29,7 +29,7 @@ func CaptureFlags(logFile string, lenient bool) []string {
 	if lenient {
 		flags = append([]string{"-XX:+IgnoreUnrecognizedVMOptions"}, flags...)
 	}
-	return flags
+	return append(flags, sel.flags()...)
 }
 
 // The JDKs from OldestKnown to NewestKnown have all of these flags. JDK 8 lacks
@@ -42,6 +42,7 @@ func QuietFlags() []string {
 	return []string{
 		"-XX:-PrintAssembly",
 		"-XX:-PrintNMethods",
+		"-XX:-LogCompilation",
 		"-XX:-PrintInterpreter",
 		"-XX:-PrintStubCode",
 		"-XX:-PrintAdapterHandlers",

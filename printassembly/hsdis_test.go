@@ -71,7 +71,7 @@ func liveJDKs(t *testing.T) map[string]string {
 func runLogged(t *testing.T, home, classes, plugin string, flags ...string) *Log {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "asm.log")
-	args := slices.Concat(CaptureFlags(path, true), flags, []string{"-Dsec=2", "-cp", classes, "Workload"})
+	args := slices.Concat(CaptureFlags(path, true, Selection{}), flags, []string{"-Dsec=2", "-cp", classes, "Workload"})
 	cmd := exec.Command(filepath.Join(home, "bin/java"), args...)
 	cmd.Env = append(cmd.Environ(), "LD_LIBRARY_PATH="+plugin)
 	out, err := cmd.CombinedOutput()

@@ -71,6 +71,7 @@ type indexer struct {
 	writer     string               // whose lines these are
 	open       map[string]*openBlob // by writer
 	cur        *openBlob            // of the current writer; nil before its first blob
+	names      int                  // of blobs that only a tag names, so far
 	lastStamp  int64                // of any tag, ms: an earliest time for what has none of its own
 	wants      string               // the header element whose text comes next
 }
@@ -209,7 +210,9 @@ func (x *indexer) tag(line []byte) {
 	}
 	switch {
 	case bytes.HasPrefix(line, []byte("<nmethod ")):
-		x.describe(line)
+		if !x.describe(line) {
+			x.named(line)
+		}
 	case bytes.HasPrefix(line, []byte("<hotspot_log ")):
 		x.seenHeader = true
 		x.idx.PID, _ = strconv.Atoi(string(attr(line, "process")))
@@ -312,7 +315,7 @@ func (x *indexer) finish(size int64) {
 			x.idx.Damaged++
 			continue
 		}
-		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 {
+		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 && !b.named {
 			if i, again := seen[p]; again {
 				if !b.HasCode || kept[i].HasCode {
 					continue
@@ -324,5 +327,5 @@ func (x *indexer) finish(size int64) {
 		}
 		kept = append(kept, b)
 	}
-	x.idx.Blobs = slices.DeleteFunc(kept, func(b Blob) bool { return b.Lo == b.Hi })
+	x.idx.Blobs = x.dropNamed(slices.DeleteFunc(kept, func(b Blob) bool { return b.Lo == b.Hi }))
 }

@@ -139,26 +139,20 @@ func (x *indexer) ranged(b Blob) {
 // without saying what it is:
 //
 //	<nmethod compile_id='3' compiler='C1' level='3' … address='0x00007f0a2510ba90' … stamp='0.260'/>
-func (x *indexer) describe(tag []byte) {
+func (x *indexer) describe(tag []byte) (done bool) {
 	o := x.cur
 	if o == nil || !o.active {
-		return
+		return false
 	}
 	b := &x.idx.Blobs[o.place]
 	address, _ := hexAddr(attr(tag, "address"))
 	if b.Kind != NMethod || b.Compiler != "" || address != o.address {
-		return
+		return false
 	}
-	b.Compiler = string(bytes.ToLower(attr(tag, "compiler")))
 	b.ID, _ = strconv.Atoi(string(attr(tag, "compile_id")))
-	b.Level, _ = strconv.Atoi(string(attr(tag, "level")))
-	switch string(attr(tag, "compile_kind")) {
-	case "osr":
-		b.OSR = true
-	case "c2n":
-		b.Kind, b.Compiler = Native, ""
-	}
+	b.describe(tag)
 	if ms, ok := stampMillis(attr(tag, "stamp")); ok {
 		b.UptimeMillis, b.Stamped = ms, true
 	}
+	return true
 }

@@ -39,7 +39,7 @@ func profileShares(t *testing.T, java, sampler string) *jsonProfile {
 	var p *jsonProfile
 	within(t, 0.03, func() float64 {
 		var own map[string]float64
-		p, own = runShares(t, java, "dontinline", sampler, withEnv("TMPDIR="+temp))
+		p, own = runShares(t, java, "dontinline", sampler, nil, withEnv("TMPDIR="+temp))
 		got := map[string]int64{}
 		for _, m := range p.Methods {
 			if method, ok := strings.CutPrefix(m.Name, "Shares::"); ok {
@@ -61,13 +61,13 @@ func profileShares(t *testing.T, java, sampler string) *jsonProfile {
 	return p
 }
 
-// runShares profiles Shares, its three methods inlined or not, and gives the
-// shares that it measured itself.
-func runShares(t *testing.T, java, inline, sampler string, opts ...runOpt) (p *jsonProfile, own map[string]float64) {
+// runShares profiles Shares, its three methods inlined or not, with more flags
+// of profile, and gives the shares that it measured itself.
+func runShares(t *testing.T, java, inline, sampler string, flags []string, opts ...runOpt) (p *jsonProfile, own map[string]float64) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
-	command := []string{"profile", "--sampler", sampler, "--format", "json", "--report", file,
-		"--window-start", "^MEASURE", "--window-end", "^DONE", "--", java}
+	command := append([]string{"profile", "--sampler", sampler, "--format", "json", "--report", file,
+		"--window-start", "^MEASURE", "--window-end", "^DONE"}, append(flags, "--", java)...)
 	for _, method := range []string{"heavy", "middle", "light"} {
 		command = append(command, "-XX:CompileCommand="+inline+",Shares::"+method)
 	}
@@ -125,7 +125,7 @@ func TestInlinedShares(t *testing.T) {
 			var event string
 			var got, total map[string]int64
 			within(t, 0.04, func() float64 {
-				p, own = runShares(t, java, "inline", "perf")
+				p, own = runShares(t, java, "inline", "perf", nil)
 				event = p.hottestEvent()
 				got, total = map[string]int64{}, map[string]int64{}
 				for _, f := range p.Frames {

@@ -23,6 +23,8 @@ type profileFlags struct {
 	length      time.Duration
 	windowStart string
 	windowEnd   string
+	methods     []string
+	skipC1      bool
 	start, end  *regexp.Regexp
 }
 
@@ -35,6 +37,8 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
+	flags.StringArrayVar(&f.methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
+	flags.BoolVar(&f.skipC1, "skip-c1", false, "print no code of methods that C1 compiled, which costs a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 }
 
@@ -114,6 +118,9 @@ in their measurement iterations only, one profile per trial.`,
 				return err
 			}
 			if err := own.check(); err != nil {
+				return err
+			}
+			if err := own.checkSelection(args); err != nil {
 				return err
 			}
 			if err := flags.checkOutput(s.out, true); err != nil {

@@ -123,7 +123,12 @@ func (r *run) record(signals *signalWatch) error {
 		}
 	}
 	lenient := !jvm.KnowsFlags(r.command, printassembly.OldestKnown, printassembly.NewestKnown)
-	flags := printassembly.CaptureFlags(filepath.Join(r.dir, jvm.LogPattern), lenient)
+	sel, remove, err := r.selection()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	flags := printassembly.CaptureFlags(filepath.Join(r.dir, jvm.LogPattern), lenient, sel)
 	if jvm.StartsJava(r.command) {
 		options, err := jvm.NewOptionsFile(r.dir, printassembly.QuietFlags())
 		if err != nil {
@@ -247,6 +252,7 @@ func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 		Sampler: r.recording.tool(), Events: splitEvents(r.recording.Event()), Frequency: r.recording.Frequency(),
 		Lost: r.recording.Lost(), Notes: r.recording.Notes(), Clocks: r.clocks, ExitCode: r.exitCode}
 	c.JVMs = describe(logs, &r.clocks[0])
+	c.Notes = append(c.Notes, r.own.selectionNotes(logs)...)
 	for _, fault := range r.faults {
 		c.Notes = append(c.Notes, "the capture is not whole: "+fault.Error())
 	}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Of methods whose code is not printed, the samples are counted all the same.
+func TestSelectedMethods(t *testing.T) {
+	needPerf(t)
+	for name, java := range jdks(t) {
+		for _, flags := range [][]string{{"--method", "Shares::heavy", "--method", "no.such::*"}, {"--skip-c1"}} {
+			t.Run(name+"/"+flags[0], func(t *testing.T) {
+				var p *jsonProfile
+				within(t, 0.03, func() float64 {
+					var own map[string]float64
+					p, own = runShares(t, java, "dontinline", "perf", flags)
+					got := map[string]int64{}
+					for _, m := range p.Methods {
+						if method, ok := strings.CutPrefix(m.Name, "Shares::"); ok {
+							got[method] += m.Counts[p.hottestEvent()]
+						}
+					}
+					return compareShares(t, own, got)
+				})
+				unresolvedAtMost(t, p, 0.005)
+				for _, r := range p.Regions[:3] {
+					want := flags[0] == "--skip-c1" && strings.HasPrefix(r.Source, "c2") || r.Method == "Shares::heavy"
+					assert.Equal(t, want, len(r.Lines) > 0, "%s %s", r.Source, r.Method)
+				}
+			})
+		}
+	}
+}
+
+// JMH tries out what its JVM can do, and finds what it finds without gasm.
+func TestSelectionUnderJMH(t *testing.T) {
+	needPerf(t)
+	for name, java := range jdks(t) {
+		r := runGasm(t, []string{"profile", "--method", "*VectorSum*::*", "--", java, "-jar", benchmarksJar(t), "-f", "1", "-wi", "1", "-w", "1", "-i", "1", "-r", "1", "VectorSum"})
+		require.Equal(t, 0, r.code, r.stderr)
+		assert.Contains(t, r.stdout, "# Blackhole mode: compiler (auto-detected", name)
+		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "note: no code was printed of all but *VectorSum*::* (--method): those methods")
+		assert.Regexp(t, `c2, level 4, org\.gasm\.bench\.jmh_generated\.VectorSum_sum_jmhTest::sum_avgt_jmhStub, compile id \d+\n\n.* 0x`, r.stdout)
+	}
+}
+
+func TestBadSelection(t *testing.T) {
+	for flag, want := range map[string]string{
+		"--method=heavy":     "name a class and a method",
+		"--method=a.B::c*d":  "first or the last letter",
+		"--method=a::b c::d": "not one pattern",
+		"--skip-c1":          "--skip-c1 takes a command of JDK 9 or newer itself",
+	} {
+		r := runGasm(t, []string{"profile", flag, "--", "sh", "-c", "echo ran"})
+		assert.Equal(t, 2, r.code)
+		assert.Contains(t, strings.Join(strings.Fields(r.stderr), " "), want)
+		assert.Empty(t, r.stdout)
+	}
+}

@@ -1,0 +1,101 @@
+package printassembly
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var patterns = map[string]string{ // what is wrong with each
+	"java.util.HashMap::getNode": "", "java.util.HashMap::*": "", "*::getNode": "", "*.*": "", "Shares::heavy": "", "java/util/HashMap.get": "",
+	"*HashMap::get*": "", "*Map*::*et*": "", "java.util.HashMap::<init>": "", "java.util.HashMap::get(Ljava/lang/Object;)Ljava/lang/Object;": "",
+	"": "name a class", "heavy": "name a class", "::get": "name a class", "java.util.HashMap::": "name a class",
+	"a.B::c d": "not one pattern", "a.B::c,d.E::f": "not one pattern", "java.*.HashMap::get": "first or the last letter", "a.B::g*t": "first or the last letter",
+}
+
+func TestCheckPattern(t *testing.T) {
+	for pattern, want := range patterns {
+		if err := CheckPattern(pattern); want == "" {
+			assert.NoError(t, err, pattern)
+		} else {
+			assert.ErrorContains(t, err, want, pattern)
+		}
+	}
+}
+
+// HotSpot takes what CheckPattern takes, and says so of each; of a bad pattern
+// it says an error.
+func TestPatternsOfHotSpot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs JVMs")
+	}
+	for version, home := range liveJDKs(t) {
+		var good []string
+		for pattern, bad := range patterns {
+			switch {
+			case bad == "":
+				good = append(good, "-XX:CompileCommand=print,"+pattern)
+			case strings.Contains(bad, "first or the last"):
+				out, _ := exec.Command(filepath.Join(home, "bin/java"), "-XX:CompileCommand=print,"+pattern, "-version").CombinedOutput()
+				assert.Contains(t, string(out), "rror", "%s: %s", version, pattern)
+			}
+		}
+		out, err := exec.Command(filepath.Join(home, "bin/java"), append(good, "-version")...).CombinedOutput()
+		assert.NoError(t, err, "%s: %s", version, out)
+		assert.Equal(t, len(good), strings.Count(strings.ToLower(string(out)), "compilecommand: print "), "%s: %s", version, out)
+	}
+}
+
+// HotSpot prints nothing but what is
+// selected; all other methods have a name.
+func TestSelection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs JVMs")
+	}
+	for version, home := range liveJDKs(t) {
+		classes := t.TempDir()
+		out, err := exec.Command(filepath.Join(home, "bin/javac"), "-g", "-d", classes, "../testdata/captures/Workload.java").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		for _, sel := range []Selection{{Methods: []string{"Workload::dot", "java.util.HashMap::*"}}, {SkipC1: true}, {SkipC1: true, Methods: []string{"*Workload::*"}},
+			{Methods: []string{"Workload::dot", "java.util.HashMap::*"}, DirectivesFile: "none"}} {
+			dir := t.TempDir()
+			if sel.DirectivesFile == "" {
+				sel.DirectivesFile = filepath.Join(dir, "directives.json")
+				require.NoError(t, os.WriteFile(sel.DirectivesFile, sel.Directives(), 0o600))
+			} else {
+				sel.DirectivesFile = "" // CompileCommand
+			}
+			args := append(CaptureFlags(filepath.Join(dir, "asm.log"), false, sel), "-Dsec=1", "-cp", classes, "Workload")
+			cmd := exec.Command(filepath.Join(home, "bin/java"), args...)
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			assert.NotContains(t, string(out), "CompileCommand", "on %s", version)
+			l, err := Open(filepath.Join(dir, "asm.log"))
+			require.NoError(t, err)
+			defer l.Close()
+			checkIndex(t, l.Index)
+			named, printed := 0, 0
+			for i := range l.Blobs {
+				b := &l.Blobs[i]
+				if b.Kind != NMethod {
+					continue
+				}
+				selected := (len(sel.Methods) == 0 || strings.HasPrefix(b.Name, "Workload::") && (sel.SkipC1 || b.Name == "Workload::dot") ||
+					!sel.SkipC1 && strings.HasPrefix(b.Name, "java.util.HashMap::")) && (b.Compiler == "c2" || !sel.SkipC1)
+				assert.Equal(t, selected, b.HasCode, "%s %+v: %s, %s", version, sel, b.Source(), b.Name)
+				if b.HasCode {
+					printed++
+				} else {
+					named++
+				}
+			}
+			assert.Greater(t, named, 20)
+			assert.Greater(t, printed, 0)
+		}
+	}
+}
