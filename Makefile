@@ -22,7 +22,7 @@ DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build benchmarks perfasm demo test check golden fuzz clean
+.PHONY: help setup build benchmarks perfasm demo test check golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,10 @@ golden: ## rewrite the golden files from what the code does now
 		echo "==> rewriting the golden files of $$dir"; \
 		$(GO) test "$$dir" -update || exit 1; \
 	done
+
+bench: build benchmarks ## measure every figure of PERFORMANCE.md (20 minutes)
+	$(call step,measuring)
+	@$(GO) run ./bench
 
 fuzz: ## run each fuzz test for FUZZTIME (60s)
 	@names=$$(grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's/^(.*)\/[^/]*:[0-9]+:func (.*)/\1 \2/' | sort); \

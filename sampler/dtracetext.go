@@ -2,7 +2,6 @@ package sampler
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -13,18 +12,19 @@ import (
 // A DTraceReader reads the text of DTrace's profile probe, as [DTraceProgram]
 // makes it print. Every line that is not empty, not a heading and not one of
 // DTrace's usual messages is one record.
-type DTraceReader struct {
-	name string
-	in   *lineScanner
-	err  error
-	saw  bool // a sample
-	kern bool // one of the kernel
+type DTraceReader struct{ textReader }
 
-	record any
-	sample Sample
-	lost   Lost
-	bad    SyntaxError
+// NewDTraceReader returns a reader of r. The name is only for messages.
+func NewDTraceReader(r io.Reader, name string) *DTraceReader {
+	return &DTraceReader{newTextReader(r, name, func() lineParser {
+		return &dtraceParser{events: make(map[string]string), places: make(map[string]place), modules: make(map[string]string)}
+	})}
+}
 
+// A dtraceParser reads lines of DTrace. [DTraceProgram] asks for the kernel too
+// on Linux, not on macOS and not in JMH's dtraceasm: a text without a sample of
+// it is of user space only.
+type dtraceParser struct {
 	events map[string]string
 	// What is behind a place as DTrace spells it ("libjvm.so`_ZN2os5sleepEv");
 	// nothing is allocated for one that was seen before.
@@ -35,48 +35,10 @@ type DTraceReader struct {
 // A place is what DTrace's ufunc() and func() tell of an address.
 type place struct{ module, symbol string }
 
-// NewDTraceReader returns a reader of r. The name is only for messages.
-func NewDTraceReader(r io.Reader, name string) *DTraceReader {
-	return &DTraceReader{
-		name:    name,
-		in:      newLineScanner(r),
-		events:  make(map[string]string),
-		places:  make(map[string]place),
-		modules: make(map[string]string),
-	}
-}
-
-// Scan reads the next record. It returns false at EOF and on an I/O error.
-func (r *DTraceReader) Scan() bool {
-	for r.in.scan() {
-		if line := bytes.TrimSpace(r.in.text); len(line) > 0 && r.parse(line) {
-			return true
-		}
-	}
-	if r.in.err != nil {
-		r.err = fmt.Errorf("%s:%d: %w", r.name, r.in.line+1, r.in.err)
-	}
-	r.record = nil
-	return false
-}
-
-// Record returns what Scan read: a *Sample, *Lost or *SyntaxError. It belongs to
-// the reader and is valid until the next Scan; its strings stay valid.
-func (r *DTraceReader) Record() any { return r.record }
-
-// Err returns the I/O error that ended the reading, nil after plain EOF.
-func (r *DTraceReader) Err() error { return r.err }
-
-// UserOnly tells whether no sample so far is of the kernel. DTraceProgram asks
-// for the kernel too on Linux, not on macOS and not in JMH's dtraceasm.
-func (r *DTraceReader) UserOnly() bool { return r.saw && !r.kern }
-
-// parse makes the record of a line that has neither blanks around it nor is
-// empty. It is false for a line that tells nothing.
-func (r *DTraceReader) parse(line []byte) bool {
+func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 	start := bytes.Index(line, []byte(":profile-"))
 	if start < 0 {
-		return r.parseMessage(line)
+		return parseMessage(line)
 	}
 	event, rest := cutWord(line[start+1:])
 	pid, rest, okPID := cutInt(rest)
@@ -84,41 +46,37 @@ func (r *DTraceReader) parse(line []byte) bool {
 	nanos, rest, okTime := cutUint(rest, math.MaxInt64)
 	switch {
 	case !okPID:
-		return r.fail("no process id after the probe")
+		return outcome{kind: badRecord, msg: "no process id after the probe"}
 	case !okPC:
-		return r.fail("no address and time after the process id")
+		return outcome{kind: badRecord, msg: "no address and time after the process id"}
 	case !okTime || len(rest) > 0 && !isBlank(rest[0]):
-		return r.fail("no time in ns after the address")
-	case len(rest) == 0 && r.in.cutWord():
-		return r.fail("the line is cut in the time")
+		return outcome{kind: badRecord, msg: "no time in ns after the address"}
+	case len(rest) == 0 && cut:
+		return outcome{kind: badRecord, msg: "the line is cut in the time"}
 	}
-	s := &r.sample
-	*s = Sample{MonoNanos: int64(nanos), PID: pid, TID: NoPID, PC: pc, Event: intern(r.events, event)}
-	at := r.place(r.whole(trimBlanks(rest)))
+	*s = Sample{MonoNanos: int64(nanos), PID: pid, TID: NoPID, PC: pc, Event: intern(p.events, event)}
+	rest = trimBlanks(rest)
+	if cut { // in its name
+		rest = rest[:bytes.IndexByte(rest, '`')+1]
+	}
+	at := p.place(rest)
 	s.Module, s.Symbol = at.module, at.symbol
 	if pc >= kernelStart {
-		s.Module, r.kern = KernelModule, true
+		s.Module = KernelModule
 	}
-	r.saw = true
-	r.record = s
-	return true
+	return outcome{kind: sampleRecord, userOnly: pc < kernelStart}
 }
 
 // parseMessage takes a line that no profile probe printed. What DTrace says of
 // drops is in the text when it was saved with its stderr.
-func (r *DTraceReader) parseMessage(line []byte) bool {
+func parseMessage(line []byte) outcome {
 	if n, ok := parseDrops(line); ok {
-		r.lost.Count = n
-		r.record = &r.lost
-		return true
+		return outcome{kind: lostRecord, lost: n}
 	}
-	if isUsual(line) {
-		return false
+	if isUsual(line) || bytes.Contains(line, []byte(":BEGIN")) || bytes.Contains(line, []byte(":END")) {
+		return outcome{}
 	}
-	if bytes.Contains(line, []byte(":BEGIN")) || bytes.Contains(line, []byte(":END")) {
-		return false
-	}
-	return r.fail("no profile probe")
+	return outcome{kind: badRecord, msg: "no profile probe"}
 }
 
 // usualLines start lines that say nothing about samples: the heading, how many
@@ -150,34 +108,20 @@ func parseDrops(line []byte) (n int64, ok bool) {
 	return int64(count), true
 }
 
-func (r *DTraceReader) fail(msg string) bool {
-	r.bad = SyntaxError{File: r.name, Line: r.in.line, Msg: msg}
-	r.record = &r.bad
-	return true
-}
-
-// whole leaves out the name that a cut line ends in.
-func (r *DTraceReader) whole(text []byte) []byte {
-	if !r.in.cutWord() {
-		return text
-	}
-	return text[:bytes.IndexByte(text, '`')+1]
-}
-
 // place takes what stands behind the time: nothing, an address, or a module and
 // a backquote and then a name or an address. A name may hold anything.
-func (r *DTraceReader) place(text []byte) place {
+func (p *dtraceParser) place(text []byte) place {
 	if len(text) == 0 || isAddress(text) {
 		return place{}
 	}
 	mod, name, _ := bytes.Cut(text, []byte("`"))
 	if isAddress(name) { // too many to be remembered
-		return place{module: intern(r.modules, mod)}
+		return place{module: intern(p.modules, mod)}
 	}
-	at, ok := r.places[string(text)]
+	at, ok := p.places[string(text)]
 	if !ok {
-		at = place{module: intern(r.modules, mod), symbol: native.Demangle(parseSymbol(string(name)))}
-		r.places[string(text)] = at
+		at = place{module: intern(p.modules, mod), symbol: native.Demangle(parseSymbol(string(name)))}
+		p.places[string(text)] = at
 	}
 	return at
 }

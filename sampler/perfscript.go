@@ -1,16 +1,11 @@
 package sampler
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"math"
 )
-
-// maxLine is the longest line that is read. A symbol of C++ can be longer than
-// the 64 kB that a bufio.Scanner takes by itself.
-const maxLine = 16 << 20
 
 // Lost tells of samples that the sampler could not keep.
 type Lost struct {
@@ -34,170 +29,135 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e
 // A PerfReader reads the text of `perf script` with the fields
 // [[comm,]pid,tid,][time,]event,ip,[sym,]dso. Every line that is not empty and not a #
 // comment is one record.
-type PerfReader struct {
-	name string
-	in   *bufio.Scanner
-	line int
-	err  error
-
-	record any
-	sample Sample
-	lost   Lost
-	bad    SyntaxError
-
-	// What is behind a name as perf spells it; nothing is allocated for a name
-	// that was seen before.
-	events  map[string]event
-	symbols map[string]string
-	modules map[string]module
-	threads map[string]string
-
-	samples      bool // a sample was seen
-	kernelEvents bool // one of them was of an event that includes the kernel
-
-	lostRecords, lostSamples, lostTotal int64
-}
+type PerfReader struct{ textReader }
 
 // NewPerfReader returns a reader of r. The name is only for messages.
 func NewPerfReader(r io.Reader, name string) *PerfReader {
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 64<<10), maxLine)
-	return &PerfReader{
-		name:    name,
-		in:      in,
-		events:  make(map[string]event),
-		symbols: make(map[string]string),
-		modules: make(map[string]module),
-		threads: make(map[string]string),
-	}
+	return &PerfReader{newTextReader(r, name, func() lineParser { return newPerfParser() })}
 }
 
-// Scan reads the next record. It returns false at EOF and on an I/O error.
-func (r *PerfReader) Scan() bool {
-	for r.in.Scan() {
-		r.line++
-		line := bytes.TrimSpace(r.in.Bytes())
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		r.parse(line)
-		return true
-	}
-	if err := r.in.Err(); err != nil {
-		r.err = fmt.Errorf("%s:%d: %w", r.name, r.line+1, err)
-	}
-	r.record = nil
-	return false
+// A perfParser reads lines of perf script.
+type perfParser struct {
+	events  map[string]event
+	threads map[string]string
+	places  map[string]perfPlace // by symbol and module as perf spells them
+	heads   [recentHeads]perfHead
+	oldest  int // of heads
 }
 
-// Record returns what Scan read: a *Sample, *Lost or *SyntaxError. It belongs to
-// the reader and is valid until the next Scan; its strings stay valid.
-func (r *PerfReader) Record() any { return r.record }
+// A perfPlace is what perf's "memcpy (/usr/lib/libc.so.6)" means.
+type perfPlace struct {
+	symbol string
+	module module
+}
 
-// Err returns the I/O error that ended the reading, nil after plain EOF.
-func (r *PerfReader) Err() error { return r.err }
+// A perfHead is what stands in front of the time: a thread and its ids. A CPU
+// seldom changes from one thread to another, so nearly all lines have one of the
+// last few.
+type perfHead struct {
+	text     []byte
+	thread   string
+	pid, tid int
+}
 
-// UserOnly tells whether all samples so far are of events that leave the kernel
-// out ("cycles:u"): then a missing kernel sample means nothing. It is false as
-// long as there is no sample.
-func (r *PerfReader) UserOnly() bool { return r.samples && !r.kernelEvents }
+const recentHeads = 4
 
-// parse makes the record of a line that has neither blanks around it nor is
-// empty.
-func (r *PerfReader) parse(line []byte) {
-	s := &r.sample
+func newPerfParser() *perfParser {
+	return &perfParser{events: make(map[string]event), threads: make(map[string]string), places: make(map[string]perfPlace)}
+}
+
+func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
+	if line[0] == '#' {
+		return outcome{}
+	}
 	*s = Sample{MonoNanos: -1, PID: NoPID, TID: NoPID}
-
-	rest := line
-	if pid, tid, after, ok := cutIDs(rest); ok {
-		s.PID, s.TID, rest = pid, tid, after
-	} else if thread, pid, tid, after, ok := cutThread(rest); ok {
-		s.Thread, s.PID, s.TID, rest = intern(r.threads, thread), pid, tid, after
-	}
+	rest := p.head(line, s)
 	if nanos, after, ok := cutTime(rest); ok {
 		s.MonoNanos, rest = nanos, after
 	}
 	if after, ok := bytes.CutPrefix(rest, []byte("PERF_RECORD_LOST")); ok {
-		r.parseLost(after)
-		return
+		return parseLost(after)
 	}
-
 	name, rest, ok := cutEvent(rest)
 	if !ok {
-		r.fail("no event")
-		return
+		return outcome{kind: badRecord, msg: "no event"}
 	}
 	s.PC, rest, ok = cutHex(rest)
 	if !ok {
-		r.fail("no address after the event")
-		return
+		return outcome{kind: badRecord, msg: "no address after the event"}
 	}
-	sym, mod, ok := cutModule(rest)
+	at, ok := p.place(rest)
 	if !ok {
-		r.fail("no module in parentheses at the end")
-		return
+		return outcome{kind: badRecord, msg: "no module in parentheses at the end"}
 	}
-
-	ev := r.event(name)
-	s.Event = ev.name
-	s.Symbol = r.symbol(sym)
-	s.Module = r.module(mod).at(s.PC)
-	r.samples = true
-	r.kernelEvents = r.kernelEvents || !ev.userOnly
-	r.record = s
+	ev := p.event(name)
+	s.Event, s.Symbol, s.Module = ev.name, at.symbol, at.module.at(s.PC)
+	return outcome{kind: sampleRecord, userOnly: ev.userOnly}
 }
 
-// parseLost takes what follows PERF_RECORD_LOST: " lost 43" or
-// "_SAMPLES lost 43".
-func (r *PerfReader) parseLost(text []byte) {
-	text, samples := bytes.CutPrefix(text, []byte("_SAMPLES"))
-	_, digits, ok := bytes.Cut(text, []byte("lost"))
-	n, after, okN := cutUint(bytes.TrimLeft(digits, ": \t"), math.MaxInt32)
-	if !ok || !okN || len(after) > 0 {
-		r.fail("no count of lost records")
-		return
+// head reads the thread and its ids, where they are, and gives what follows.
+func (p *perfParser) head(line []byte, s *Sample) (rest []byte) {
+	for i := range p.heads {
+		h := &p.heads[i]
+		if n := len(h.text); n > 0 && n < len(line) && isBlank(line[n]) && bytes.Equal(line[:n], h.text) {
+			s.Thread, s.PID, s.TID = h.thread, h.pid, h.tid
+			return trimBlanks(line[n:])
+		}
 	}
-	if samples {
-		r.lostSamples += int64(n)
+	if pid, tid, after, ok := cutIDs(line); ok {
+		s.PID, s.TID, rest = pid, tid, after
+	} else if thread, pid, tid, after, ok := cutThread(line); ok {
+		s.Thread, s.PID, s.TID, rest = intern(p.threads, thread), pid, tid, after
 	} else {
-		r.lostRecords += int64(n)
+		return line
 	}
-	total := max(r.lostRecords, r.lostSamples)
-	r.lost = Lost{Count: total - r.lostTotal}
-	r.lostTotal = total
-	r.record = &r.lost
+	h := &p.heads[p.oldest]
+	p.oldest = (p.oldest + 1) % recentHeads
+	h.text = append(h.text[:0], bytes.TrimRight(line[:len(line)-len(rest)], " \t")...)
+	h.thread, h.pid, h.tid = s.Thread, s.PID, s.TID
+	return rest
 }
 
-func (r *PerfReader) fail(msg string) {
-	r.bad = SyntaxError{File: r.name, Line: r.line, Msg: msg}
-	r.record = &r.bad
-}
-
-func (r *PerfReader) event(name []byte) event {
-	ev, ok := r.events[string(name)]
+func (p *perfParser) event(name []byte) event {
+	ev, ok := p.events[string(name)]
 	if !ok {
 		ev = parseEvent(string(name))
-		r.events[string(name)] = ev
+		p.events[string(name)] = ev
 	}
 	return ev
 }
 
-func (r *PerfReader) symbol(name []byte) string {
-	sym, ok := r.symbols[string(name)]
-	if !ok {
-		sym = parseSymbol(string(name))
-		r.symbols[string(name)] = sym
+// maxPlaces bounds what is remembered: with offsets behind the symbols each
+// place is another.
+const maxPlaces = 1 << 16
+
+func (p *perfParser) place(text []byte) (perfPlace, bool) {
+	at, ok := p.places[string(text)]
+	if ok {
+		return at, true
 	}
-	return sym
+	sym, mod, ok := cutModule(text)
+	if !ok {
+		return perfPlace{}, false
+	}
+	at = perfPlace{parseSymbol(string(sym)), parseModule(string(mod))}
+	if len(p.places) >= maxPlaces {
+		clear(p.places)
+	}
+	p.places[string(text)] = at
+	return at, true
 }
 
-func (r *PerfReader) module(path []byte) module {
-	mod, ok := r.modules[string(path)]
-	if !ok {
-		mod = parseModule(string(path))
-		r.modules[string(path)] = mod
+// parseLost takes what follows PERF_RECORD_LOST: " lost 43" or
+// "_SAMPLES lost 43".
+func parseLost(text []byte) outcome {
+	text, samples := bytes.CutPrefix(text, []byte("_SAMPLES"))
+	_, digits, ok := bytes.Cut(text, []byte("lost"))
+	n, after, okN := cutUint(bytes.TrimLeft(digits, ": \t"), math.MaxInt32)
+	if !ok || !okN || len(after) > 0 {
+		return outcome{kind: badRecord, msg: "no count of lost records"}
 	}
-	return mod
+	return outcome{kind: lostRecord, lost: int64(n), again: samples}
 }
 
 // cutIDs cuts "24997/24998" and the blanks after it. A PMU's event

@@ -291,12 +291,7 @@ func TestPerfCaptures(t *testing.T) {
 
 func TestPerfReaderAllocates(t *testing.T) {
 	text := capture(t)
-	repeated := bytes.Repeat(text, 20)
-	once := testing.AllocsPerRun(3, func() { countSamples(t, text) })
-	often := testing.AllocsPerRun(3, func() { countSamples(t, repeated) })
-	if often > once {
-		t.Errorf("%g allocations for one capture, %g for it 20 times", once, often)
-	}
+	checkAllocations(t, len(text), func(times int) { countSamples(t, bytes.Repeat(text, times)) })
 }
 
 func capture(tb testing.TB) []byte {

@@ -38,37 +38,3 @@ func isDTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("dtrace: ")) || // its stderr is with it
 		bytes.Contains(start, []byte(":profile-")) || bytes.Contains(start, []byte("FUNCTION:NAME"))
 }
-
-// A lineScanner reads lines and knows whether the last one is whole.
-type lineScanner struct {
-	in   *bufio.Scanner
-	text []byte // of the line, valid until the next scan
-	line int    // its number, from 1
-	cut  bool   // it has no end: its writer was stopped
-	err  error
-}
-
-func newLineScanner(r io.Reader) *lineScanner {
-	s := &lineScanner{in: bufio.NewScanner(r)}
-	s.in.Buffer(make([]byte, 64<<10), maxLine)
-	s.in.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		s.cut = atEOF && bytes.IndexByte(data, '\n') < 0
-		return bufio.ScanLines(data, atEOF)
-	})
-	return s
-}
-
-// cutWord tells whether the line's last word may go on. Blanks end one.
-func (s *lineScanner) cutWord() bool {
-	return s.cut && len(s.text) > 0 && !isBlank(s.text[len(s.text)-1])
-}
-
-func (s *lineScanner) scan() bool {
-	if !s.in.Scan() {
-		s.err = s.in.Err()
-		return false
-	}
-	s.text = s.in.Bytes()
-	s.line++
-	return true
-}

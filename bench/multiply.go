@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+)
+
+// A sampleText is a capture's samples, so that they can be written many times
+// over with other times.
+type sampleText struct {
+	lines []sampleLine
+	span  int64 // how much later the next copy is, ns
+}
+
+// A sampleLine is a line in three parts, whose middle one is the time.
+type sampleLine struct {
+	before, after []byte
+	nanos         int64 // -1 for a line that is no sample: before is all of it
+}
+
+var (
+	// "  832/832    1933.047237948: cpu-clock:  ffffffff81c3fab1 …"
+	perfTime = regexp.MustCompile(`^\s*-?\d+/-?\d+\s+(\d+)\.(\d{9}):`)
+	// "  1   3977      :profile-1001 25161 0x55c416692bd0 1912991847701  bash`…"
+	dtraceTime = regexp.MustCompile(`^\s*\d+\s+\d+\s+:\S+ -?\d+ 0x[0-9a-f]+ (\d+)`)
+)
+
+// newSampleText takes the text of perf script or dtrace apart. The lines stay
+// part of the text.
+func newSampleText(text []byte) (*sampleText, error) {
+	t := &sampleText{}
+	var first, last int64
+	for line := range bytes.Lines(text) {
+		l := newSampleLine(line)
+		if l.nanos >= 0 {
+			if last == 0 {
+				first = l.nanos
+			}
+			first, last = min(first, l.nanos), max(last, l.nanos)
+		}
+		t.lines = append(t.lines, l)
+	}
+	if last == 0 {
+		return nil, fmt.Errorf("no samples in %d lines", len(t.lines))
+	}
+	t.span = last - first + 1e6
+	return t, nil
+}
+
+func newSampleLine(line []byte) sampleLine {
+	at := perfTime.FindSubmatchIndex(line)
+	digits := []byte(nil)
+	switch {
+	case at != nil:
+		digits = append(append(digits, line[at[2]:at[3]]...), line[at[4]:at[5]]...)
+		at = []int{at[2], at[5]}
+	default:
+		if at = dtraceTime.FindSubmatchIndex(line); at == nil {
+			return sampleLine{before: line, nanos: -1}
+		}
+		digits = line[at[2]:at[3]]
+		at = at[2:4]
+	}
+	nanos, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil {
+		return sampleLine{before: line, nanos: -1}
+	}
+	return sampleLine{line[:at[0]], line[at[1]:], nanos}
+}
+
+// writeTo writes n samples: the text again and again, each copy behind the one
+// before in time. Lines that are no samples are written once.
+func (t *sampleText) writeTo(w io.Writer, n int64) error {
+	var buf []byte
+	for shift := int64(0); n > 0; shift += t.span {
+		buf = buf[:0]
+		for i := range t.lines {
+			l := &t.lines[i]
+			switch {
+			case l.nanos < 0 && shift == 0:
+				buf = append(buf, l.before...)
+			case l.nanos >= 0 && n > 0:
+				buf = l.append(buf, shift)
+				n--
+			}
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *sampleLine) append(buf []byte, shift int64) []byte {
+	nanos := l.nanos + shift
+	buf = append(buf, l.before...)
+	if bytes.HasPrefix(l.after, []byte(":")) { // perf's
+		buf = fmt.Appendf(buf, "%d.%09d", nanos/1e9, nanos%1e9)
+	} else {
+		buf = strconv.AppendInt(buf, nanos, 10)
+	}
+	return append(buf, l.after...)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A result is what came of a command.
+type result struct {
+	seconds float64
+	peak    float64 // the most memory it had, bytes
+	stdout  string  // "" when it went elsewhere
+}
+
+// run runs a command to its end. What it prints on stdout goes to the file, or
+// into the result where that is nil.
+//
+// Linux counts this process's own memory as the command's at its start, so bench
+// must stay smaller than what it measures: it reads no big file.
+func run(ctx context.Context, argv []string, stdout *os.File) (result, error) {
+	cmd := command(ctx, argv)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if stdout != nil {
+		cmd.Stdout = stdout
+	}
+	begin := time.Now()
+	err := cmd.Run()
+	took := time.Since(begin)
+	if err != nil {
+		return result{}, commandError(argv, err, errs.String())
+	}
+	return result{seconds: took.Seconds(), peak: peakMemory(cmd.ProcessState), stdout: out.String()}, nil
+}
+
+// command is a command that the end of ctx ends as Ctrl-C does, so that gasm ends
+// what it started.
+func command(ctx context.Context, argv []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	return cmd
+}
+
+// commandError tells which command failed and what it said at the end.
+func commandError(argv []string, err error, stderr string) error {
+	const most = 2000
+	stderr = strings.TrimSpace(stderr)
+	if len(stderr) > most {
+		stderr = "[...]" + stderr[len(stderr)-most:]
+	}
+	return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, stderr)
+}
+
+func peakMemory(p *os.ProcessState) float64 {
+	usage, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return float64(usage.Maxrss)
+	}
+	return float64(usage.Maxrss) * 1024
+}
+
+// report runs gasm report.
+func (s *setup) report(ctx context.Context, args ...string) (result, error) {
+	return run(ctx, append([]string{s.gasm, "report", "--report", os.DevNull}, args...), nil)
+}
+
+// needRoom fails where the temporary folder has not got room for so many bytes,
+// and a bit.
+func (s *setup) needRoom(n int64) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(s.dir, &fs); err != nil {
+		return fmt.Errorf("looking for room in %s: %w", s.dir, err)
+	}
+	const spare = 500_000_000
+	if have := int64(fs.Bavail) * int64(fs.Bsize); have < n+spare {
+		return missing("it needs %d MB in %s and there are %d (TMPDIR names another folder)", (n+spare)/1e6, s.dir, have/1e6)
+	}
+	return nil
+}
+
+func needTool(name string) error {
+	if _, err := exec.LookPath(name); err != nil {
+		return missing("%s is not on the PATH", name)
+	}
+	return nil
+}
+
+// needSampler fails where gasm profile can't work.
+func needSampler() error {
+	if needTool("perf") != nil && needTool("dtrace") != nil {
+		return missing("neither perf nor dtrace is on the PATH")
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package sampler
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// slowRecords gives the records of a text line by line, as text.
+func slowRecords(text string) (records []string) {
+	p := newPerfParser()
+	var first, again, total int64
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		var s Sample
+		switch o := p.parse([]byte(line), false, &s); o.kind {
+		case sampleRecord:
+			records = append(records, fmt.Sprintf("%+v", s))
+		case badRecord:
+			records = append(records, fmt.Sprintf("%+v", SyntaxError{"in", i + 1, o.msg}))
+		case lostRecord:
+			if o.again {
+				again += o.lost
+			} else {
+				first += o.lost
+			}
+			records = append(records, fmt.Sprintf("%+v", Lost{max(first, again) - total}))
+			total = max(first, again)
+		}
+	}
+	return records
+}
+
+// Chunks side by side give the records in the text's order, wherever a chunk
+// ends and however the text comes.
+func TestChunks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	lines := strings.SplitAfter(string(capture(t)), "\n")
+	for round := range 6 {
+		var b strings.Builder
+		for b.Len() < 6*chunkSize {
+			switch rng.IntN(40) {
+			case 0:
+				b.WriteString("nonsense\n")
+			case 1:
+				fmt.Fprintf(&b, "  PERF_RECORD_LOST lost %d\n", rng.IntN(5))
+			case 2:
+				fmt.Fprintf(&b, "  PERF_RECORD_LOST_SAMPLES lost %d\n", rng.IntN(9))
+			case 3:
+				b.WriteString("# comment\n\n\r\n")
+			case 4:
+				if rng.IntN(20) == 0 {
+					b.WriteString("1/1 1.5: cycles: 7f00 " + strings.Repeat("x", rng.IntN(3*chunkSize)) + " (/a)\n")
+				}
+			default:
+				b.WriteString(lines[rng.IntN(len(lines))])
+			}
+		}
+		text := b.String()
+		if round%2 == 0 {
+			text = strings.TrimRight(text, "\n")
+		}
+		var in io.Reader = strings.NewReader(text)
+		if round%3 == 1 {
+			in = iotest.HalfReader(in)
+		}
+		var got []string
+		r := NewPerfReader(in, "in")
+		for r.Scan() {
+			switch rec := r.Record().(type) {
+			case *Sample:
+				got = append(got, fmt.Sprintf("%+v", *rec))
+			case *Lost:
+				got = append(got, fmt.Sprintf("%+v", *rec))
+			case *SyntaxError:
+				got = append(got, fmt.Sprintf("%+v", *rec))
+			}
+		}
+		require.NoError(t, r.Err())
+		want := slowRecords(text)
+		require.Len(t, got, len(want))
+		for i := range want {
+			require.Equal(t, want[i], got[i], "record %d", i)
+		}
+	}
+}
+
+// A line longer than any is an error behind what came before it.
+func TestTooLongLine(t *testing.T) {
+	text := append([]byte("1/1 1.5: cycles: 7f00 f (/a)\n"), bytes.Repeat([]byte("x"), maxLine+chunkSize)...)
+	r := NewPerfReader(bytes.NewReader(text), "in")
+	n := 0
+	for r.Scan() {
+		n++
+	}
+	require.Equal(t, 1, n)
+	require.EqualError(t, r.Err(), "in:2: a line of more than 16 MB: no sampler's text")
+}
