@@ -31,12 +31,8 @@ type mappingRead struct {
 	pause time.Duration // before the one after that
 }
 
-const (
-	// findInterval is how soon a JVM is found; its start takes 50 ms and more.
-	findInterval = 20 * time.Millisecond
-	// A reading takes a JVM's locks for 0.1 ms.
-	shortestPause, longestPause = 25 * time.Millisecond, time.Second
-)
+// A reading takes a JVM's locks for 0.1 ms, and the command's processors for 1 ms.
+const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
 // watchMappings begins to watch the JVMs that write logs into a folder.
 func watchMappings(dir string) *mappingWatch {
@@ -46,18 +42,38 @@ func watchMappings(dir string) *mappingWatch {
 	return w
 }
 
+// run sleeps but when there is something to do: what wakes it costs the command
+// more than what it does.
 func (w *mappingWatch) run() {
 	defer close(w.done)
-	tick := time.NewTicker(findInterval)
-	defer tick.Stop()
+	files := watchFiles(w.dir)
+	defer files.close()
+	timer := time.NewTimer(0)
 	for {
 		select {
 		case <-w.stopped:
 			return
-		case now := <-tick.C:
-			w.look(now)
+		case <-files.created:
+		case <-timer.C:
+		}
+		now := time.Now()
+		w.look(now)
+		if due, any := w.due(); any {
+			timer.Reset(due.Sub(now))
+		} else {
+			timer.Stop()
 		}
 	}
+}
+
+// due gives the time of the next reading.
+func (w *mappingWatch) due() (at time.Time, any bool) {
+	for _, r := range w.next {
+		if r.pause > 0 && (!any || r.at.Before(at)) {
+			at, any = r.at, true
+		}
+	}
+	return at, any
 }
 
 func (w *mappingWatch) look(now time.Time) {
