@@ -41,51 +41,69 @@ func (s *setup) underGasm(argv []string) []string {
 	return append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--"}, argv...)
 }
 
-// steady compares scores under gasm with scores without, in pairs. Which of the
-// two is first changes from pair to pair.
+// A contender is a way to run JMH, and its scores.
+type contender struct {
+	name   string
+	before []string // of the java command
+	goal   string
+	scores []float64
+}
+
+// steady compares scores under gasm with scores without, and with those under
+// perf alone: what sampling costs by itself depends on the machine, most of all
+// on what an interrupt costs in a virtual one. Which of them is first changes
+// from round to round.
 func steady(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
 	}
+	profile := []string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt")}
 	var all []figure
 	for _, j := range s.jdks {
-		var plain, profiled []float64
+		contenders := []*contender{
+			{name: "plain"},
+			{name: "gasm", before: append(profile[:len(profile):len(profile)], "--"), goal: "within 1 %"},
+			{name: "gasm --frequency 101", before: append(profile[:len(profile):len(profile)], "--frequency", "101", "--")},
+		}
+		if needTool("perf") == nil {
+			contenders = append(contenders, &contender{name: "perf record -F 1001", before: []string{
+				"perf", "record", "-q", "-k", "mono", "-F", "1001", "-B", "-N", "-o", filepath.Join(s.dir, "perf.data"), "--"}})
+		}
 		for i := range s.rounds {
-			s.say("%s, pair %d of %d", j.label(), i+1, s.rounds)
-			for k := range 2 {
-				under := (i+k)%2 == 1
-				score, err := s.score(ctx, j, under)
+			for k := range contenders {
+				c := contenders[(i+k)%len(contenders)]
+				s.say("%s, round %d of %d, %s", j.label(), i+1, s.rounds, c.name)
+				score, err := s.score(ctx, j, c.before)
 				if err != nil {
 					return all, err
 				}
-				if under {
-					profiled = append(profiled, score)
-				} else {
-					plain = append(plain, score)
-				}
+				c.scores = append(c.scores, score)
 			}
 		}
-		slower := ratios(profiled, plain)
-		for i := range slower {
-			slower[i]--
-		}
-		nanos := unit{"%.1f ns", 1}
-		all = append(all,
-			figure{j.label() + ", plain score", plain, nanos, ""},
-			figure{j.label() + ", score under gasm", profiled, nanos, ""},
-			figure{"  time under gasm", slower, percent, "within 1 %"})
+		all = append(all, steadyFigures(j, contenders)...)
 	}
 	return all, nil
 }
 
-// score runs JMH and returns the time per operation that it measured.
-func (s *setup) score(ctx context.Context, j jdk, under bool) (float64, error) {
+func steadyFigures(j jdk, contenders []*contender) []figure {
+	plain := contenders[0].scores
+	figures := []figure{{j.label() + ", plain", plain, unit{"%.1f ns", 1}, ""}}
+	for _, c := range contenders[1:] {
+		slower := ratios(c.scores, plain)
+		for i := range slower {
+			slower[i]--
+		}
+		figures = append(figures, figure{"  " + c.name, slower, percent, c.goal})
+	}
+	return figures
+}
+
+// score runs JMH behind some words and returns the time per operation that it
+// measured.
+func (s *setup) score(ctx context.Context, j jdk, before []string) (float64, error) {
 	file := filepath.Join(s.dir, "score.json")
 	defer os.Remove(file)
-	argv := s.jmh(j, s.size(10, 2), "-rf", "json", "-rff", file)
-	if under {
-		argv = s.underGasm(argv)
-	}
+	argv := append(before[:len(before):len(before)], s.jmh(j, s.size(10, 2), "-rf", "json", "-rff", file)...)
 	if _, err := run(ctx, argv, nil); err != nil {
 		return 0, err
 	}

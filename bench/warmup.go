@@ -36,10 +36,6 @@ func warmup(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needRoom(s.size(4e9, 1e9)); err != nil {
 		return nil, err
 	}
-	skipC1, err := s.hasSkipC1(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var all []figure
 	var tooOld error
 	for _, j := range s.jdks {
@@ -47,7 +43,7 @@ func warmup(ctx context.Context, s *setup) ([]figure, error) {
 			tooOld = missing("%s: it needs 17", j.name)
 			continue
 		}
-		figures, err := s.warmupOf(ctx, j, skipC1)
+		figures, err := s.warmupOf(ctx, j)
 		if err != nil {
 			return all, err
 		}
@@ -56,7 +52,7 @@ func warmup(ctx context.Context, s *setup) ([]figure, error) {
 	return all, tooOld
 }
 
-func (s *setup) warmupOf(ctx context.Context, j jdk, skipC1 bool) ([]figure, error) {
+func (s *setup) warmupOf(ctx context.Context, j jdk) ([]figure, error) {
 	dir := filepath.Join(s.dir, fmt.Sprint("warmup-", j.major))
 	defer os.RemoveAll(dir)
 	if _, err := run(ctx, []string{j.tool("javac"), "--release", "17", "-d", dir, compileSource}, nil); err != nil {
@@ -71,10 +67,8 @@ func (s *setup) warmupOf(ctx context.Context, j jdk, skipC1 bool) ([]figure, err
 	ways := []*way{
 		{name: "plain", argv: []string{java}},
 		{name: "gasm", argv: append(profile[:len(profile):len(profile)], "--", java), goal: "<= 2 x"},
+		{name: "gasm --skip-c1", argv: append(profile[:len(profile):len(profile)], "--skip-c1", "--", java)},
 		{name: "perfasm's flags", argv: perfasm},
-	}
-	if skipC1 {
-		ways = append(ways, &way{name: "gasm --skip-c1", argv: append(profile[:len(profile):len(profile)], "--skip-c1", "--", java)})
 	}
 	checksum := ""
 	for i := range s.rounds {
@@ -147,10 +141,4 @@ func warmupFigures(j jdk, ways []*way) []figure {
 			figure{"  log", w.logs, megabytes, ""})
 	}
 	return figures
-}
-
-// hasSkipC1 tells whether gasm has the flag.
-func (s *setup) hasSkipC1(ctx context.Context) (bool, error) {
-	help, err := run(ctx, []string{s.gasm, "profile", "--help"}, nil)
-	return strings.Contains(help.stdout, "--skip-c1"), err
 }
