@@ -95,8 +95,12 @@ func Compare(a, b *Side, o Options) *Result {
 			continue
 		}
 		usedB[j] = true
-		r.note(&a.Trials[i], &b.Trials[j])
-		r.Trials = append(r.Trials, compareTrials(&a.Trials[i], &b.Trials[j], o))
+		ta, tb := &a.Trials[i], &b.Trials[j]
+		r.note(ta, tb)
+		if a.Selection != b.Selection {
+			ta, tb = ta.withoutFrames(), tb.withoutFrames()
+		}
+		r.Trials = append(r.Trials, compareTrials(ta, tb, o))
 	}
 	for j, used := range usedB {
 		if !used {
@@ -116,9 +120,20 @@ func (r *Result) note(a, b *Trial) {
 	if a.Event != b.Event {
 		say("A has samples of " + a.Event + ", B of " + b.Event + ": shares of one are not shares of the other")
 	}
+	if r.A.Selection != r.B.Selection {
+		say("HotSpot printed other code in A (" + cmp.Or(r.A.Selection, "all") + ") than in B (" + cmp.Or(r.B.Selection, "all") +
+			"), so what was inlined into what is not known alike: frames are not compared")
+	}
 	if !sameSyntax(a, b) {
 		say("the instructions of A and B are written in different ways (another processor, or --intel-syntax), so the code is not compared")
 	}
+}
+
+// withoutFrames is a copy without frames.
+func (t *Trial) withoutFrames() *Trial {
+	without := *t
+	without.Frames = nil
+	return &without
 }
 
 // sameSyntax tells whether instructions can be compared as text.

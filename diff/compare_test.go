@@ -160,3 +160,17 @@ func TestSyntax(t *testing.T) {
 	require.Len(t, r.Notes, 1)
 	assert.Contains(t, r.Notes[0], "the code is not compared")
 }
+
+// Frames are not what changed where one side has not all code.
+func TestOtherSelection(t *testing.T) {
+	run := func(selection string, count int64) *Side {
+		s := side("x", Trial{Samples: 5000, Frames: []Item{{Name: "A::sum", Count: count}}})
+		s.Selection = selection
+		return s
+	}
+	assert.Len(t, Compare(run("", 1000), run("", 3000), options()).Trials[0].Frames, 1)
+	r := Compare(run("", 1000), run("--skip-c1", 3000), options())
+	assert.Empty(t, r.Trials[0].Frames)
+	assert.Equal(t, []string{"HotSpot printed other code in A (all) than in B (--skip-c1), so what was inlined into what is not known alike: " +
+		"frames are not compared"}, r.Notes)
+}

@@ -30,7 +30,8 @@ type (
 			PID           int
 			Main, Version string
 		} `json:"jvms"`
-		Notes []string `json:"notes"`
+		Selection string
+		Notes     []string `json:"notes"`
 	}
 	jsonProfile struct {
 		Trial   string  `json:"trial"`
@@ -89,7 +90,7 @@ func ReadJSON(r io.Reader, name string) (*Side, error) {
 		return nil, fmt.Errorf("%s is JSON, but no report: 'gasm report --format json' makes one", name)
 	}
 	c := rep.Capture
-	s := &Side{Name: name, Command: c.Command, Notes: c.Notes, Sampler: samplerText(c.Sampler, c.Events, c.Frequency)}
+	s := &Side{Name: name, Command: c.Command, Selection: c.Selection, Notes: c.Notes, Sampler: samplerText(c.Sampler, c.Events, c.Frequency)}
 	for _, j := range c.JVMs {
 		s.JVMs = append(s.JVMs, jvmText(j.PID, j.Main, j.Version))
 	}

@@ -18,8 +18,11 @@ type Side struct {
 	Command []string
 	JVMs    []string // "pid 25134, Workload, 17.0.15+6"
 	Sampler string   // "perf, cpu-clock at 1001 Hz"
-	Notes   []string
-	Trials  []Trial
+	// Selection is what limits the code that HotSpot printed, as flags of gasm
+	// profile; "" where it was all.
+	Selection string
+	Notes     []string
+	Trials    []Trial
 }
 
 // A Trial is what one side has of a benchmark, or of a run without any.
@@ -65,7 +68,7 @@ type Region struct {
 // FromProfiles makes a side of what profile built. Counts by fork need
 // [profile.Options.Locations].
 func FromProfiles(name string, h report.Header, ps []profile.Profile) *Side {
-	s := &Side{Name: name, Command: h.Command, Notes: h.Notes, Sampler: samplerText(h.Sampler, h.Events, h.Frequency)}
+	s := &Side{Name: name, Command: h.Command, Selection: h.Selection, Notes: h.Notes, Sampler: samplerText(h.Sampler, h.Events, h.Frequency)}
 	for _, j := range h.JVMs {
 		s.JVMs = append(s.JVMs, jvmText(j.PID, j.Main, j.Version))
 	}

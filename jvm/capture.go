@@ -33,8 +33,11 @@ type Capture struct {
 	Frequency int      `json:"frequency"`
 	// Lost is how many samples the sampler dropped, where SamplesFile does not
 	// tell.
-	Lost  int64    `json:"lost,omitempty"`
-	Notes []string `json:"notes,omitempty"`
+	Lost int64 `json:"lost,omitempty"`
+	// Selection is what limits the code in the logs, as flags: "--skip-c1"; ""
+	// where all code was printed.
+	Selection string   `json:"selection,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
 	// Clocks are pairs read at the launch and at the end.
 	Clocks   []Clock `json:"clocks"`
 	JVMs     []JVM   `json:"jvms"`

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // An Index is what the first pass over a log gives.
@@ -43,12 +44,21 @@ func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 	switch {
 	case size == 0:
 		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, or could not write"}
+	case !x.seenHeader && len(x.idx.Blobs) == 0 && compressed(r):
+		return nil, &FormatError{name, "is compressed: unpack it first"}
 	case !x.seenHeader && len(x.idx.Blobs) == 0:
 		return nil, &FormatError{name, "not a HotSpot log: neither <hotspot_log …> nor code of any method in it"}
 	}
 	// What -XX:+PrintAssembly printed to stdout has neither header nor end.
 	x.idx.Cut = !x.seenEnd && (x.seenHeader || x.cut)
 	return &x.idx, nil
+}
+
+// compressed knows files of gzip, xz and zstd.
+func compressed(r io.ReaderAt) bool {
+	var magic [4]byte
+	n, _ := r.ReadAt(magic[:], 0)
+	return slices.ContainsFunc([]string{"\x1f\x8b", "\xfd7zX", "\x28\xb5\x2f\xfd"}, func(m string) bool { return strings.HasPrefix(string(magic[:n]), m) })
 }
 
 // An openBlob is the blob that one writer is in the middle of.

@@ -272,3 +272,10 @@ func TestReadErrors(t *testing.T) {
 	_, err := NewLog(io.NewSectionReader(strings.NewReader(log), 0, 10), 1<<20, "asm.log")
 	assert.Error(t, err, "a file that shrank")
 }
+
+func TestNotAFile(t *testing.T) {
+	_, err := NewLog(strings.NewReader("\x1f\x8b\x08\x00abc"), 7, "asm.log.gz")
+	require.EqualError(t, err, "asm.log.gz: is compressed: unpack it first")
+	_, err = Open(os.DevNull)
+	require.ErrorContains(t, err, "is a pipe or a device")
+}

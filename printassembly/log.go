@@ -29,6 +29,9 @@ func Open(path string) (*Log, error) {
 	if err == nil && info.IsDir() {
 		err = &FormatError{path, "is a folder, not an assembly log"}
 	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = &FormatError{path, "is a pipe or a device; an assembly log is read more than once: save it as a file"}
+	}
 	if err != nil {
 		f.Close()
 		return nil, err

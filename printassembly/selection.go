@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // A Selection says of which compiled methods HotSpot prints the code. The zero
@@ -65,26 +66,65 @@ func (s Selection) Directives() []byte {
 	return append(text, '\n')
 }
 
-// CheckPattern tells what is wrong with a pattern. HotSpot ignores a bad one,
-// and says so where nobody looks.
+// CheckPattern tells what is wrong with a pattern: a class and a method, with
+// dots and ::, a * in front or behind, and perhaps a signature. HotSpot takes
+// more (MethodMatcher::parse_method_pattern), and does not start for some of
+// what it does not take, or ignores it and says so where nobody looks.
 func CheckPattern(pattern string) error {
-	holder, method, ok := strings.Cut(pattern, "::")
-	if !ok {
-		holder, method, ok = cutLast(pattern, ".")
+	name, signature := pattern, ""
+	if i := strings.IndexByte(pattern, '('); i >= 0 {
+		name, signature = pattern[:i], pattern[i:]
 	}
-	switch {
-	case strings.ContainsAny(pattern, " \t\n,'\"|[]{}"):
-		return fmt.Errorf("%q is not one pattern", pattern)
-	case !ok || holder == "" || method == "":
+	holder, method, ok := strings.Cut(name, "::")
+	if !ok || holder == "" || method == "" {
 		return errors.New("name a class and a method, * for any: java.util.HashMap::getNode, java.util.HashMap::*, *::getNode")
-	case inner(holder) || inner(method):
-		return fmt.Errorf("%q: a * can only be the first or the last letter of the class or the method", pattern)
+	}
+	for _, part := range []string{holder, method} {
+		switch inner := strings.TrimSuffix(strings.TrimPrefix(part, "*"), "*"); {
+		case strings.Contains(inner, "*") || part == "**":
+			return fmt.Errorf("%q: a * can only be the first or the last letter of the class or the method", pattern)
+		case len(part) > 255 || strings.ContainsFunc(inner, notInName):
+			return fmt.Errorf("%q is no pattern: a class is written as java.util.HashMap, a method as getNode", pattern)
+		}
+	}
+	if signature != "" && !isSignature(signature) {
+		return fmt.Errorf("%q: a signature is written as in class files: (ILjava/lang/String;)V", pattern)
 	}
 	return nil
 }
 
-// inner tells whether there is a * inside a name, which HotSpot refuses
-// (MethodMatcher::parse_method_pattern).
-func inner(name string) bool {
-	return len(name) > 2 && strings.Contains(name[1:len(name)-1], "*")
+func notInName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("$_<>-.", r)
+}
+
+// isSignature tells method descriptors, "(I[Ljava/lang/String;)V".
+func isSignature(s string) bool {
+	inside, result, ok := strings.Cut(strings.TrimPrefix(s, "("), ")")
+	if !ok || !strings.HasPrefix(s, "(") {
+		return false
+	}
+	for inside != "" {
+		if inside = cutType(inside); inside == "?" {
+			return false
+		}
+	}
+	return result == "V" || result != "" && cutType(result) == ""
+}
+
+// cutType cuts a type off a descriptor; the rest is "?" where there is none.
+func cutType(s string) string {
+	s = strings.TrimLeft(s, "[")
+	switch {
+	case s == "":
+		return "?"
+	case s[0] == 'L':
+		class, rest, ok := strings.Cut(s[1:], ";")
+		if !ok || class == "" || strings.ContainsFunc(class, func(r rune) bool { return r != '/' && (r == '.' || notInName(r)) }) {
+			return "?"
+		}
+		return rest
+	case strings.IndexByte("BCDFIJSZ", s[0]) >= 0:
+		return s[1:]
+	}
+	return "?"
 }

@@ -12,10 +12,15 @@ import (
 )
 
 var patterns = map[string]string{ // what is wrong with each
-	"java.util.HashMap::getNode": "", "java.util.HashMap::*": "", "*::getNode": "", "*.*": "", "Shares::heavy": "", "java/util/HashMap.get": "",
-	"*HashMap::get*": "", "*Map*::*et*": "", "java.util.HashMap::<init>": "", "java.util.HashMap::get(Ljava/lang/Object;)Ljava/lang/Object;": "",
+	"java.util.HashMap::getNode": "", "java.util.HashMap::*": "", "*::getNode": "", "*::*": "", "Shares::heavy": "", "Outer$Inner::a_b": "",
+	"*HashMap::get*": "", "*Map*::*et*": "", "java.util.HashMap::<init>": "", "Shares::heavy(I)I": "",
+	"java.util.HashMap::get(Ljava/lang/Object;)Ljava/lang/Object;": "", "A::main([Ljava/lang/String;[[J)V": "",
 	"": "name a class", "heavy": "name a class", "::get": "name a class", "java.util.HashMap::": "name a class",
-	"a.B::c d": "not one pattern", "a.B::c,d.E::f": "not one pattern", "java.*.HashMap::get": "first or the last letter", "a.B::g*t": "first or the last letter",
+	"java.util.HashMap.getNode": "name a class", "java/util/HashMap.get": "name a class", "java/util/HashMap::get": "no pattern",
+	"a.B::c d": "no pattern", "a.B::c,d.E::f": "no pattern", "!Shares::*": "no pattern", `a\b::c`: "no pattern",
+	"java.*.HashMap::get": "first or the last letter", "a.B::g*t": "first or the last letter", "**::x": "first or the last letter",
+	"Shares::heavy(int)": "a signature", "Shares::heavy(I": "a signature", "Shares::heavy()": "a signature", "Shares::heavy(V)V": "a signature",
+	"Shares::heavy(La.B;)V": "a signature", "Shares::heavy(L;)V": "a signature", "Shares::heavy()II": "a signature",
 }
 
 func TestCheckPattern(t *testing.T) {

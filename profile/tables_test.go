@@ -112,7 +112,7 @@ func TestDamagedLog(t *testing.T) {
 	require.NoError(t, err)
 	p := one(t, DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
 	assert.Equal(t, []string{"asm.log: 1 code blobs could not be read",
-		"asm.log ends in the middle: the JVM was killed while it wrote, or runs still; code after that is missing"}, p.Warnings)
+		"asm.log ends in the middle: the JVM was killed while it wrote, its disk was full, or it runs still; code after that is missing"}, p.Warnings)
 }
 
 // A log that can't be read any more costs the code, not the profile.

@@ -66,7 +66,7 @@ func (w *work) warnDamage() {
 			w.warnings = append(w.warnings, fmt.Sprintf("%s: %d code blobs could not be read", log.Name(), log.Damaged))
 		}
 		if log.Cut {
-			w.warnings = append(w.warnings, fmt.Sprintf("%s ends in the middle: the JVM was killed while it wrote, or runs still; code after that is missing", log.Name()))
+			w.warnings = append(w.warnings, fmt.Sprintf("%s ends in the middle: the JVM was killed while it wrote, its disk was full, or it runs still; code after that is missing", log.Name()))
 		}
 	}
 }

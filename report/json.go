@@ -26,6 +26,7 @@ type jsonCapture struct {
 	Events    []string  `json:"events"`
 	Frequency int       `json:"frequency"`
 	JVMs      []jsonJVM `json:"jvms"`
+	Selection string    `json:"selection,omitempty"`
 	Notes     []string  `json:"notes"`
 }
 
@@ -192,7 +193,7 @@ func WriteJSON(w io.Writer, h Header, ps []profile.Profile, _ Options) error {
 		Gasm:   h.GasmVersion,
 		Capture: jsonCapture{
 			Command: list(h.Command), Sampler: h.Sampler, Events: list(h.Events), Frequency: h.Frequency,
-			JVMs: each(h.JVMs, func(j *JVM) jsonJVM { return jsonJVM(*j) }), Notes: list(h.Notes),
+			JVMs: each(h.JVMs, func(j *JVM) jsonJVM { return jsonJVM(*j) }), Selection: h.Selection, Notes: list(h.Notes),
 		},
 		Profiles: each(ps, newJSONProfile),
 	})

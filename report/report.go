@@ -15,6 +15,7 @@ type Header struct {
 	Events      []string // as sampled: "cpu-clock"
 	Frequency   int      // Hz; 0 when unknown
 	JVMs        []JVM
+	Selection   string   // what limits the code that HotSpot printed, as flags: "--skip-c1"; "" for all
 	Notes       []string // what the sampler said, and where times were estimated
 }
 

@@ -216,7 +216,7 @@ func (f *reportFlags) write(s streams, h report.Header, ps []profile.Profile) er
 // header describes a capture for the report.
 func header(c *jvm.Capture) report.Header {
 	h := report.Header{GasmVersion: version, Command: c.Command, Sampler: c.Sampler, Events: c.Events,
-		Frequency: c.Frequency, Notes: c.Notes}
+		Frequency: c.Frequency, Selection: c.Selection, Notes: c.Notes}
 	for _, j := range c.JVMs {
 		h.JVMs = append(h.JVMs, report.JVM{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork})
 	}

@@ -209,6 +209,9 @@ func openSamples(path string) (*os.File, int64, error) {
 	if err == nil && info.IsDir() {
 		err = fmt.Errorf("%s is a folder; the samples are a file", path)
 	}
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is a pipe or a device; the samples are read more than once: save them as a file", path)
+	}
 	if err == nil && info.Size() == 0 {
 		err = fmt.Errorf("%s is empty: the sampler wrote nothing into it", path)
 	}

@@ -252,6 +252,7 @@ func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 		Sampler: r.recording.tool(), Events: splitEvents(r.recording.Event()), Frequency: r.recording.Frequency(),
 		Lost: r.recording.Lost(), Notes: r.recording.Notes(), Clocks: r.clocks, ExitCode: r.exitCode}
 	c.JVMs = describe(logs, &r.clocks[0])
+	c.Selection = r.own.selectionText()
 	c.Notes = append(c.Notes, r.own.selectionNotes(logs)...)
 	for _, fault := range r.faults {
 		c.Notes = append(c.Notes, "the capture is not whole: "+fault.Error())

@@ -22,14 +22,32 @@ func (f *profileFlags) checkSelection(command []string) error {
 		return usage("--skip-c1 takes a command of JDK %d or newer itself (gasm profile --skip-c1 -- java …): HotSpot reads it from a file, "+
 			"which JVMs that a build tool leaves behind would not find", printassembly.OldestKnown)
 	}
+	if file := ownDirectives(command); f.skipC1 && file != "" {
+		return usage("--skip-c1 needs compiler directives of its own, and the command has -XX:CompilerDirectivesFile=%s: HotSpot takes one alone", file)
+	}
 	return nil
+}
+
+// ownDirectives finds the command's own file of compiler directives, of which
+// HotSpot takes one alone; "" without one.
+func ownDirectives(command []string) string {
+	words := slices.Clone(command)
+	for _, name := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
+		words = append(words, strings.Fields(os.Getenv(name))...)
+	}
+	for _, w := range words {
+		if _, file, ok := strings.Cut(w, "-XX:CompilerDirectivesFile="); ok {
+			return file
+		}
+	}
+	return ""
 }
 
 // selection says whose code is printed, and writes the file that HotSpot needs
 // for it. The caller calls remove when the command has ended.
 func (r *run) selection() (sel printassembly.Selection, remove func(), err error) {
 	sel = printassembly.Selection{Methods: r.own.methods, SkipC1: r.own.skipC1}
-	if sel.All() || jvm.Release(r.command) < printassembly.OldestKnown {
+	if sel.All() || jvm.Release(r.command) < printassembly.OldestKnown || ownDirectives(r.command) != "" {
 		return sel, func() {}, nil
 	}
 	sel.DirectivesFile = filepath.Join(r.dir, "directives.json")
@@ -39,25 +57,37 @@ func (r *run) selection() (sel printassembly.Selection, remove func(), err error
 	return sel, func() { os.Remove(sel.DirectivesFile) }, nil
 }
 
-// selectionNotes say what the flags left out, and that a pattern may be wrong.
-func (f *profileFlags) selectionNotes(logs []*printassembly.Log) []string {
-	var left []string
-	if len(f.methods) > 0 {
-		left = append(left, "all but "+strings.Join(f.methods, ", ")+" (--method)")
+// selectionText is the flags as they were given; "" without any.
+func (f *profileFlags) selectionText() string {
+	var words []string
+	for _, m := range f.methods {
+		words = append(words, "--method "+m)
 	}
 	if f.skipC1 {
-		left = append(left, "what C1 compiled (--skip-c1)")
+		words = append(words, "--skip-c1")
 	}
-	if len(left) == 0 {
+	return strings.Join(words, " ")
+}
+
+// selectionNotes say what the flags left out, and that it was all.
+func (f *profileFlags) selectionNotes(logs []*printassembly.Log) []string {
+	if f.selectionText() == "" {
 		return nil
 	}
-	notes := []string{"no code was printed of " + strings.Join(left, " and ") + ": those methods have their samples, but no lines, and " +
+	what := "the code of C2"
+	if len(f.methods) > 0 {
+		what = "the code of " + strings.Join(f.methods, ", ")
+		if f.skipC1 {
+			what += " by C2"
+		}
+	}
+	notes := []string{"HotSpot printed " + what + " only (" + f.selectionText() + "): all other methods have their samples, but no lines, and " +
 		"what was inlined into them counts as theirs"}
 	printed := func(l *printassembly.Log) bool {
 		return slices.ContainsFunc(l.Blobs, func(b printassembly.Blob) bool { return b.Kind == printassembly.NMethod && b.HasCode })
 	}
 	if !slices.ContainsFunc(logs, printed) {
-		notes = append(notes, "no method that HotSpot compiled is left: is the pattern right? (java.util.HashMap::getNode, java.util.HashMap::*, *::getNode)")
+		notes = append(notes, "it compiled nothing of that: no compiled method has code in this report")
 	}
 	return notes
 }

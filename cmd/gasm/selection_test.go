@@ -43,8 +43,8 @@ func TestSelectionUnderJMH(t *testing.T) {
 		r := runGasm(t, []string{"profile", "--method", "*VectorSum*::*", "--", java, "-jar", benchmarksJar(t), "-f", "1", "-wi", "1", "-w", "1", "-i", "1", "-r", "1", "VectorSum"})
 		require.Equal(t, 0, r.code, r.stderr)
 		assert.Contains(t, r.stdout, "# Blackhole mode: compiler (auto-detected", name)
-		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "note: no code was printed of all but *VectorSum*::* (--method): those methods")
-		assert.Regexp(t, `c2, level 4, org\.gasm\.bench\.jmh_generated\.VectorSum_sum_jmhTest::sum_avgt_jmhStub, compile id \d+\n\n.* 0x`, r.stdout)
+		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "note: HotSpot printed the code of *VectorSum*::* only (--method *VectorSum*::*): all other methods")
+		assert.Regexp(t, `c2, level 4(, osr)?, org\.gasm\.bench\.\S*VectorSum\S*, compile id \d+\n\n.* 0x`, r.stdout)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestBadSelection(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--method=heavy":     "name a class and a method",
 		"--method=a.B::c*d":  "first or the last letter",
-		"--method=a::b c::d": "not one pattern",
+		"--method=a::b c::d": "is no pattern",
 		"--skip-c1":          "--skip-c1 takes a command of JDK 9 or newer itself",
 	} {
 		r := runGasm(t, []string{"profile", flag, "--", "sh", "-c", "echo ran"})
