@@ -63,7 +63,7 @@ type Blob struct {
 	offset int64  // where its first line starts in the log
 	end    int64  // where the same writer's next blob starts
 	writer string // the thread that wrote it: other threads' lines may lie between
-	named  bool   // only a tag told of it, see indexer.named
+	named  bool   // only a tag told of it, see namedTag
 }
 
 // Source names the blob's kind as the reports' Source column does, in

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
+	"sync"
 )
 
 // The first pass reads a log in blocks, on all cores. Of a log's lines nearly
@@ -15,9 +18,13 @@ import (
 // takes the blocks in the log's order, for what a line means depends on those
 // in front of it.
 
-// blockSize is what a core reads at once. A block with what was read of it fits
-// into its cache.
-const blockSize = 1 << 18
+// blockSize is what a core reads at once: large enough for the making of a
+// mapping not to count.
+const blockSize = 2 << 20
+
+// lineRoom is how far behind a mapped block its last line may end; a longer one
+// is read.
+const lineRoom = 64 << 10
 
 // maxReaders bounds the goroutines that split blocks: the indexer takes no more
 // than some GB/s.
@@ -30,6 +37,9 @@ type block struct {
 	data  []byte
 	spans []span
 	err   error
+
+	own    []byte // data's memory, where it is not mapped
+	mapped []byte
 }
 
 // A span is a part of a block's data: one line without its end, or a run of
@@ -44,68 +54,92 @@ type span struct {
 type blockReader struct {
 	r      io.ReaderAt
 	size   int64
-	indent int // see lineReader
+	block  int64 // bytes of a block: blockSize
+	indent int   // see lineReader
 }
 
 // each hands on all blocks in order, which are valid until do returns.
-func (br *blockReader) each(do func(*block)) error {
-	blocks := int((br.size + blockSize - 1) / blockSize)
+func (br *blockReader) each(do func(*block)) (err error) {
+	blocks := int((br.size + br.block - 1) / br.block)
 	readers := min(runtime.GOMAXPROCS(0), maxReaders, blocks)
 	done := make(chan struct{})
-	defer close(done)
+	var working sync.WaitGroup
+	all := make([]*block, 0, 2*readers)
 	full, empty := make([]chan *block, readers), make([]chan *block, readers)
 	for i := range readers {
 		// Two blocks for each: one is split while the other is indexed.
 		full[i], empty[i] = make(chan *block, 2), make(chan *block, 2)
-		empty[i] <- new(block)
-		empty[i] <- new(block)
-		go func() {
+		for range 2 {
+			b := new(block)
+			all = append(all, b)
+			empty[i] <- b
+		}
+		working.Go(func() {
 			for n := i; n < blocks; n += readers {
 				select {
 				case b := <-empty[i]:
-					br.read(b, int64(n)*blockSize)
+					br.read(b, int64(n)*br.block)
 					full[i] <- b
 				case <-done:
 					return
 				}
 			}
-		}()
+		})
 	}
+	defer func() {
+		close(done)
+		working.Wait()
+		for _, b := range all {
+			unmapFile(b.mapped)
+		}
+	}()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	at := int64(0)
+	defer func() { err = faultError(recover(), at, err) }()
 	for n := range blocks {
 		b := <-full[n%readers]
 		if b.err != nil {
 			return b.err
 		}
+		at = b.at
 		do(b)
 		empty[n%readers] <- b
 	}
 	return nil
 }
 
-// read fills a block with the lines that start in [from, from+blockSize).
+// faultError makes an error of the fault that it is to read a mapping of what a
+// file no longer has. Other panics go on.
+func faultError(caught any, at int64, err error) error {
+	if caught == nil {
+		return err
+	}
+	if _, fault := caught.(interface{ Addr() uintptr }); !fault {
+		panic(caught)
+	}
+	return fmt.Errorf("at offset %d: %w", at, io.ErrUnexpectedEOF)
+}
+
+// read fills a block with the lines that start in [from, from+br.block).
 func (br *blockReader) read(b *block, from int64) {
-	b.data, b.spans, b.err = b.data[:0], b.spans[:0], nil
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { b.err = faultError(recover(), b.at, b.err) }()
+	unmapFile(b.mapped)
+	b.data, b.mapped, b.spans, b.err = nil, nil, b.spans[:0], nil
 	b.at = max(from-1, 0) // the end of the line in front
-	to := min(from+blockSize, br.size)
-	if b.err = br.more(b, to-b.at); b.err != nil {
-		return
+	to := min(from+br.block, br.size)
+	if !br.mapLines(b, to) {
+		b.data = b.own[:0]
+		b.err = br.readLines(b, to)
+		b.own = b.data
 	}
 	if from > 0 {
 		nl := bytes.IndexByte(b.data, '\n')
 		if nl < 0 || b.at+int64(nl)+1 >= to {
-			b.data = b.data[:0] // the inside of one long line
+			b.data = nil // the inside of one long line
 			return
 		}
 		b.at, b.data = b.at+int64(nl)+1, b.data[nl+1:]
-	}
-	for end := to; end < br.size && b.data[len(b.data)-1] != '\n'; end = b.at + int64(len(b.data)) {
-		have := len(b.data)
-		if b.err = br.more(b, min(br.size-end, 1<<12)); b.err != nil {
-			return
-		}
-		if nl := bytes.IndexByte(b.data[have:], '\n'); nl >= 0 {
-			b.data = b.data[:have+nl+1]
-		}
 	}
 	if br.indent > 0 {
 		b.splitLines(br.indent)
@@ -114,11 +148,57 @@ func (br *blockReader) read(b *block, from int64) {
 	}
 }
 
+// mapLines maps what lies from the block's start to the end of the line at to;
+// false where that can't be had.
+func (br *blockReader) mapLines(b *block, to int64) bool {
+	page := int64(os.Getpagesize())
+	start := b.at &^ (page - 1)
+	end := min(to+lineRoom, br.size)
+	b.mapped = mapFile(br.r, start, int(end-start))
+	if b.mapped == nil {
+		return false
+	}
+	data := b.mapped[b.at-start:]
+	if end == br.size && to == br.size {
+		b.data = data
+		return true
+	}
+	last := int(to - b.at - 1)
+	nl := bytes.IndexByte(data[last:], '\n')
+	if nl < 0 && end < br.size {
+		unmapFile(b.mapped)
+		b.mapped = nil
+		return false
+	}
+	if nl >= 0 {
+		data = data[:last+nl+1]
+	}
+	b.data = data
+	return true
+}
+
+// readLines reads the same into memory.
+func (br *blockReader) readLines(b *block, to int64) error {
+	if err := br.more(b, to-b.at); err != nil {
+		return err
+	}
+	for end := to; end < br.size && b.data[len(b.data)-1] != '\n'; end = b.at + int64(len(b.data)) {
+		have := len(b.data)
+		if err := br.more(b, min(br.size-end, 1<<12)); err != nil {
+			return err
+		}
+		if nl := bytes.IndexByte(b.data[have:], '\n'); nl >= 0 {
+			b.data = b.data[:have+nl+1]
+		}
+	}
+	return nil
+}
+
 // more reads n bytes more. A file that became shorter meanwhile ends early.
 func (br *blockReader) more(b *block, n int64) error {
 	have := len(b.data)
 	if need := have + int(n); cap(b.data) < need {
-		b.data = append(make([]byte, 0, max(need, blockSize+1<<13)), b.data...)
+		b.data = append(make([]byte, 0, max(need, int(br.block)+1<<13)), b.data...)
 	}
 	b.data = b.data[:have+int(n)]
 	got, err := br.r.ReadAt(b.data[have:], b.at+int64(have))

@@ -2,7 +2,10 @@ package printassembly
 
 import (
 	"bytes"
+	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +24,9 @@ func slowIndex(log []byte) Index {
 		x.cut = !cut
 	}
 	x.finish(int64(len(log)))
+	if err := x.addNamed(bytes.NewReader(log)); err != nil {
+		panic(err)
+	}
 	x.idx.Cut = !x.seenEnd && (x.seenHeader || x.cut)
 	return x.idx
 }
@@ -31,30 +37,38 @@ func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, name := range captures {
 		log := readCapture(t, name)
-		for len(log) < 3*blockSize {
+		for len(log) < 2*blockSize {
 			log = append(log, log...) // so that blobs lie in two blocks
 		}
-		for range 3 {
-			log := log[:len(log)-rng.IntN(blockSize)]
-			idx, err := readIndex(bytes.NewReader(log), int64(len(log)), name)
+		log = log[:len(log)-rng.IntN(blockSize)]
+		want := slowIndex(log)
+		path := filepath.Join(t.TempDir(), "asm.log") // which is mapped
+		require.NoError(t, os.WriteFile(path, log, 0o600))
+		file, err := os.Open(path)
+		require.NoError(t, err)
+		defer file.Close()
+		for _, r := range []io.ReaderAt{bytes.NewReader(log), file} {
+			idx, err := readIndex(r, int64(len(log)), name)
 			require.NoError(t, err)
-			require.Equal(t, slowIndex(log), *idx)
+			require.Equal(t, want, *idx)
 		}
 	}
 }
 
 // Lines of any length, in blocks that may have no beginning of a line at all.
 func TestBlockLines(t *testing.T) {
+	const blockBytes = 100 << 10
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 50 {
+	dir := t.TempDir()
+	for round := range 50 {
 		var want []string
-		for size := 0; size < 5*blockSize; size += len(want[len(want)-1]) + 1 {
+		for size := 0; size < 5*blockBytes; size += len(want[len(want)-1]) + 1 {
 			n := rng.IntN(100)
 			switch rng.IntN(50) {
 			case 0:
-				n = rng.IntN(3 * blockSize)
+				n = rng.IntN(3 * blockBytes)
 			case 1:
-				n = max(blockSize-size%blockSize-rng.IntN(3), 0) // to the end of the block, or nearly so
+				n = max(blockBytes-size%blockBytes-rng.IntN(3), 0) // to the end of the block, or nearly so
 			}
 			want = append(want, strings.Repeat("x", n))
 		}
@@ -63,13 +77,21 @@ func TestBlockLines(t *testing.T) {
 			text += "\n"
 		}
 		var got []string
-		br := blockReader{r: strings.NewReader(text), size: int64(len(text))}
+		path := filepath.Join(dir, "lines")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		file, err := os.Open(path)
+		require.NoError(t, err)
+		br := blockReader{r: strings.NewReader(text), size: int64(len(text)), block: blockBytes}
+		if round%2 == 0 {
+			br.r = file // mapped
+		}
 		require.NoError(t, br.each(func(b *block) {
 			for _, s := range b.spans {
 				assert.Equal(t, text[b.at+int64(s.from):b.at+int64(s.to)], string(b.data[s.from:s.to]))
 				got = append(got, strings.Split(strings.TrimSuffix(string(b.data[s.from:s.to]), "\n"), "\n")...)
 			}
 		}))
+		require.NoError(t, file.Close())
 		want = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		if !slices.Equal(want, got) {
 			t.Fatalf("%d lines, want %d", len(got), len(want))
@@ -79,7 +101,24 @@ func TestBlockLines(t *testing.T) {
 
 // A file that becomes shorter while it is read is an error, not a hang.
 func TestBlocksOfShorterFile(t *testing.T) {
-	text := strings.Repeat("x\n", blockSize)
+	text := strings.Repeat("x\n", blockSize/4)
 	_, err := readIndex(strings.NewReader(text), int64(len(text))+1, "asm.log")
-	require.ErrorContains(t, err, "reading asm.log at offset 524288: unexpected EOF")
+	require.ErrorContains(t, err, "reading asm.log at offset 1048576: unexpected EOF")
+}
+
+// One that does so while it is mapped is an error too, and no crash.
+func TestMappedFileShrinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "asm.log")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("<x>\n", 3*blockSize/4)), 0o600))
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	br := blockReader{r: file, size: 3 * blockSize, block: blockSize}
+	err = br.each(func(b *block) {
+		require.NoError(t, os.Truncate(path, 10))
+		for _, s := range b.spans {
+			_ = b.data[s.from]
+		}
+	})
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

@@ -31,16 +31,20 @@ func (e *FormatError) Error() string { return e.File + ": " + e.Msg }
 // readIndex makes the index of a log of the given size; name is for messages.
 func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 	x := newIndexer()
-	br := blockReader{r: r, size: size}
+	x.idx.Blobs = make([]Blob, 0, size/usualBlob+16)
+	br := blockReader{r: r, size: size, block: blockSize}
 	err := x.findIndent(r)
 	if err == nil {
 		br.indent = x.idx.indent
 		err = br.each(x.block)
 	}
+	if err == nil {
+		x.finish(size)
+		err = x.addNamed(r)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %w", name, err)
 	}
-	x.finish(size)
 	switch {
 	case size == 0:
 		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, or could not write"}
@@ -53,6 +57,10 @@ func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 	x.idx.Cut = !x.seenEnd && (x.seenHeader || x.cut)
 	return &x.idx, nil
 }
+
+// usualBlob is how much of a log a blob takes, or more: it saves the list of blobs
+// from growing, which would take more memory than the list.
+const usualBlob = 6 << 10
 
 // compressed knows files of gzip, xz and zstd.
 func compressed(r io.ReaderAt) bool {
@@ -81,9 +89,9 @@ type indexer struct {
 	writer     string               // whose lines these are
 	open       map[string]*openBlob // by writer
 	cur        *openBlob            // of the current writer; nil before its first blob
-	names      int                  // of blobs that only a tag names, so far
-	lastStamp  int64                // of any tag, ms: an earliest time for what has none of its own
-	wants      string               // the header element whose text comes next
+	tags       []namedTag
+	lastStamp  int64  // of any tag, ms: an earliest time for what has none of its own
+	wants      string // the header element whose text comes next
 }
 
 func newIndexer() *indexer {
@@ -325,7 +333,7 @@ func (x *indexer) finish(size int64) {
 			x.idx.Damaged++
 			continue
 		}
-		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 && !b.named {
+		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 {
 			if i, again := seen[p]; again {
 				if !b.HasCode || kept[i].HasCode {
 					continue
@@ -337,5 +345,5 @@ func (x *indexer) finish(size int64) {
 		}
 		kept = append(kept, b)
 	}
-	x.idx.Blobs = x.dropNamed(slices.DeleteFunc(kept, func(b Blob) bool { return b.Lo == b.Hi }))
+	x.idx.Blobs = slices.DeleteFunc(kept, func(b Blob) bool { return b.Lo == b.Hi })
 }
