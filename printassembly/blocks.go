@@ -61,51 +61,62 @@ type blockReader struct {
 // each hands on all blocks in order, which are valid until do returns.
 func (br *blockReader) each(do func(*block)) (err error) {
 	blocks := int((br.size + br.block - 1) / br.block)
-	readers := min(runtime.GOMAXPROCS(0), maxReaders, blocks)
+	pool := make([]*splitter, min(runtime.GOMAXPROCS(0), maxReaders, blocks))
 	done := make(chan struct{})
 	var working sync.WaitGroup
-	all := make([]*block, 0, 2*readers)
-	full, empty := make([]chan *block, readers), make([]chan *block, readers)
-	for i := range readers {
-		// Two blocks for each: one is split while the other is indexed.
-		full[i], empty[i] = make(chan *block, 2), make(chan *block, 2)
-		for range 2 {
-			b := new(block)
-			all = append(all, b)
-			empty[i] <- b
-		}
-		working.Go(func() {
-			for n := i; n < blocks; n += readers {
-				select {
-				case b := <-empty[i]:
-					br.read(b, int64(n)*br.block)
-					full[i] <- b
-				case <-done:
-					return
-				}
-			}
-		})
+	for i := range pool {
+		s := newSplitter()
+		pool[i] = s
+		working.Go(func() { s.work(br, i, len(pool), blocks, done) })
 	}
 	defer func() {
 		close(done)
 		working.Wait()
-		for _, b := range all {
-			unmapFile(b.mapped)
+		for _, s := range pool {
+			unmapFile(s.blocks[0].mapped)
+			unmapFile(s.blocks[1].mapped)
 		}
 	}()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	at := int64(0)
 	defer func() { err = faultError(recover(), at, err) }()
 	for n := range blocks {
-		b := <-full[n%readers]
+		s := pool[n%len(pool)]
+		b := <-s.full
 		if b.err != nil {
 			return b.err
 		}
 		at = b.at
 		do(b)
-		empty[n%readers] <- b
+		s.empty <- b
 	}
 	return nil
+}
+
+// A splitter reads and splits every n-th block, one while the other is indexed.
+type splitter struct {
+	blocks      [2]block
+	full, empty chan *block
+}
+
+func newSplitter() *splitter {
+	s := &splitter{full: make(chan *block, 2), empty: make(chan *block, 2)}
+	s.empty <- &s.blocks[0]
+	s.empty <- &s.blocks[1]
+	return s
+}
+
+// work fills blocks until there are no more, or until done.
+func (s *splitter) work(br *blockReader, first, step, blocks int, done <-chan struct{}) {
+	for n := first; n < blocks; n += step {
+		select {
+		case b := <-s.empty:
+			br.read(b, int64(n)*br.block)
+			s.full <- b
+		case <-done:
+			return
+		}
+	}
 }
 
 // faultError makes an error of the fault that it is to read a mapping of what a

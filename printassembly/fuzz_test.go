@@ -46,7 +46,11 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		checkIndex(t, l.Index)
-		if slow := slowIndex(in); l.indent == 0 && !reflect.DeepEqual(slow, *l.Index) {
+		slow := slowIndex(in)
+		if len(slow.Blobs) == 0 && len(l.Blobs) == 0 {
+			slow.Blobs = l.Blobs // empty or nil
+		}
+		if l.indent == 0 && !reflect.DeepEqual(slow, *l.Index) {
 			t.Fatalf("got %#v, line by line %#v", *l.Index, slow)
 		}
 		if bytes.Contains(in, []byte{'\r'}) || l.Cut {

@@ -105,6 +105,7 @@ hot methods and hot native functions when it ends. JMH benchmarks are measured
 in their measurement iterations only, one profile per trial.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar -f 2 MyBenchmark
   gasm profile --delay 10s --length 30s -- java -jar server.jar
+  gasm profile --method 'java.util.HashMap::*' -- java -jar app.jar
   gasm profile -o capture --format json --report report.json -- mvn -q test`,
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
