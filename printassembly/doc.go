@@ -1,9 +1,12 @@
 // Package printassembly knows the flags that make HotSpot print the code it
 // compiled, and reads what it prints.
 //
-// Reading has two passes. [Open] makes the index: one streaming pass over the
-// log that notes for each code blob its address range, name, time and place in
-// the file, and allocates per blob, not per line. [Log.Code] then reads single
+// [CaptureFlags] asks for all code, or for that of a [Selection] of methods; all
+// others are then known by name and range.
+//
+// Reading has two passes. [Open] makes the index: one pass over the log, in
+// blocks on all cores, that notes for each code blob its address range, name,
+// time and place in the file, and allocates per blob, not per line. [Log.Code] then reads single
 // blobs again, the sampled ones, and gives their instructions with comments,
 // debug info and source lines.
 //

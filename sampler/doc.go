@@ -13,7 +13,9 @@
 //     [DTrace.Stop] ends that, and dtracecopy.go saves what it prints.
 //   - dtracetext.go reads that text: a [DTraceReader], for JMH's dtraceasm too.
 //
-// [NewReader] takes the reader that a text looks like.
+// [NewReader] takes the reader that a text looks like. textreader.go is what the
+// two have in common: text is parsed in chunks, side by side, and its records
+// come in the text's order.
 //
 // The samplers share Sample, [Lost], [SyntaxError] and the errors of
 // errors.go. The package prints nothing.

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -329,12 +331,10 @@ func (p *Perf) stop() error {
 	p.closeControl()
 	status := p.process.status()
 	switch {
-	case status.Exited() && status.ExitStatus() == 0:
-		return nil
-	case asked && status.Signaled() && status.Signal() == syscall.SIGINT:
-		return nil
-	case asked && status.Exited() && status.ExitStatus() == 128+int(syscall.SIGINT): // by way of a script
-		return nil
+	case status.Exited() && status.ExitStatus() == 0,
+		asked && status.Signaled() && status.Signal() == syscall.SIGINT,
+		asked && status.Exited() && status.ExitStatus() == 128+int(syscall.SIGINT): // by way of a script
+		return p.unfinished()
 	}
 	text := p.process.stderr.String()
 	stopped := &StoppedError{Tool: "perf", Stderr: perfComplaint(text), Err: completePerfData(p.data)}
@@ -344,6 +344,27 @@ func (p *Perf) stop() error {
 	}
 	if strings.Contains(text, "No space left") {
 		stopped.Hint = "make room in " + filepath.Dir(p.data)
+	}
+	return stopped
+}
+
+// unfinished is the error of a perf that ended as it should, and could not write
+// the end of its data: on a full disk it may do so without a word.
+func (p *Perf) unfinished() error {
+	f, err := os.Open(p.data)
+	if err != nil {
+		return nil // WriteText tells
+	}
+	h, err := readPerfHeader(f)
+	f.Close()
+	if err != nil || h.dataSize != 0 {
+		return nil
+	}
+	stopped := &StoppedError{Tool: "perf", Cause: "the end of its data is missing", Err: completePerfData(p.data)}
+	var disk unix.Statfs_t
+	if dir := filepath.Dir(p.data); unix.Statfs(dir, &disk) == nil && disk.Bavail < 16 {
+		stopped.Cause += ": " + syscall.ENOSPC.Error()
+		stopped.Hint = "make room in " + dir
 	}
 	return stopped
 }

@@ -116,7 +116,7 @@ func TestFullDisk(t *testing.T) {
 	needPerf(t)
 	classes := javaPrograms(t)
 	disk := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", disk).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", disk).CombinedOutput(); err != nil {
 		t.Skipf("no small disk to fill: mount needs root: %s", out)
 	}
 	t.Cleanup(func() { exec.Command("umount", "-l", disk).Run() })

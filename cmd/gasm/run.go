@@ -207,6 +207,7 @@ func (r *run) reportOn() error {
 		r.fault(w)
 	}
 	c := r.capture(logs)
+	noted := len(r.faults)
 	if err := jvm.WriteCapture(r.dir, c); err != nil {
 		r.fault(err)
 	}
@@ -227,6 +228,11 @@ func (r *run) reportOn() error {
 	if err := r.keepSymbols(c, resolver); err != nil {
 		r.fault(err)
 	}
+	for _, fault := range r.faults[noted:] {
+		if !diskFull(fault) || !slices.ContainsFunc(r.faults[:noted], diskFull) {
+			c.Notes = append(c.Notes, notWhole+fault.Error())
+		}
+	}
 	if r.flags.format == "text" && r.flags.file == "" {
 		say(r.out, "") // parts the report from the command's output
 	}
@@ -245,6 +251,9 @@ func (r *run) keepSymbols(c *jvm.Capture, resolver *native.Resolver) error {
 	return nil
 }
 
+// notWhole starts the notes on what went wrong with the capture.
+const notWhole = "the capture is not whole: "
+
 // capture describes the run.
 func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 	c := &jvm.Capture{Schema: 1, Gasm: version, Command: r.command,
@@ -255,7 +264,7 @@ func (r *run) capture(logs []*printassembly.Log) *jvm.Capture {
 	c.Selection = r.own.selectionText()
 	c.Notes = append(c.Notes, r.own.selectionNotes(logs)...)
 	for _, fault := range r.faults {
-		c.Notes = append(c.Notes, "the capture is not whole: "+fault.Error())
+		c.Notes = append(c.Notes, notWhole+fault.Error())
 	}
 	var note string
 	if c.Trials, note = r.trials(c.JVMs); note != "" {
