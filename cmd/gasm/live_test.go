@@ -128,6 +128,7 @@ func TestInlinedShares(t *testing.T) {
 			var own map[string]float64
 			var event string
 			var got, total map[string]int64
+			var alone int64 // in the methods' own code
 			within(t, 0.04, func() float64 {
 				p, own = runShares(t, java, "inline", "perf", nil)
 				event = p.hottestEvent()
@@ -136,14 +137,19 @@ func TestInlinedShares(t *testing.T) {
 					got[strings.TrimPrefix(f.Method, "Shares::")] = f.Counts[event]
 					total[strings.TrimPrefix(f.Method, "Shares::")] = f.Total[event]
 				}
-				return compareShares(t, own, got)
-			})
-			var alone int64
-			for _, m := range p.Methods {
-				if _, ok := own[strings.TrimPrefix(m.Name, "Shares::")]; ok {
-					alone += m.Counts[event]
+				alone = 0
+				for _, m := range p.Methods {
+					if _, ok := own[strings.TrimPrefix(m.Name, "Shares::")]; ok {
+						alone += m.Counts[event]
+					}
 				}
-			}
+				off := compareShares(t, own, got)
+				if alone >= p.Account[event].Profiled/20 {
+					t.Logf("C2 was late with the caller: %d samples in the methods' own code; once more", alone)
+					return 1
+				}
+				return off
+			})
 			assert.Less(t, alone, p.Account[event].Profiled/20, "the methods are not inlined")
 			for method := range own {
 				assert.GreaterOrEqual(t, total["rounds"]+total["runUntil"], got[method], "what %s is inlined into", method)
