@@ -360,10 +360,13 @@ func (p *Perf) unfinished() error {
 	if err != nil || h.dataSize != 0 {
 		return nil
 	}
-	stopped := &StoppedError{Tool: "perf", Cause: "the end of its data is missing", Err: completePerfData(p.data)}
+	if completePerfData(p.data) != nil {
+		return nil // there is nothing in it: WriteText tells
+	}
+	stopped := &StoppedError{Tool: "perf", Cause: "the end of its data is missing"}
 	var disk unix.Statfs_t
 	if dir := filepath.Dir(p.data); unix.Statfs(dir, &disk) == nil && disk.Bavail < 16 {
-		stopped.Cause += ": " + syscall.ENOSPC.Error()
+		stopped.Err = syscall.ENOSPC
 		stopped.Hint = "make room in " + dir
 	}
 	return stopped
