@@ -55,7 +55,7 @@ func warmup(ctx context.Context, s *setup) ([]figure, error) {
 func (s *setup) warmupOf(ctx context.Context, j jdk) ([]figure, error) {
 	dir := filepath.Join(s.dir, fmt.Sprint("warmup-", j.major))
 	defer os.RemoveAll(dir)
-	if _, err := run(ctx, []string{j.tool("javac"), "--release", "17", "-d", dir, compileSource}, nil); err != nil {
+	if _, err := run(ctx, []string{j.tool("javac"), "--release", "17", "-sourcepath", filepath.Dir(compileSource), "-d", dir, compileSource}, nil); err != nil {
 		return nil, err
 	}
 	logs, result := filepath.Join(dir, "logs"), filepath.Join(dir, "result")

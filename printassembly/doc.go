@@ -6,9 +6,9 @@
 //
 // Reading has two passes. [Open] makes the index: one pass over the log, in
 // blocks on all cores, that notes for each code blob its address range, name,
-// time and place in the file, and allocates per blob, not per line. [Log.Code] then reads single
-// blobs again, the sampled ones, and gives their instructions with comments,
-// debug info and source lines.
+// time and place in the file, and allocates per blob, not per line. [Log.Code]
+// then reads single blobs again, the sampled ones, and gives their instructions
+// with comments, debug info and source lines.
 //
 // # Dialects
 //

@@ -24,8 +24,7 @@ regions whose share of the samples changed by more than noise, what changed most
 first, and the machine code of the regions in which it differs. A and B are each
 a folder that 'gasm profile -o DIR' kept, or a file that 'gasm report --format
 json' wrote. A folder tells more: the code of regions that a report leaves out
-(--hot-threshold). The exit code is 0
-whether or not something changed.`,
+(--hot-threshold). The exit code is 0 whether or not something changed.`,
 		Example: `  gasm diff before after
   gasm diff --min-change 0.05 before.json after
   gasm diff --format json --report diff.json before after`,

@@ -1,17 +1,8 @@
-import java.io.ByteArrayOutputStream;
-import java.io.OutputStream;
-import java.net.URI;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntUnaryOperator;
-import javax.tools.FileObject;
-import javax.tools.ForwardingJavaFileManager;
 import javax.tools.JavaCompiler;
-import javax.tools.JavaFileManager;
 import javax.tools.JavaFileObject;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
@@ -21,42 +12,6 @@ import javax.tools.ToolProvider;
  * a small code cache has, and the generated methods die with their class loader. Run it with -XX:ReservedCodeCacheSize=4m.
  */
 public class Churn {
-    /** A class file or its source, in memory. */
-    static final class MemoryFile extends SimpleJavaFileObject {
-        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        final String text;
-
-        MemoryFile(String name, Kind kind, String text) {
-            super(URI.create("memory:///" + name.replace('.', '/') + kind.extension), kind);
-            this.text = text;
-        }
-
-        @Override
-        public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-            return text;
-        }
-
-        @Override
-        public OutputStream openOutputStream() {
-            return bytes;
-        }
-    }
-
-    /** Keeps what javac writes. */
-    static final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManager> {
-        final Map<String, MemoryFile> classes = new HashMap<>();
-
-        MemoryFiles(StandardJavaFileManager files) {
-            super(files);
-        }
-
-        @Override
-        public JavaFileObject getJavaFileForOutput(
-                JavaFileManager.Location where, String name, JavaFileObject.Kind kind, FileObject sibling) {
-            return classes.computeIfAbsent(name, n -> new MemoryFile(n, kind, ""));
-        }
-    }
-
     static final class MemoryLoader extends ClassLoader {
         final Map<String, MemoryFile> classes;
 

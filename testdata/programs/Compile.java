@@ -1,8 +1,5 @@
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,13 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.CRC32;
-import javax.tools.FileObject;
-import javax.tools.ForwardingJavaFileManager;
 import javax.tools.JavaCompiler;
-import javax.tools.JavaFileManager;
 import javax.tools.JavaFileObject;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
@@ -233,42 +225,6 @@ public class Compile {
         }
         return s.append("}\n").toString().replaceAll("\\bK\\b(?!')", Integer.toString(i)).replaceAll("\\bU\\b", "Made" + i)
                 .replaceAll("\\bP\\b", "Made" + (i % PACKAGE == 0 ? i : i - 1));
-    }
-
-    /** A class file or its source, in memory. */
-    static final class MemoryFile extends SimpleJavaFileObject {
-        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        final String text;
-
-        MemoryFile(String name, Kind kind, String text) {
-            super(URI.create("memory:///" + name.replace('.', '/') + kind.extension), kind);
-            this.text = text;
-        }
-
-        @Override
-        public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-            return text;
-        }
-
-        @Override
-        public OutputStream openOutputStream() {
-            return bytes;
-        }
-    }
-
-    /** Keeps what javac writes. */
-    static final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManager> {
-        final Map<String, MemoryFile> classes = new TreeMap<>();
-
-        MemoryFiles(StandardJavaFileManager files) {
-            super(files);
-        }
-
-        @Override
-        public JavaFileObject getJavaFileForOutput(
-                JavaFileManager.Location where, String name, JavaFileObject.Kind kind, FileObject sibling) {
-            return classes.computeIfAbsent(name, n -> new MemoryFile(n, kind, ""));
-        }
     }
 
     /** Compiles the classes from first on, up to end or to the end of the package. */
