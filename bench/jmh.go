@@ -63,7 +63,7 @@ func steady(ctx context.Context, s *setup) ([]figure, error) {
 		contenders := []*contender{
 			{name: "plain"},
 			{name: "gasm", before: append(profile[:len(profile):len(profile)], "--"), goal: "within 1 %"},
-			{name: "gasm --frequency 101", before: append(profile[:len(profile):len(profile)], "--frequency", "101", "--")},
+			{name: "gasm --frequency 1001", before: append(profile[:len(profile):len(profile)], "--frequency", "1001", "--")},
 		}
 		if needTool("perf") == nil {
 			contenders = append(contenders, &contender{name: "perf record -F 1001", before: []string{

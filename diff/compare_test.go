@@ -69,6 +69,10 @@ func TestTrials(t *testing.T) {
 	r = Compare(side("a", named("m")), side("b", other), options())
 	require.Len(t, r.Trials, 1, "the only ones pair whatever their names")
 	assert.Contains(t, r.Notes[0], "A has samples of cycles, B of cpu-clock")
+
+	slow, fast := named("n"), named("n")
+	slow.Event, fast.Event = "profile-301", "profile-1001"
+	assert.Empty(t, Compare(side("a", slow), side("b", fast), options()).Notes, "both sample by the clock")
 }
 
 // A trial without samples on one side is said to be, in both formats.

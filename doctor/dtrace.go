@@ -81,7 +81,7 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 	if err != nil {
 		return "", err
 	}
-	d, err := sampler.StartDTrace(ctx, sampler.DTraceOptions{Frequency: frequency, Sudo: sudo, Dir: dir})
+	d, err := sampler.StartDTrace(ctx, sampler.DTraceOptions{Frequency: sampler.DefaultFrequency, Sudo: sudo, Dir: dir})
 	if err != nil {
 		return "", err
 	}

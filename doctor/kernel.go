@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // A kernel is what Linux says about who may sample.
@@ -117,10 +119,10 @@ func (k *kernel) unbound() bool { return !k.namespaced && (k.has(38) || k.has(21
 // have.
 func checkKernelSettings(k kernel, notes []string) []Finding {
 	checks := []Finding{k.checkParanoid(notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
-	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < frequency {
+	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < sampler.DefaultFrequency {
 		checks = append(checks, Finding{"perf", "rate", Note,
-			fmt.Sprintf("the kernel allows %d samples per second and CPU, not %d", rate, frequency),
-			fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", frequency)})
+			fmt.Sprintf("the kernel allows %d samples per second and CPU, not %d", rate, sampler.DefaultFrequency),
+			fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", sampler.DefaultFrequency)})
 	}
 	return checks
 }

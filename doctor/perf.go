@@ -16,9 +16,6 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// frequency is gasm's own default.
-const frequency = 1001
-
 // perfEvents are those worth asking for, best first.
 var perfEvents = []string{"cycles:P", "cycles", "instructions", "cpu-clock"}
 
@@ -47,6 +44,9 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 
 	sampling, result := best.check()
 	result.checks = append([]Finding{found, sampling}, result.checks...)
+	if rate := sampler.ChooseRate(nil); best.err == nil && rate.Cost > 0 {
+		result.checks = append(result.checks, checkRate(rate))
+	}
 	var missing *sampler.MissingToolError
 	if errors.As(best.err, &missing) {
 		result.checks[0].Status = Problem // Ubuntu's script without the perf of the kernel
@@ -60,7 +60,7 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 // noPerf is the result where perf is not on PATH. The sampler itself knows what
 // installs it.
 func noPerf(ctx context.Context, dir string) samplerResult {
-	_, err := sampler.StartPerf(ctx, sampler.Options{PID: os.Getpid(), Frequency: frequency, Dir: dir})
+	_, err := sampler.StartPerf(ctx, sampler.Options{PID: os.Getpid(), Frequency: sampler.DefaultFrequency, Dir: dir})
 	cause, mend := explain(err)
 	return samplerResult{
 		missing: true, cause: "perf: " + cause, mend: mend,
@@ -92,7 +92,7 @@ func tryPerf(ctx context.Context, dir string, events []string, busy bool) (t per
 		return perfTrial{err: err}
 	}
 	defer child.end()
-	p, err := sampler.StartPerf(ctx, sampler.Options{Events: events, Frequency: frequency, PID: child.pid(), Dir: dir})
+	p, err := sampler.StartPerf(ctx, sampler.Options{Events: events, Frequency: sampler.DefaultFrequency, PID: child.pid(), Dir: dir})
 	if err != nil {
 		return perfTrial{err: err}
 	}
@@ -145,6 +145,18 @@ func (t *perfTrial) check() (Finding, samplerResult) {
 	}
 	c.Status, c.Text = OK, fmt.Sprintf("takes %s; %d samples came of a busy process", t.event, t.samples)
 	return c, samplerResult{works: true, event: t.event}
+}
+
+// checkRate tells what a sample costs, and how often a profile therefore samples.
+func checkRate(rate sampler.Rate) Finding {
+	c := Finding{Area: "perf", Name: "sample cost", Status: OK,
+		Text: fmt.Sprintf("a sample takes %.1f us: %d a second by default", rate.Cost.Seconds()*1e6, rate.Hertz)}
+	if rate.Hertz < sampler.DefaultFrequency {
+		c.Status = Note
+		c.Text += fmt.Sprintf(", not %d, to take at most 1 %% of the time", sampler.DefaultFrequency)
+		c.Mend = fmt.Sprintf("gasm profile --frequency %d ...", sampler.DefaultFrequency)
+	}
+	return c
 }
 
 // checkEvents puts the trials of perfEvents on one line.

@@ -57,7 +57,7 @@ func TestDelayAndLength(t *testing.T) {
 	needPerf(t)
 	classes := javaPrograms(t)
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, []string{"profile", "--delay", "1s", "--length", "500ms", "--format", "json", "--report", file,
+	r := runGasm(t, []string{"profile", "--frequency", "1001", "--delay", "1s", "--length", "500ms", "--format", "json", "--report", file,
 		"--", "java", "-Dsec=2", "-cp", classes, "Spin"})
 	require.Equal(t, 0, r.code, r.stderr)
 	text, err := os.ReadFile(file)

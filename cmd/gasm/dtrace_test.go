@@ -43,9 +43,9 @@ func withOnly(t *testing.T, commands ...string) runOpt {
 // Without perf auto takes dtrace, and says why.
 func TestAutoTakesDTrace(t *testing.T) {
 	needDTrace(t)
-	r := runGasm(t, []string{"profile", "--", "java", "-cp", javaPrograms(t), "Exit", "0"}, withOnly(t, "java", "dtrace"))
+	r := runGasm(t, []string{"profile", "--frequency", "997", "--", "java", "-cp", javaPrograms(t), "Exit", "0"}, withOnly(t, "java", "dtrace"))
 	require.Equal(t, 0, r.code, r.stderr)
-	assert.Regexp(t, `(?m)^Sampler: +dtrace, profile-1001 at 1001 Hz$`, r.stdout)
+	assert.Regexp(t, `(?m)^Sampler: +dtrace, profile-997 at 997 Hz$`, r.stdout)
 	assert.Contains(t, r.stdout, "note: perf could not be used: not on PATH; install it: ")
 	assert.Empty(t, r.said())
 }
@@ -98,7 +98,7 @@ func TestDTraceOtherProcesses(t *testing.T) {
 	})
 	dir := filepath.Join(t.TempDir(), "capture")
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "-o", dir, "--format", "json", "--report", file,
+	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "--frequency", "1001", "-o", dir, "--format", "json", "--report", file,
 		"--", "java", "-cp", javaPrograms(t), "-Dsec=2", "Spin"})
 	require.Equal(t, 0, r.code, r.stderr)
 	text, err := os.ReadFile(file)

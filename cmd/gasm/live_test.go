@@ -70,7 +70,7 @@ func profileShares(t *testing.T, java, sampler string) *jsonProfile {
 func runShares(t *testing.T, java, inline, sampler string, flags []string, opts ...runOpt) (p *jsonProfile, own map[string]float64) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
-	command := append([]string{"profile", "--sampler", sampler, "--format", "json", "--report", file,
+	command := append([]string{"profile", "--sampler", sampler, "--frequency", "1001", "--format", "json", "--report", file,
 		"--window-start", "^MEASURE", "--window-end", "^DONE"}, append(flags, "--", java)...)
 	for _, method := range []string{"heavy", "middle", "light"} {
 		command = append(command, "-XX:CompileCommand="+inline+",Shares::"+method)
@@ -256,7 +256,7 @@ func profileJMH(t *testing.T, sampler string, command []string) (p *jsonProfile,
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
 	var clock iterationClock
-	r := runGasm(t, append([]string{"profile", "--sampler", sampler, "-o", dir, "--"}, command...),
+	r := runGasm(t, append([]string{"profile", "--sampler", sampler, "--frequency", "1001", "-o", dir, "--"}, command...),
 		func(c *exec.Cmd) { c.Stdout = io.MultiWriter(c.Stdout, &clock) })
 	require.Equal(t, 0, r.code, r.stderr)
 	info, err := os.Stat(dir)

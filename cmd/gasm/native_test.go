@@ -67,7 +67,7 @@ func checkStripped(t *testing.T, java string) {
 
 	dir := filepath.Join(t.TempDir(), "capture")
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, []string{"profile", "--sampler", "perf", "-o", dir, "--format", "json", "--report", file,
+	r := runGasm(t, []string{"profile", "--sampler", "perf", "--frequency", "1001", "-o", dir, "--format", "json", "--report", file,
 		"--", java, "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"},
 		// perf keeps libraries in ~/.debug and knows this one again by its build id.
 		withEnv("HOME="+t.TempDir()))
@@ -112,7 +112,7 @@ func TestNativeNames(t *testing.T) {
 		t.Run(sampler, func(t *testing.T) {
 			need(t)
 			file := filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, []string{"profile", "--sampler", sampler, "--format", "json", "--report", file,
+			r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "1001", "--format", "json", "--report", file,
 				"--", "java", "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"})
 			require.Equal(t, 0, r.code, r.stderr)
 			text, err := os.ReadFile(file)
@@ -157,7 +157,7 @@ func TestSplitEvents(t *testing.T) {
 func TestTwoEvents(t *testing.T) {
 	needPerf(t)
 	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, []string{"profile", "-o", dir, "--event", "cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})
+	r := runGasm(t, []string{"profile", "-o", dir, "--frequency", "1001", "--event", "cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `(?m)^Sampler: +perf, cpu-clock and page-faults at 1001 Hz$`, r.stdout)
 	again := runGasm(t, []string{"report", "--format", "json", dir})

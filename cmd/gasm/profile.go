@@ -15,7 +15,7 @@ import (
 type profileFlags struct {
 	output      string
 	sampler     string
-	frequency   int
+	frequency   int // 0 if not given
 	events      []string
 	eventList   string
 	sudo        bool
@@ -25,15 +25,17 @@ type profileFlags struct {
 	windowEnd   string
 	methods     []string
 	skipC1      bool
+	given       func(flag string) bool
 	start, end  *regexp.Regexp
 }
 
 func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.StringVar(&f.sampler, "sampler", "auto", "`sampler` to use: auto (perf, else dtrace), perf or dtrace")
-	flags.IntVar(&f.frequency, "frequency", 1001, "samples per second and CPU, in `Hz`")
+	flags.IntVar(&f.frequency, "frequency", 0, "samples per second and CPU, in `Hz` (default: 1001, or less where that takes more than 1 % of the time)")
 	flags.StringVar(&f.eventList, "event", "", "perf `event`s to sample, separated by commas (default: cycles, or cpu-clock where there is none)")
 	flags.BoolVar(&f.sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
+	f.given = flags.Changed
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
@@ -55,7 +57,7 @@ func (f *profileFlags) check() (err error) {
 		return usage("--event names perf's events; dtrace samples by time alone")
 	case f.sampler == "perf" && f.sudo:
 		return usage("--sudo is for dtrace; perf needs no root where kernel.perf_event_paranoid allows it")
-	case f.frequency <= 0 || f.frequency > maxFrequency:
+	case f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency):
 		return usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
 	case f.delay < 0 || f.length < 0:
 		return usage("--delay and --length can't be negative")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/jvm"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -34,10 +35,11 @@ func (r *run) startSampler(pid int) (recording, error) {
 	if r.own.sampler == "dtrace" {
 		return r.startDTrace("")
 	}
+	hertz, note := r.frequency(r.own.events)
 	perf, err := sampler.StartPerf(context.Background(), sampler.Options{
-		Events: r.own.events, Frequency: r.own.frequency, PID: pid, Dir: r.dir})
+		Events: r.own.events, Frequency: hertz, PID: pid, Dir: r.dir})
 	if err == nil {
-		return &perfRecording{perf}, nil
+		return &perfRecording{perf, note}, nil
 	}
 	if r.own.sampler == "perf" || len(r.own.events) > 0 || !mayTryDTrace(err) {
 		return nil, err
@@ -47,6 +49,16 @@ func (r *run) startSampler(pid int) (recording, error) {
 		return nil, fmt.Errorf("%w (nor can dtrace be used: %s)", err, withoutTool(second))
 	}
 	return rec, nil
+}
+
+// frequency is how often to sample the events: as the user says, or else as this
+// machine can afford. The note says why that is less than usual, if it is.
+func (r *run) frequency(events []string) (hertz int, note string) {
+	if r.own.frequency != 0 {
+		return r.own.frequency, ""
+	}
+	rate := sampler.ChooseRate(events)
+	return rate.Hertz, rate.Note()
 }
 
 // mayTryDTrace tells errors that are perf's own from those that any sampler
@@ -74,19 +86,26 @@ func withoutTool(err error) string {
 	return cause
 }
 
-func (r *run) startDTrace(note string) (recording, error) {
+// startDTrace starts DTrace; whyNotPerf is for the report's notes.
+func (r *run) startDTrace(whyNotPerf string) (recording, error) {
+	hertz, note := r.frequency([]string{"cpu-clock"}) // profile-N is the same timer on Linux
 	d, err := sampler.StartDTrace(context.Background(), sampler.DTraceOptions{
-		Frequency: r.own.frequency, Sudo: r.own.sudo, Dir: r.dir})
+		Frequency: hertz, Sudo: r.own.sudo, Dir: r.dir})
 	if err != nil {
 		return nil, err
 	}
-	return &dtraceRecording{d, note}, nil
+	return &dtraceRecording{d, []string{note, whyNotPerf}}, nil
 }
 
 // A perfRecording is perf.data; its text is made at the end.
-type perfRecording struct{ *sampler.Perf }
+type perfRecording struct {
+	*sampler.Perf
+	note string // of the frequency; may be ""
+}
 
 func (p *perfRecording) tool() string { return "perf" }
+
+func (p *perfRecording) Notes() []string { return said(append(p.Perf.Notes(), p.note)) }
 
 func (p *perfRecording) Lost() int64 { return 0 } // perf's text has it
 
@@ -125,17 +144,16 @@ func (p *perfRecording) wait() {}
 // A dtraceRecording is DTrace's text, which is there as soon as it is stopped.
 type dtraceRecording struct {
 	*sampler.DTrace
-	note string // why it is not perf
+	notes []string // of the frequency, and why it is not perf; may be ""
 }
 
 func (d *dtraceRecording) tool() string { return "dtrace" }
 
-func (d *dtraceRecording) Notes() []string {
-	notes := d.DTrace.Notes()
-	if d.note != "" {
-		notes = append(notes, d.note)
-	}
-	return notes
+func (d *dtraceRecording) Notes() []string { return said(append(d.DTrace.Notes(), d.notes...)) }
+
+// said leaves out empty notes.
+func said(notes []string) []string {
+	return slices.DeleteFunc(notes, func(note string) bool { return note == "" })
 }
 
 func (d *dtraceRecording) save(path string, _ *progress) error {

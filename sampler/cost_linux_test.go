@@ -1,0 +1,49 @@
+package sampler
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"golang.org/x/sys/unix"
+)
+
+// The cost of a sample can be measured wherever events can be opened.
+func TestSampleCost(t *testing.T) {
+	fd, err := openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos)
+	if err != nil {
+		t.Skipf("the kernel lets this user count nothing: %v", err)
+	}
+	unix.Close(fd)
+	// Nothing here asserts a time.
+	for _, events := range [][]string{{"cpu-clock:u"}, {"task-clock", "page-faults"}, {"cycles:P"}, nil} {
+		cost := sampleCost(events)
+		t.Logf("a sample of %v takes %v", events, cost)
+		assert.Positive(t, cost)
+		assert.Less(t, cost, costLength)
+	}
+	assert.Zero(t, sampleCost([]string{"page-faults"}), "unknown")
+	assert.Zero(t, sampleCost([]string{"cpu/event=0x3c/", "cycles"}))
+}
+
+func TestTypicalCost(t *testing.T) {
+	us := func(micros ...int) (gaps []time.Duration) {
+		for _, m := range micros {
+			gaps = append(gaps, time.Duration(m)*time.Microsecond)
+		}
+		return gaps
+	}
+	for _, c := range []struct {
+		gaps    []time.Duration
+		samples int
+		want    int
+	}{
+		{us(20, 21, 1, 1, 22, 1, 1), 3, 21},
+		{us(5000, 20, 1, 21, 22, 23, 1, 1), 5, 22},
+		{us(20), 1, 20},
+		{us(20, 30), 0, 0},
+		{us(20, 30), 3, 0},
+	} {
+		assert.Equal(t, time.Duration(c.want)*time.Microsecond, typicalCost(c.gaps, c.samples), "%v", c)
+	}
+}

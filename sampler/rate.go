@@ -1,0 +1,63 @@
+package sampler
+
+import (
+	"fmt"
+	"time"
+)
+
+// DefaultFrequency is how often gasm samples where that is cheap, per second and
+// CPU: JMH's perfasm and dtraceasm take about as many. It is prime to a machine's
+// other clocks, so that the samples don't always meet the same of its work.
+const DefaultFrequency = 1001
+
+// lowerFrequencies are taken where samples are expensive. They are few and far
+// apart, so that a machine takes the same one each time.
+var lowerFrequencies = []int{301, 101}
+
+// maxShare is the share of a CPU's time that samples may take by default.
+const maxShare = 0.01
+
+// A Rate is how often to sample when the user does not say.
+type Rate struct {
+	Hertz int // per second and CPU
+	// Cost is what a sample takes of the sampled thread's time, one of each event
+	// together; 0 where that can't be measured.
+	Cost time.Duration
+}
+
+// ChooseRate measures what a sample costs and takes the rate that leaves the
+// command 99 % of its time. No events are perf's best, as for StartPerf. It takes
+// 20 ms of one CPU.
+//
+// On hardware a sample is an interrupt of a microsecond or two, and the rate is
+// DefaultFrequency. In a virtual machine cpu-clock's timer leaves the guest
+// several times a sample, and nested ones have 25 us: 2.5 % of all time at
+// 1001 Hz. What an event costs is measured for cycles and cpu-clock, and
+// taken to be the first's for all.
+func ChooseRate(events []string) Rate {
+	return rateFor(sampleCost(events) * time.Duration(max(1, len(events))))
+}
+
+func rateFor(cost time.Duration) Rate {
+	rate := Rate{DefaultFrequency, cost}
+	for _, lower := range lowerFrequencies {
+		if rate.share(rate.Hertz) <= maxShare {
+			break
+		}
+		rate.Hertz = lower
+	}
+	return rate
+}
+
+// share is the share of its time that a thread loses to samples.
+func (r Rate) share(hertz int) float64 { return r.Cost.Seconds() * float64(hertz) }
+
+// Note says why the rate is lower than the default and how to have that; "" if
+// it is not.
+func (r Rate) Note() string {
+	if r.Hertz == DefaultFrequency {
+		return ""
+	}
+	return fmt.Sprintf("sampled at %d Hz: a sample takes %.0f us here, %.1f %% of the time at %d Hz (--frequency %[4]d for that)",
+		r.Hertz, r.Cost.Seconds()*1e6, 100*r.share(DefaultFrequency), DefaultFrequency)
+}
