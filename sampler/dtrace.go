@@ -17,6 +17,11 @@ import (
 	"time"
 )
 
+const (
+	dtraceTries = 3
+	dtracePause = 300 * time.Millisecond // between two of them
+)
+
 // DTraceFile is the name of the file that DTrace's text goes to.
 const DTraceFile = "dtrace.txt"
 
@@ -43,6 +48,24 @@ type DTrace struct {
 // *MissingToolError or *RefusedError where the cause is known; no process is
 // left behind then. The end of ctx kills DTrace.
 func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
+	for try := 1; ; try++ {
+		d, err := startDTraceOnce(ctx, opts)
+		if try == dtraceTries || !isRace(err) {
+			return d, err
+		}
+		time.Sleep(dtracePause)
+	}
+}
+
+// isRace tells the error of a DTrace for Linux that starts in the moment in which
+// another one starts or ends: one in some dozens finds its own BEGIN probe gone.
+func isRace(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "dtrace:::BEGIN: No such file or directory")
+}
+
+// startDTraceOnce gives up at the first refusal.
+func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	tool, err := findDTrace("/usr/sbin/dtrace")
 	if err != nil {
 		return nil, thisHost().missingDTrace("not on PATH")

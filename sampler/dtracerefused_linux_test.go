@@ -165,6 +165,28 @@ func TestDTraceRefusedByKernel(t *testing.T) {
 	check(1051, "no-bpf", "failed to create BPF map 'state': Function not implemented")
 }
 
+// A DTrace that fails because another one starts or ends is started again.
+func TestDTraceRace(t *testing.T) {
+	needDTrace(t)
+	tool, err := exec.LookPath("dtrace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const race = `echo "dtrace: could not enable tracing: Failed to enable dtrace:::BEGIN: No such file or directory" >&2
+		exit 1`
+	tried := filepath.Join(t.TempDir(), "tried")
+	fakeTool(t, "dtrace", fmt.Sprintf(`echo >>%[1]s; [ $(wc -l <%[1]s) -ge 3 ] && exec '%[2]s' "$@"; %[3]s`, tried, tool, race))
+	d := startDTrace(t, DTraceOptions{Frequency: 1021})
+	if err := d.Stop(); err != nil {
+		t.Error(err)
+	}
+	d.Wait()
+
+	fakeTool(t, "dtrace", race)
+	refusedDTrace(t, DTraceOptions{Frequency: 1019}, ReasonKernel, "dtrace: refused by the kernel (could not enable tracing: "+
+		"Failed to enable dtrace:::BEGIN: No such file or directory); it needs a kernel with BPF")
+}
+
 // The script that SystemTap installs prints its usage on stdout.
 func TestDTraceOfSystemTap(t *testing.T) {
 	const script = `echo "$0 invalid option $1"
