@@ -236,6 +236,9 @@ func (b *block) split() {
 		run := span{from: pos, rows: true}
 		for pos < len(data) && rowAt(data, pos) {
 			run.code = run.code || data[pos] == ' ' && pos+3 < len(data) && data[pos+2] == '0' && data[pos+3] == 'x'
+			if run.code {
+				pos += rowsEnd(data[pos:])
+			}
 			pos = lineEnd(data, pos) + 1
 		}
 		run.to = min(pos, len(data))

@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/cpu"
 )
 
 // slowIndex is the index as one line after the other gives it.
@@ -121,4 +123,36 @@ func TestMappedFileShrinks(t *testing.T) {
 		}
 	})
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+// Every line that starts before rowsEnd's offset is a row, and where there is
+// enough text behind it, a line that is none starts right behind the '\n' there.
+func TestRowsEnd(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	found := 0
+	for range 20000 {
+		data := make([]byte, random.IntN(200))
+		for i := range data {
+			data[i] = "  \n  \n  \nx"[random.IntN(9+random.IntN(2))]
+		}
+		first := len(data) // the '\n' in front of the first line that is no row
+		for i := range data {
+			if data[i] == '\n' && i+2 < len(data) && !rowAt(data, i+1) {
+				first = i
+				break
+			}
+		}
+		got := rowsEnd(data)
+		require.LessOrEqual(t, got, first, "%q", data)
+		if got > 0 && got < first {
+			require.Less(t, len(data)-got, 34, "%q", data)
+		}
+		if got == first && first > 0 {
+			found++
+		}
+	}
+	t.Logf("found %d", found)
+	if runtime.GOARCH == "amd64" && cpu.X86.HasAVX2 {
+		assert.Greater(t, found, 1000)
+	}
 }
