@@ -55,6 +55,9 @@ func (s *setup) writeFile(name string, write func(io.Writer) error) (path string
 	if err = write(b); err == nil {
 		err = b.Flush()
 	}
+	if err == nil {
+		err = f.Sync() // not while it is measured
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(path)
 		return "", fmt.Errorf("writing %s: %w", path, err)

@@ -43,7 +43,7 @@ type block struct {
 }
 
 // A span is a part of a block's data: one line without its end, or a run of
-// lines that are empty or start with two blanks.
+// lines that are rows (empty, or two blanks in front) or idle.
 type span struct {
 	from, to int
 	rows     bool
@@ -226,22 +226,31 @@ func (br *blockReader) more(b *block, n int64) error {
 // split finds the spans.
 func (b *block) split() {
 	data := b.data
+	run := span{rows: true} // what is not in the spans yet
 	for pos := 0; pos < len(data); {
-		if !rowAt(data, pos) {
-			end := lineEnd(data, pos)
-			b.spans = append(b.spans, span{from: pos, to: end})
-			pos = end + 1
-			continue
-		}
-		run := span{from: pos, rows: true}
-		for pos < len(data) && rowAt(data, pos) {
+		if rowAt(data, pos) {
 			run.code = run.code || data[pos] == ' ' && pos+3 < len(data) && data[pos+2] == '0' && data[pos+3] == 'x'
 			if run.code {
 				pos += rowsEnd(data[pos:])
 			}
 			pos = lineEnd(data, pos) + 1
+			continue
 		}
-		run.to = min(pos, len(data))
+		end := lineEnd(data, pos)
+		if !idle(data[pos:end]) {
+			b.add(run, pos)
+			b.spans = append(b.spans, span{from: pos, to: end})
+			run = span{from: end + 1, rows: true}
+		}
+		pos = end + 1
+	}
+	b.add(run, len(data))
+}
+
+// add adds a run, if there is anything in it.
+func (b *block) add(run span, to int) {
+	if run.from < to {
+		run.to = to
 		b.spans = append(b.spans, run)
 	}
 }

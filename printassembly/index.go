@@ -167,6 +167,9 @@ func (x *indexer) line(line []byte) {
 	if len(line) < 4 && (x.wants == "" || len(line) == 0) { // a class may have a short name
 		return
 	}
+	if idle(line) {
+		return
+	}
 	switch c := line[0]; {
 	case c == ' ':
 		x.indented(line)
@@ -174,7 +177,7 @@ func (x *indexer) line(line []byte) {
 		x.tag(line)
 	case c == '[':
 		x.mark(line)
-	case (c == '-' || c == '=') && x.wants == "": // the interpreter's rulers
+	case (c == '-' || c == '=') && x.wants == "": // no header's text
 	case x.wants != "":
 		x.headerText(line)
 	case bytes.HasPrefix(line, []byte("Compiled method (")):
@@ -243,6 +246,40 @@ func (x *indexer) tag(line []byte) {
 	default:
 		x.wants = ""
 	}
+}
+
+// idle tells lines that mean nothing to the index, wherever they stand. It is for
+// those that are many: whoever splits the log leaves them out.
+func idle(line []byte) bool {
+	if len(line) < 4 {
+		return false
+	}
+	switch line[0] {
+	case ' ': // "total in heap", "main code", "stub code" are not
+		return line[1] != ' ' && line[1] != 't' && string(line[1:3]) != "ma" && string(line[1:3]) != "st"
+	case '[':
+		return line[1] != 'M' // as in [MachCode]
+	case '-', '=':
+		return line[2] == line[0] && (line[1] == line[0] || line[1] == ' ') // rulers, and "- - - [END] - - -"
+	case '<':
+		name := line[1:]
+		if i := bytes.IndexByte(name, ' '); i >= 0 {
+			name = name[:i]
+		}
+		return idleTag(name)
+	}
+	return false
+}
+
+// idleTag knows the names of what LogCompilation has the most of within a <task>,
+// with neither a stamp nor a name of ours.
+func idleTag(name []byte) bool {
+	switch string(name) {
+	case "bc", "branch", "call", "dependency", "inline_fail", "inline_success", "intrinsic", "klass", "loop", "/loop>",
+		"loop_tree>", "/loop_tree>", "method", "type", "/print_nmethod>":
+		return true
+	}
+	return false
 }
 
 func (x *indexer) headerText(line []byte) {
