@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -45,10 +46,13 @@ func (m *CodeMap) install(i int32) {
 	}
 	m.lo, m.hi = min(m.lo, b.Lo), max(m.hi, b.Hi)
 	for page := b.Lo >> pageBits; page <= (b.Hi-1)>>pageBits; page++ {
-		for _, j := range m.pages[page] {
+		for _, j := range slices.Backward(m.pages[page]) {
 			old := &m.blobs[j]
 			if old.Kind.Java() && old.Lo < b.Hi && b.Lo < old.Hi {
 				m.ends[j] = min(m.ends[j], b.UptimeMillis)
+			}
+			if old.Lo <= b.Lo && b.Hi <= old.Hi && old.UptimeMillis <= b.UptimeMillis {
+				break // it ended what was there before it
 			}
 		}
 		m.pages[page] = append(m.pages[page], i)
