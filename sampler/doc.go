@@ -13,6 +13,9 @@
 //     [DTrace.Stop] ends that, and dtracecopy.go saves what it prints.
 //   - dtracetext.go reads that text: a [DTraceReader], for JMH's dtraceasm too.
 //
+// How often to sample is the caller's choice; [ChooseRate] (rate.go, and
+// cost_linux.go for what a sample costs) makes it for a user who does not say.
+//
 // [NewReader] takes the reader that a text looks like. textreader.go is what the
 // two have in common: text is parsed in chunks, side by side, and its records
 // come in the text's order.
@@ -91,6 +94,8 @@
 //     the samples until then in the file.
 //   - Samples that found no room in its buffers (4 MB per CPU) are told of on
 //     stderr, while it samples: [DTrace.Lost].
+//   - A DTrace for Linux that starts while another one starts or ends may find its
+//     own BEGIN probe gone (about one in 25 did here). It is started again.
 //   - Linux has no profile probe above 5000 Hz. Another frequency than asked for
 //     is not taken, DTrace refuses.
 //   - SystemTap installs a script of the same name, which prints its usage on
