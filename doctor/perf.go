@@ -150,11 +150,9 @@ func (t *perfTrial) check() (Finding, samplerResult) {
 // checkRate tells what a sample costs, and how often a profile therefore samples.
 func checkRate(rate sampler.Rate) Finding {
 	c := Finding{Area: "perf", Name: "sample cost", Status: OK,
-		Text: fmt.Sprintf("a sample takes %.1f us: %d a second by default", rate.Cost.Seconds()*1e6, rate.Hertz)}
+		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default", rate.Cost.Seconds()*1e6, rate.Hertz)}
 	if rate.Hertz < sampler.DefaultFrequency {
-		c.Status = Note
-		c.Text += fmt.Sprintf(", not %d, to take at most 1 %% of the time", sampler.DefaultFrequency)
-		c.Mend = fmt.Sprintf("gasm profile --frequency %d ...", sampler.DefaultFrequency)
+		c.Text += fmt.Sprintf(", not %d, to take less than 1 %% of the time (--frequency has the last word)", sampler.DefaultFrequency)
 	}
 	return c
 }

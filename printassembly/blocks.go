@@ -26,6 +26,10 @@ const blockSize = 2 << 20
 // is read.
 const lineRoom = 64 << 10
 
+// maxLine is longer than any line of HotSpot's: a longer one is a hole in the
+// file, or a log that is none. It is not held in memory.
+const maxLine = 4 << 20
+
 // maxReaders bounds the goroutines that split blocks: the indexer takes no more
 // than some GB/s.
 const maxReaders = 8
@@ -188,14 +192,23 @@ func (br *blockReader) mapLines(b *block, to int64) bool {
 	return true
 }
 
-// readLines reads the same into memory.
+// readLines reads the same into memory, of a last line that is longer than
+// maxLine a part.
 func (br *blockReader) readLines(b *block, to int64) error {
 	if err := br.more(b, to-b.at); err != nil {
 		return err
 	}
-	for end := to; end < br.size && b.data[len(b.data)-1] != '\n'; end = b.at + int64(len(b.data)) {
+	if b.at > 0 && bytes.IndexByte(b.data[:len(b.data)-1], '\n') < 0 {
+		return nil // no line starts here
+	}
+	own := len(b.data)
+	for step := int64(1 << 12); b.data[len(b.data)-1] != '\n' && len(b.data)-own < maxLine; step *= 2 {
 		have := len(b.data)
-		if err := br.more(b, min(br.size-end, 1<<12)); err != nil {
+		n := min(br.size-b.at-int64(have), step, maxLine)
+		if n == 0 {
+			break
+		}
+		if err := br.more(b, n); err != nil {
 			return err
 		}
 		if nl := bytes.IndexByte(b.data[have:], '\n'); nl >= 0 {

@@ -101,6 +101,32 @@ func TestBlockLines(t *testing.T) {
 	}
 }
 
+// A hole in the file, as a crash may leave it, is one line of 300 MB, which is
+// neither held in memory nor looked at again and again.
+func TestHole(t *testing.T) {
+	log := readCapture(t, "jdk11-lean-none")
+	half := bytes.LastIndex(log[:len(log)/2], []byte("\n<writer")) + 1
+	path := filepath.Join(t.TempDir(), "asm.log")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	defer file.Close()
+	const hole = 300 << 20
+	for at, part := range map[int][]byte{0: log[:half], half + hole: append([]byte{'\n'}, log[half:]...)} {
+		_, err := file.WriteAt(part, int64(at))
+		require.NoError(t, err)
+	}
+	want, err := readIndex(bytes.NewReader(log), int64(len(log)), path)
+	require.NoError(t, err)
+	got, err := readIndex(file, int64(len(log))+hole+1, path)
+	require.NoError(t, err)
+	require.Len(t, got.Blobs, len(want.Blobs))
+	for i := range got.Blobs {
+		assert.Equal(t, want.Blobs[i].Name, got.Blobs[i].Name)
+		assert.Equal(t, want.Blobs[i].Lo, got.Blobs[i].Lo)
+	}
+	assert.False(t, got.Cut)
+}
+
 // A file that becomes shorter while it is read is an error, not a hang.
 func TestBlocksOfShorterFile(t *testing.T) {
 	text := strings.Repeat("x\n", blockSize/4)

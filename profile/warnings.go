@@ -18,8 +18,12 @@ func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 		}
 		n := float64(a.Profiled)
 		if a.Profiled > 0 && a.Profiled < 500 {
-			say("only %d samples in the profile: a share of 10%% is good to ±%.0f points; let it run longer",
-				a.Profiled, math.Ceil(196*math.Sqrt(0.09/n)))
+			samples := "samples"
+			if a.Profiled == 1 {
+				samples = "sample"
+			}
+			say("only %d %s in the profile: a share of 10%% is good to ±%.0f points; let it run longer",
+				a.Profiled, samples, math.Ceil(196*math.Sqrt(0.09/n)))
 		}
 		if share := float64(a.Unresolved) / n; share > 0.02 {
 			say("%.1f%% of the profile is at addresses that neither the log nor the sampler knows", 100*share)

@@ -18,17 +18,13 @@ const (
 	costLength       = 20 * time.Millisecond
 )
 
-// sampleCost measures what a sample of the first event costs: a thread of ours
-// looks at the clock all the time, and sees how long it could not. 0 is unknown.
-func sampleCost(events []string) time.Duration {
+// sampleCost measures what a sample of cycles or of cpu-clock costs: a thread of
+// ours looks at the clock all the time, and sees how long it could not. 0 is
+// unknown.
+func sampleCost(event string) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	name := "cycles"
-	if len(events) > 0 {
-		name = parseEvent(events[0]).name
-	}
-	switch name {
-	case "cycles", "cpu-cycles":
+	if isCycles(event) {
 		fd, err := openCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, costPeriodCycles)
 		if err == nil {
 			return measureCost(fd, costPeriodCycles)
@@ -36,9 +32,6 @@ func sampleCost(events []string) time.Duration {
 		if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENODEV) {
 			return 0
 		}
-	case "cpu-clock", "task-clock":
-	default:
-		return 0
 	}
 	// Also where there is no cycles counter: perf takes cpu-clock then.
 	fd, err := openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos)

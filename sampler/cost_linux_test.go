@@ -16,14 +16,14 @@ func TestSampleCost(t *testing.T) {
 	}
 	unix.Close(fd)
 	// Nothing here asserts a time.
-	for _, events := range [][]string{{"cpu-clock:u"}, {"task-clock", "page-faults"}, {"cycles:P"}, nil} {
-		cost := sampleCost(events)
-		t.Logf("a sample of %v takes %v", events, cost)
-		assert.Positive(t, cost)
-		assert.Less(t, cost, costLength)
+	for _, events := range [][]string{{"cpu-clock:u"}, {"page-faults", "task-clock"}, {"cycles:P", "cpu-clock"}, nil} {
+		rate := ChooseRate(events)
+		t.Logf("%v: %+v", events, rate)
+		assert.Positive(t, rate.Cost)
+		assert.Less(t, rate.Cost, costLength)
+		assert.Equal(t, len(events) == 2 && events[0] != "page-faults", rate.Timers == 2)
 	}
-	assert.Zero(t, sampleCost([]string{"page-faults"}), "unknown")
-	assert.Zero(t, sampleCost([]string{"cpu/event=0x3c/", "cycles"}))
+	assert.Equal(t, Rate{Hertz: DefaultFrequency}, ChooseRate([]string{"page-faults", "cpu/event=0x3c/"}), "unknown")
 }
 
 func TestTypicalCost(t *testing.T) {

@@ -275,6 +275,7 @@ func (p *Perf) describe(refused *RefusedError) {
 	if err != nil {
 		p.notes = append(p.notes, fmt.Sprintf("can't tell whether perf samples something else than %s: %v", p.Event(), err))
 	}
+	asked := slices.ContainsFunc(p.events, func(text string) bool { return parseEvent(text).userOnly })
 	noCycles := p.replaceCycles(opened) || refused != nil && p.Event() == "cpu-clock"
 	switch {
 	case noCycles:
@@ -286,7 +287,6 @@ func (p *Perf) describe(refused *RefusedError) {
 
 	isUserOnly := func(e openedEvent) bool { return e.userOnly }
 	p.kernel = !slices.ContainsFunc(opened, isUserOnly)
-	asked := slices.ContainsFunc(p.events, func(text string) bool { return parseEvent(text).userOnly })
 	if !p.kernel && !asked {
 		p.notes = append(p.notes, "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
 	}

@@ -20,9 +20,11 @@ const maxShare = 0.01
 // A Rate is how often to sample when the user does not say.
 type Rate struct {
 	Hertz int // per second and CPU
-	// Cost is what a sample takes of the sampled thread's time, one of each event
-	// together; 0 where that can't be measured.
+	// Cost is what a sample takes of the sampled thread's time, 0 where that can't
+	// be measured.
 	Cost time.Duration
+	// Timers is how many of the events sample by time, each of which costs that.
+	Timers int
 }
 
 // ChooseRate measures what a sample costs and takes the rate that leaves the
@@ -32,14 +34,30 @@ type Rate struct {
 // On hardware a sample is an interrupt of a microsecond or two, and the rate is
 // DefaultFrequency. In a virtual machine cpu-clock's timer leaves the guest
 // several times a sample, and nested ones have 25 us: 2.5 % of all time at
-// 1001 Hz. What an event costs is measured for cycles and cpu-clock, and
-// taken to be the first's for all.
+// 1001 Hz. That of events that do not go on with time, as page-faults, is not
+// measured.
 func ChooseRate(events []string) Rate {
-	return rateFor(sampleCost(events) * time.Duration(max(1, len(events))))
+	timers := []string{"cycles"}
+	if len(events) > 0 {
+		timers = nil
+	}
+	for _, text := range events {
+		if name := parseEvent(text).name; isCycles(name) || isClock(name) {
+			timers = append(timers, name)
+		}
+	}
+	if len(timers) == 0 {
+		return rateFor(0, 0)
+	}
+	return rateFor(sampleCost(timers[0]), len(timers))
 }
 
-func rateFor(cost time.Duration) Rate {
-	rate := Rate{DefaultFrequency, cost}
+func isCycles(event string) bool { return event == "cycles" || event == "cpu-cycles" }
+
+func isClock(event string) bool { return event == "cpu-clock" || event == "task-clock" }
+
+func rateFor(cost time.Duration, timers int) Rate {
+	rate := Rate{DefaultFrequency, cost, timers}
 	for _, lower := range lowerFrequencies {
 		if rate.share(rate.Hertz) <= maxShare {
 			break
@@ -50,7 +68,9 @@ func rateFor(cost time.Duration) Rate {
 }
 
 // share is the share of its time that a thread loses to samples.
-func (r Rate) share(hertz int) float64 { return r.Cost.Seconds() * float64(hertz) }
+func (r Rate) share(hertz int) float64 {
+	return r.Cost.Seconds() * float64(r.Timers) * float64(hertz)
+}
 
 // Note says why the rate is lower than the default and how to have that; "" if
 // it is not.
@@ -58,6 +78,10 @@ func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
 	}
-	return fmt.Sprintf("sampled at %d Hz: a sample takes %.0f us here, %.1f %% of the time at %d Hz (--frequency %[4]d for that)",
-		r.Hertz, r.Cost.Seconds()*1e6, 100*r.share(DefaultFrequency), DefaultFrequency)
+	sample := "a sample's interrupt takes"
+	if r.Timers > 1 {
+		sample = fmt.Sprintf("the interrupts of a sample of %d events take", r.Timers)
+	}
+	return fmt.Sprintf("sampled at %d Hz: %s %.0f us here, %.1f %% of the time at %d Hz (--frequency %[5]d for that)",
+		r.Hertz, sample, float64(r.Timers)*r.Cost.Seconds()*1e6, 100*r.share(DefaultFrequency), DefaultFrequency)
 }
