@@ -64,6 +64,11 @@ func (f *profileFlags) check() (err error) {
 	case (f.delay > 0 || f.length > 0) && (f.windowStart != "" || f.windowEnd != ""):
 		return usage("--delay/--length and --window-start/--window-end say two different windows; use one pair")
 	}
+	for _, event := range f.events {
+		if err := checkEvent(event); err != nil {
+			return err
+		}
+	}
 	if f.windowStart != "" {
 		if f.start, err = regexp.Compile(f.windowStart); err != nil {
 			return usage("--window-start: %v", err)
@@ -72,6 +77,24 @@ func (f *profileFlags) check() (err error) {
 	if f.windowEnd != "" {
 		if f.end, err = regexp.Compile(f.windowEnd); err != nil {
 			return usage("--window-end: %v", err)
+		}
+	}
+	return nil
+}
+
+// checkEvent refuses what perf takes and gasm would misunderstand: groups, and
+// terms by which an event goes by another name or frequency than gasm's.
+func checkEvent(event string) error {
+	if strings.ContainsAny(event, "{}") {
+		return usage("--event has a group in braces (%s); name its events, separated by commas", event)
+	}
+	_, terms, _ := strings.Cut(event, "/")
+	for term := range strings.SplitSeq(terms, ",") {
+		switch name, _, _ := strings.Cut(term, "="); name {
+		case "freq", "period":
+			return usage("--event %s: gasm samples all events at one frequency; say it by --frequency", event)
+		case "name":
+			return usage("--event %s: name the event as perf list does, without name=", event)
 		}
 	}
 	return nil
