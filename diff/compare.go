@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // Options say what is a change worth showing.
@@ -117,7 +119,7 @@ func (r *Result) note(a, b *Trial) {
 			r.Notes = append(r.Notes, text)
 		}
 	}
-	if a.Event != b.Event && !(isTimer(a.Event) && isTimer(b.Event)) {
+	if a.Event != b.Event && !(sampler.ByClock(a.Event) && sampler.ByClock(b.Event)) {
 		say("A has samples of " + a.Event + ", B of " + b.Event + ": shares of one are not shares of the other")
 	}
 	if r.A.Selection != r.B.Selection {
@@ -128,10 +130,6 @@ func (r *Result) note(a, b *Trial) {
 		say("the instructions of A and B are written in different ways (another processor, or --intel-syntax), so the code is not compared")
 	}
 }
-
-// isTimer tells events that sample by the clock: cpu-clock, and at any frequency
-// DTrace's profile-1001.
-func isTimer(event string) bool { return event == "cpu-clock" || strings.HasPrefix(event, "profile-") }
 
 // withoutFrames is a copy without frames.
 func (t *Trial) withoutFrames() *Trial {

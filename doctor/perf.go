@@ -44,8 +44,10 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 
 	sampling, result := best.check()
 	result.checks = append([]Finding{found, sampling}, result.checks...)
-	if rate := sampler.ChooseRate(nil); best.err == nil && rate.Cost > 0 {
-		result.checks = append(result.checks, checkRate(rate))
+	if best.err == nil {
+		if rate := sampler.ChooseRate(nil); rate.Cost > 0 {
+			result.checks = append(result.checks, checkRate(rate))
+		}
 	}
 	var missing *sampler.MissingToolError
 	if errors.As(best.err, &missing) {

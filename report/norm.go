@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // A normal turns samples of one event into an amount per operation.
@@ -15,14 +17,14 @@ type normal struct {
 	unit     string // "ns", "samples per 1000 operations"
 }
 
-// timeEvents are sampled as often as time passes while the CPU works: by the
-// clock, or, with a frequency, by an event that goes on like it.
-var timeEvents = []string{"cpu-clock", "task-clock", "cycles", "cpu-cycles", "ref-cycles", "bus-cycles"}
+// cycleEvents go on like the clock while the CPU works: with a frequency they are
+// sampled as often as time passes.
+var cycleEvents = []string{"cycles", "cpu-cycles", "ref-cycles", "bus-cycles"}
 
 // SampleNanos is the CPU time that a sample of an event stands for, in ns; 0
 // where it is none: a page fault, or any event without a known frequency (Hz).
 func SampleNanos(event string, frequency int) float64 {
-	if frequency <= 0 || !slices.Contains(timeEvents, event) && !strings.HasPrefix(event, "profile-") {
+	if frequency <= 0 || !sampler.ByClock(event) && !slices.Contains(cycleEvents, event) {
 		return 0
 	}
 	return 1e9 / float64(frequency)

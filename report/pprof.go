@@ -10,6 +10,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // WritePprof writes the profiles of one builder, one per trial, as one gzipped profile of pprof: what 'go tool pprof',
@@ -164,9 +165,8 @@ func clockRate(event string, frequency int) (hz int, ok bool) {
 		if hz, err := strconv.Atoi(strings.TrimSuffix(rate, "hz")); err == nil && hz > 0 {
 			return hz, true
 		}
-		return frequency, true
 	}
-	return frequency, event == "cpu-clock" || event == "task-clock"
+	return frequency, sampler.ByClock(event)
 }
 
 // Brackets tell pprof that a mapping is no file that it could look for symbols in.

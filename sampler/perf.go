@@ -309,7 +309,7 @@ func (p *Perf) replaceCycles(opened []openedEvent) bool {
 		return false
 	}
 	for i, text := range p.events {
-		if name := parseEvent(text).name; name == "cycles" || name == "cpu-cycles" {
+		if isCycles(parseEvent(text).name) {
 			p.events[i] = "cpu-clock"
 		}
 	}

@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -42,7 +43,7 @@ func ChooseRate(events []string) Rate {
 		timers = nil
 	}
 	for _, text := range events {
-		if name := parseEvent(text).name; isCycles(name) || isClock(name) {
+		if name := parseEvent(text).name; isCycles(name) || ByClock(name) {
 			timers = append(timers, name)
 		}
 	}
@@ -54,7 +55,11 @@ func ChooseRate(events []string) Rate {
 
 func isCycles(event string) bool { return event == "cycles" || event == "cpu-cycles" }
 
-func isClock(event string) bool { return event == "cpu-clock" || event == "task-clock" }
+// ByClock tells the events that are sampled by a CPU's clock: perf's cpu-clock and
+// task-clock, and at any frequency DTrace's profile-1001.
+func ByClock(event string) bool {
+	return event == "cpu-clock" || event == "task-clock" || strings.HasPrefix(event, "profile-")
+}
 
 func rateFor(cost time.Duration, timers int) Rate {
 	rate := Rate{DefaultFrequency, cost, timers}
