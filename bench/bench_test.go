@@ -93,12 +93,16 @@ func TestParseResult(t *testing.T) {
 	assert.ErrorContains(t, err, `the program's result is ""`)
 }
 
-func TestParseScore(t *testing.T) {
-	score, err := parseScore([]byte(`[{"benchmark": "x", "primaryMetric": {"score": 512.5, "scoreUnit": "ns/op"}}]`))
+func TestParseScores(t *testing.T) {
+	mean, err := parseScores([]byte(`[{"benchmark": "x", "primaryMetric": {"score": 512.5, "scoreUnit": "ns/op"}}]`), 1)
 	require.NoError(t, err)
-	assert.Equal(t, 512.5, score)
-	for _, bad := range []string{`[]`, `[{"primaryMetric": {"score": 1, "scoreUnit": "ops/s"}}]`, `{`} {
-		_, err := parseScore([]byte(bad))
+	assert.InEpsilon(t, 512.5, mean, 1e-9)
+	two := `[{"primaryMetric": {"score": 20, "scoreUnit": "ns/op"}}, {"primaryMetric": {"score": 500, "scoreUnit": "ns/op"}}]`
+	mean, err = parseScores([]byte(two), 2)
+	require.NoError(t, err)
+	assert.InEpsilon(t, 100.0, mean, 1e-9)
+	for _, bad := range []string{`[]`, two, `[{"primaryMetric": {"score": 1, "scoreUnit": "ops/s"}}]`, `{`} {
+		_, err := parseScores([]byte(bad), 1)
 		assert.Error(t, err, bad)
 	}
 }

@@ -6,13 +6,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
 )
 
-// steadyBenchmark is compute-bound, in one method, and its score hardly moves.
-const steadyBenchmark = `VectorSum\.sum`
+// steadyBenchmarks are bound by the CPU: one loop over memory in the first-level
+// cache, one of arithmetic alone.
+var steadyBenchmarks = []string{`VectorSum\.sum`, `MathLog\.`}
+
+// steadyForks is how many JVMs there are to a score. From one JVM to the next a
+// score moves by two percent, by where code and data come to lie.
+const steadyForks = 2
 
 func (s *setup) needJMH() error {
 	if err := s.needJDK(); err != nil {
@@ -27,21 +33,22 @@ func (s *setup) needJMH() error {
 	return nil
 }
 
-// jmh is the command line of a run with so many measured iterations.
-func (s *setup) jmh(j jdk, iterations int64, more ...string) []string {
-	length, warmups := "1", "5"
+// jmh is the command line of a run of so many JVMs for each benchmark, each with
+// two seconds of warm-up and so many measured ones.
+func (s *setup) jmh(j jdk, forks, iterations int64, more ...string) []string {
+	length := "1"
 	if s.short {
-		length, warmups = "300ms", "2"
+		length = "300ms"
 	}
-	return append([]string{j.tool("java"), "-jar", s.jar, "-f", "1", "-wi", warmups, "-w", length,
-		"-i", fmt.Sprint(iterations), "-r", length, steadyBenchmark}, more...)
+	return append([]string{j.tool("java"), "-jar", s.jar, "-f", fmt.Sprint(forks), "-wi", "2", "-w", length,
+		"-i", fmt.Sprint(iterations), "-r", length}, more...)
 }
 
 func (s *setup) underGasm(argv []string) []string {
 	return append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--"}, argv...)
 }
 
-// A contender is a way to run JMH, and its scores.
+// A contender is a way to run JMH, and its scores, one a round.
 type contender struct {
 	name   string
 	before []string // of the java command
@@ -63,7 +70,6 @@ func steady(ctx context.Context, s *setup) ([]figure, error) {
 		contenders := []*contender{
 			{name: "plain"},
 			{name: "gasm", before: append(profile[:len(profile):len(profile)], "--"), goal: "within 1 %"},
-			{name: "gasm --frequency 1001", before: append(profile[:len(profile):len(profile)], "--frequency", "1001", "--")},
 		}
 		if needTool("perf") == nil {
 			contenders = append(contenders, &contender{name: "perf record -F 1001", before: []string{
@@ -87,7 +93,7 @@ func steady(ctx context.Context, s *setup) ([]figure, error) {
 
 func steadyFigures(j jdk, contenders []*contender) []figure {
 	plain := contenders[0].scores
-	figures := []figure{{j.label() + ", plain", plain, unit{"%.1f ns", 1}, ""}}
+	figures := []figure{{j.label() + ", plain, geometric mean", plain, unit{"%.0f ns", 1}, ""}}
 	for _, c := range contenders[1:] {
 		slower := ratios(c.scores, plain)
 		for i := range slower {
@@ -98,24 +104,25 @@ func steadyFigures(j jdk, contenders []*contender) []figure {
 	return figures
 }
 
-// score runs JMH behind some words and returns the time per operation that it
-// measured.
+// score runs JMH behind some words and returns the geometric mean of the times
+// per operation that it measured.
 func (s *setup) score(ctx context.Context, j jdk, before []string) (float64, error) {
 	file := filepath.Join(s.dir, "score.json")
 	defer os.Remove(file)
-	argv := append(before[:len(before):len(before)], s.jmh(j, s.size(10, 2), "-rf", "json", "-rff", file)...)
-	if _, err := run(ctx, argv, nil); err != nil {
+	jmh := s.jmh(j, s.size(steadyForks, 1), s.size(3, 2), append([]string{"-rf", "json", "-rff", file}, steadyBenchmarks...)...)
+	if _, err := run(ctx, append(before[:len(before):len(before)], jmh...), nil); err != nil {
 		return 0, err
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return 0, fmt.Errorf("JMH left no scores: %w", err)
 	}
-	return parseScore(text)
+	return parseScores(text, len(steadyBenchmarks))
 }
 
-// parseScore reads the score of the only benchmark in JMH's JSON.
-func parseScore(text []byte) (float64, error) {
+// parseScores returns the geometric mean of the scores in JMH's JSON, of so many
+// benchmarks: of two such means the ratio is the mean of the ratios.
+func parseScores(text []byte, benchmarks int) (float64, error) {
 	var results []struct {
 		PrimaryMetric struct {
 			Score     float64
@@ -125,10 +132,17 @@ func parseScore(text []byte) (float64, error) {
 	if err := json.Unmarshal(text, &results); err != nil {
 		return 0, fmt.Errorf("JMH's scores: %w", err)
 	}
-	if len(results) != 1 || results[0].PrimaryMetric.ScoreUnit != "ns/op" {
-		return 0, fmt.Errorf("JMH's scores are not one in ns/op: %+v", results)
+	if len(results) != benchmarks {
+		return 0, fmt.Errorf("JMH has %d scores instead of %d", len(results), benchmarks)
 	}
-	return results[0].PrimaryMetric.Score, nil
+	logs := 0.0
+	for _, r := range results {
+		if r.PrimaryMetric.ScoreUnit != "ns/op" {
+			return 0, fmt.Errorf("JMH's scores are not in ns/op: %+v", results)
+		}
+		logs += math.Log(r.PrimaryMetric.Score)
+	}
+	return math.Exp(logs / float64(benchmarks)), nil
 }
 
 // latency is how long one waits for a report: from the command's last line to
@@ -137,11 +151,11 @@ func latency(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
 	}
-	iterations := s.size(25, 2)
+	iterations := s.size(28, 2)
 	var all []figure
 	for _, j := range s.jdks {
 		s.say("%s, %d measured iterations", j.label(), iterations)
-		waited, lasted, err := afterLastLine(ctx, s.underGasm(s.jmh(j, iterations)))
+		waited, lasted, err := afterLastLine(ctx, s.underGasm(s.jmh(j, 1, iterations, steadyBenchmarks[0])))
 		if err != nil {
 			return all, err
 		}

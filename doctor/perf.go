@@ -154,7 +154,8 @@ func checkRate(rate sampler.Rate) Finding {
 	c := Finding{Area: "perf", Name: "sample cost", Status: OK,
 		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default", rate.Cost.Seconds()*1e6, rate.Hertz)}
 	if rate.Hertz < sampler.DefaultFrequency {
-		c.Text += fmt.Sprintf(", not %d, to take less than 1 %% of the time (--frequency has the last word)", sampler.DefaultFrequency)
+		c.Text += fmt.Sprintf(", not %d, to take less than %.1f %% of the time (--frequency has the last word)",
+			sampler.DefaultFrequency, 100*sampler.MaxShare)
 	}
 	return c
 }

@@ -33,7 +33,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.StringVar(&f.sampler, "sampler", "auto", "`sampler` to use: auto (perf, else dtrace), perf or dtrace")
-	flags.IntVar(&f.frequency, "frequency", 0, "samples per second and CPU, in `Hz` (default: 1001, or less where that takes more than 1 % of the time)")
+	flags.IntVar(&f.frequency, "frequency", 0, "samples per second and CPU, in `Hz` (default: 1001, or 201 or 101 where that takes more than 0.6 % of the time)")
 	flags.StringVar(&f.eventList, "event", "", "perf `event`s to sample, separated by commas (default: cycles, or cpu-clock where there is none)")
 	flags.BoolVar(&f.sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
