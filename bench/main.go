@@ -1,7 +1,7 @@
 // Command bench measures every performance figure that the project claims and
 // prints it beside its goal:
 //
-//	make bench                                  all of them, for PERFORMANCE.md (20 minutes)
+//	make bench                                  all of them, for PERFORMANCE.md (30 minutes)
 //	go run ./bench -only log-hsdis,log-hex      some
 //	go run ./bench -only warmup -java HOME      with one JDK
 //	go run ./bench -short                       whether all of them work (2 minutes)
@@ -20,7 +20,7 @@
 //	memory     what a report needs more for an hour of samples than for a minute
 //	small      a report of a small capture, from start to exit
 //	warmup     a compile-heavy program: plain, under gasm, and with the flags of JMH's perfasm
-//	steady     the score of a JMH benchmark under gasm against the score without
+//	steady     the scores of two JMH benchmarks under gasm against those without
 //	latency    from the last output of a JMH run under gasm to gasm's exit
 //
 // The table goes to stdout, what is being done to stderr. All files are in one
