@@ -152,10 +152,11 @@ func (t *perfTrial) check() (Finding, samplerResult) {
 // checkRate tells what a sample costs, and how often a profile therefore samples.
 func checkRate(rate sampler.Rate) Finding {
 	c := Finding{Area: "perf", Name: "sample cost", Status: OK,
-		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default", rate.Cost.Seconds()*1e6, rate.Hertz)}
+		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default, %.1f %% of the time",
+			rate.Cost.Seconds()*1e6, rate.Hertz, 100*rate.Share(rate.Hertz))}
 	if rate.Hertz < sampler.DefaultFrequency {
-		c.Text += fmt.Sprintf(", not %d, to take less than %.1f %% of the time (--frequency has the last word)",
-			sampler.DefaultFrequency, 100*sampler.MaxShare)
+		c.Text += fmt.Sprintf(" (--frequency %d would take %.1f %%)",
+			sampler.DefaultFrequency, 100*rate.Share(sampler.DefaultFrequency))
 	}
 	return c
 }

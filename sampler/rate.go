@@ -15,9 +15,9 @@ const DefaultFrequency = 1001
 // apart, so that a machine takes the same one each time.
 var lowerFrequencies = []int{201, 101}
 
-// MaxShare is the share of a CPU's time that samples may take by default. With
+// maxShare is the share of a CPU's time that samples may take by default. With
 // what else capturing costs, a steady program loses less than 1 %.
-const MaxShare = 0.006
+const maxShare = 0.006
 
 // A Rate is how often to sample when the user does not say.
 type Rate struct {
@@ -29,9 +29,9 @@ type Rate struct {
 	Timers int
 }
 
-// ChooseRate measures what a sample costs and takes the rate that leaves the
-// command 99.4 % of its time. No events are perf's best, as for StartPerf. It takes
-// 20 ms of one CPU.
+// ChooseRate measures what a sample costs and takes the highest rate that leaves
+// the command 99.4 % of its time, or the lowest there is. No events are perf's
+// best, as for StartPerf. It takes 20 ms of one CPU.
 //
 // On hardware a sample is an interrupt of a microsecond or two, and the rate is
 // DefaultFrequency. In a virtual machine cpu-clock's timer leaves the guest
@@ -65,7 +65,7 @@ func ByClock(event string) bool {
 func rateFor(cost time.Duration, timers int) Rate {
 	rate := Rate{DefaultFrequency, cost, timers}
 	for _, lower := range lowerFrequencies {
-		if rate.share(rate.Hertz) <= MaxShare {
+		if rate.Share(rate.Hertz) <= maxShare {
 			break
 		}
 		rate.Hertz = lower
@@ -73,13 +73,13 @@ func rateFor(cost time.Duration, timers int) Rate {
 	return rate
 }
 
-// share is the share of its time that a thread loses to samples.
-func (r Rate) share(hertz int) float64 {
+// Share is the share of its time that a thread loses to samples, 0 where their
+// cost is unknown.
+func (r Rate) Share(hertz int) float64 {
 	return r.Cost.Seconds() * float64(r.Timers) * float64(hertz)
 }
 
-// Note says why the rate is lower than the default and how to have that; "" if
-// it is not.
+// Note says what the rate costs, and what the default would; "" if it is that.
 func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
@@ -88,6 +88,7 @@ func (r Rate) Note() string {
 	if r.Timers > 1 {
 		sample = fmt.Sprintf("the interrupts of a sample of %d events take", r.Timers)
 	}
-	return fmt.Sprintf("sampled at %d Hz: %s %.0f us here, %.1f %% of the time at %d Hz (--frequency %[5]d for that)",
-		r.Hertz, sample, float64(r.Timers)*r.Cost.Seconds()*1e6, 100*r.share(DefaultFrequency), DefaultFrequency)
+	return fmt.Sprintf("sampled at %d Hz, %.1f %% of the time: %s %.0f us here (--frequency %d would take %.1f %%)",
+		r.Hertz, 100*r.Share(r.Hertz), sample, float64(r.Timers)*r.Cost.Seconds()*1e6,
+		DefaultFrequency, 100*r.Share(DefaultFrequency))
 }

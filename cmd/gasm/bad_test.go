@@ -28,6 +28,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"profile", "--frequency", "0", "--", "true"}, "--frequency is 0; it is in Hz, from 1 to 20000"},
 		{[]string{"profile", "--event", "{cpu-clock,page-faults}", "--", "true"}, "--event has a group in braces ({cpu-clock)"},
 		{[]string{"profile", "--event", "cpu-clock/freq=50/", "--", "true"}, "one frequency; say it by --frequency"},
+		{[]string{"profile", "--event", "cpu-clock:u,page-faults,cpu-clock", "--", "true"}, "--event has cpu-clock:u and cpu-clock, whose samples both go by the name of cpu-clock"},
+		{[]string{"profile", "--event", "cpu_core/cycles/,cpu_atom/cycles/", "--", "true"}, "go by the name of cycles; name one of them"},
 		{[]string{"profile", "--event", "cycles,cpu/event=0x3c,period=1000/u", "--", "true"}, "--event cpu/event=0x3c,period=1000/u: gasm samples"},
 		{[]string{"profile", "--event", "cpu-clock/name=foo/", "--", "true"}, "without name="},
 		{[]string{"profile", "--sampler", "vtune", "--", "true"}, `--sampler is "vtune"`},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // profileFlags are the flags that only profile has.
@@ -33,7 +34,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.StringVar(&f.sampler, "sampler", "auto", "`sampler` to use: auto (perf, else dtrace), perf or dtrace")
-	flags.IntVar(&f.frequency, "frequency", 0, "samples per second and CPU, in `Hz` (default: 1001, or 201 or 101 where that takes more than 0.6 % of the time)")
+	flags.IntVar(&f.frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 201 or 101 where that takes more than 0.6 % of the time)")
 	flags.StringVar(&f.eventList, "event", "", "perf `event`s to sample, separated by commas (default: cycles, or cpu-clock where there is none)")
 	flags.BoolVar(&f.sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
@@ -64,10 +65,8 @@ func (f *profileFlags) check() (err error) {
 	case (f.delay > 0 || f.length > 0) && (f.windowStart != "" || f.windowEnd != ""):
 		return usage("--delay/--length and --window-start/--window-end say two different windows; use one pair")
 	}
-	for _, event := range f.events {
-		if err := checkEvent(event); err != nil {
-			return err
-		}
+	if err := checkEvents(f.events); err != nil {
+		return err
 	}
 	if f.windowStart != "" {
 		if f.start, err = regexp.Compile(f.windowStart); err != nil {
@@ -78,6 +77,23 @@ func (f *profileFlags) check() (err error) {
 		if f.end, err = regexp.Compile(f.windowEnd); err != nil {
 			return usage("--window-end: %v", err)
 		}
+	}
+	return nil
+}
+
+// checkEvents refuses, beside what [checkEvent] does, two events that perf's
+// samples go by one name of: "cycles:u" and "cycles:k".
+func checkEvents(events []string) error {
+	names := map[string]string{}
+	for _, event := range events {
+		if err := checkEvent(event); err != nil {
+			return err
+		}
+		name := sampler.EventName(event)
+		if other, ok := names[name]; ok {
+			return usage("--event has %s and %s, whose samples both go by the name of %s; name one of them", other, event, name)
+		}
+		names[name] = event
 	}
 	return nil
 }
