@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -64,12 +65,11 @@ func steady(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
 	}
-	profile := []string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt")}
 	var all []figure
 	for _, j := range s.jdks {
 		contenders := []*contender{
 			{name: "plain"},
-			{name: "gasm", before: append(profile[:len(profile):len(profile)], "--"), goal: "within 1 %"},
+			{name: "gasm", before: s.underGasm(nil), goal: "within 1 %"},
 		}
 		if needTool("perf") == nil {
 			contenders = append(contenders, &contender{name: "perf record -F 1001", before: []string{
@@ -110,7 +110,7 @@ func (s *setup) score(ctx context.Context, j jdk, before []string) (float64, err
 	file := filepath.Join(s.dir, "score.json")
 	defer os.Remove(file)
 	jmh := s.jmh(j, s.size(steadyForks, 1), s.size(3, 2), append([]string{"-rf", "json", "-rff", file}, steadyBenchmarks...)...)
-	if _, err := run(ctx, append(before[:len(before):len(before)], jmh...), nil); err != nil {
+	if _, err := run(ctx, slices.Concat(before, jmh), nil); err != nil {
 		return 0, err
 	}
 	text, err := os.ReadFile(file)

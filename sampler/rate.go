@@ -39,10 +39,10 @@ type Rate struct {
 // 1001 Hz. That of events that do not go on with time, as page-faults, is not
 // measured.
 func ChooseRate(events []string) Rate {
-	timers := []string{"cycles"}
-	if len(events) > 0 {
-		timers = nil
+	if len(events) == 0 {
+		events = []string{"cycles"}
 	}
+	var timers []string
 	for _, text := range events {
 		if name := parseEvent(text).name; isCycles(name) || ByClock(name) {
 			timers = append(timers, name)
