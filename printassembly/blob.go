@@ -60,10 +60,11 @@ type Blob struct {
 	// without hsdis; methods that a [Selection] leaves out).
 	HasCode bool
 
-	offset int64  // where its first line starts in the log
-	end    int64  // where the same writer's next blob starts
-	writer string // the thread that wrote it: other threads' lines may lie between
-	named  bool   // only a tag told of it, see namedTag
+	offset    int64  // where its first line starts in the log
+	end       int64  // where the same writer's next blob starts
+	installed int64  // its place in the log's order, see addNamed
+	writer    string // the thread that wrote it: other threads' lines may lie between
+	named     bool   // only a tag told of it, see namedTag
 }
 
 // Source names the blob's kind as the reports' Source column does, in

@@ -106,6 +106,8 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	case "/MachCode", "/Disassembly":
 		return true
 	case "Disassembly", "Constant Pool (empty)", "Instructions begin":
+	case ExactMark[1 : len(ExactMark)-1]:
+		c.rows.exact = true
 	default:
 		switch {
 		case bytes.HasPrefix(name, []byte("Disassembl")):

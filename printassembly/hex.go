@@ -5,12 +5,18 @@ import (
 	"strings"
 )
 
+// ExactMark is a line of gasm's own behind [MachCode], in copies of code that
+// HotSpot did not print. Below it, each comment has the address of the last byte
+// of its instruction.
+const ExactMark = "[Comments at the last byte of their instructions]"
+
 // hexRows collects the lines between [MachCode] and [/MachCode].
 //
 // Rows and comments stand on cells of four bytes, wherever instructions start,
 // so all bytes are collected first and decoded as one run. HotSpot prints whole
 // cells only: up to three bytes at the end of a stub are missing.
 type hexRows struct {
+	exact bool // by [ExactMark]
 	bytes []byte
 	at    []uint64 // address of each byte
 	notes []note
@@ -164,7 +170,10 @@ func (h *hexRows) annotate(insts []Instruction) {
 		for insts[i].Hi <= n.cell {
 			i++
 		}
-		in := &insts[place(insts, i, n)]
+		in := &insts[i]
+		if !h.exact || n.section {
+			in = &insts[place(insts, i, n)]
+		}
 		switch {
 		case n.section:
 			in.Section = n.text

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // A namedTag is the place of one of LogCompilation's tags for a method that was
@@ -25,15 +24,20 @@ func (x *indexer) named(tag []byte) {
 }
 
 // addNamed adds the methods that only a tag tells of. It reads their tags again.
+//
+// A method's place in the log's order is its tag's, where it was installed: what
+// gasm copied of it comes at the end.
 func (x *indexer) addNamed(r io.ReaderAt) error {
-	printed := map[int]bool{}
-	for i := range x.idx.Blobs {
-		printed[x.idx.Blobs[i].ID] = true
+	blobs := x.idx.Blobs
+	printed := map[int]int{}
+	for i := range blobs {
+		blobs[i].installed = blobs[i].offset
+		printed[blobs[i].ID] = i
 	}
-	before := len(x.idx.Blobs)
 	var line []byte
 	for _, t := range x.tags {
-		if printed[t.id] {
+		if i, ok := printed[t.id]; ok {
+			blobs[i].installed = min(blobs[i].installed, t.at)
 			continue
 		}
 		line = slices.Grow(line[:0], t.size)[:t.size]
@@ -41,60 +45,26 @@ func (x *indexer) addNamed(r io.ReaderAt) error {
 			return fmt.Errorf("at offset %d: %w", t.at, err)
 		}
 		if b, ok := parseNamed(line); ok {
-			b.ID, b.offset, b.end = t.id, t.at, t.at+int64(t.size)
-			x.idx.Blobs = append(x.idx.Blobs, b)
+			b.ID, b.offset, b.end, b.installed = t.id, t.at, t.at+int64(t.size), t.at
+			blobs = append(blobs, b)
 		}
 	}
-	if len(x.idx.Blobs) > before {
-		slices.SortStableFunc(x.idx.Blobs, func(a, b Blob) int { return cmp.Compare(a.offset, b.offset) })
+	x.idx.Blobs = blobs
+	if len(x.tags) > 0 {
+		slices.SortStableFunc(x.idx.Blobs, func(a, b Blob) int { return cmp.Compare(a.installed, b.installed) })
 	}
 	return nil
 }
 
-// parseNamed reads such a tag. It has all but the code:
-//
-//	<nmethod compile_id='71' compile_kind='osr' compiler='c2' level='4' entry='0x…' size='3176' address='0x…'
-//	  insts_offset='400' stub_offset='1584' … metadata_offset='1616' method='Shares heavy (I)I' … stamp='0.182'/>
-//
-// The code is from insts_offset on, stubs behind it, and ends where the next
-// part begins (nmethod::log_new_nmethod). JDK 25 keeps some parts elsewhere,
-// whose offsets are no longer within the size.
+// parseNamed reads such a tag.
 func parseNamed(tag []byte) (b Blob, ok bool) {
-	address, _ := hexAddr(attr(tag, "address"))
-	size, _ := strconv.ParseUint(string(attr(tag, "size")), 10, 26)
-	insts, _ := strconv.ParseUint(string(attr(tag, "insts_offset")), 10, 26)
-	ms, stamped := stampMillis(attr(tag, "stamp"))
-	if address == 0 || insts == 0 || insts >= size || address+size < address || !stamped {
+	t, ok := ParseInstalled(tag)
+	if !ok {
 		return b, false
 	}
-	words := strings.Split(unescape(attr(tag, "method")), " ")
-	if len(words) != 3 {
-		return b, false
-	}
-	b = Blob{Name: javaClass(words[0]) + "::" + words[1], UptimeMillis: ms, Stamped: true, named: true,
-		Lo: address + insts, Hi: address + codeEnd(tag, insts, size)}
+	b = Blob{Name: t.Name, UptimeMillis: t.UptimeMillis, Stamped: true, named: true, Lo: t.Lo, Hi: t.Hi}
 	b.describe(tag)
 	return b, true
-}
-
-// codeEnd gives the offset at which an nmethod's code ends.
-func codeEnd(tag []byte, insts, size uint64) uint64 {
-	from := insts
-	if stub, err := strconv.ParseUint(string(attr(tag, "stub_offset")), 10, 32); err == nil && stub > insts {
-		from = stub
-	}
-	end := size
-	for rest := tag; ; {
-		_, after, ok := bytes.Cut(rest, []byte("_offset='"))
-		if !ok {
-			return end
-		}
-		digits, _, _ := bytes.Cut(after, []byte{'\''})
-		if n, err := strconv.ParseUint(string(digits), 10, 32); err == nil && n > from {
-			end = min(end, n)
-		}
-		rest = after
-	}
 }
 
 // describe takes from LogCompilation's tag by what and how a method was

@@ -69,7 +69,7 @@ func TestNamedDamage(t *testing.T) {
 		l, err := NewLog(bytes.NewReader([]byte(text)), int64(len(text)), "asm.log")
 		require.NoError(t, err)
 		for i := range l.Blobs {
-			l.Blobs[i].offset, l.Blobs[i].end = 0, 0
+			l.Blobs[i].offset, l.Blobs[i].end, l.Blobs[i].installed = 0, 0, 0
 		}
 		assert.Equal(t, c.want, append([]Blob(nil), l.Blobs...), c.old)
 	}

@@ -13,13 +13,14 @@ import (
 // the same, from LogCompilation's <nmethod …/>, so that their samples are known.
 //
 // Printing is what capture costs: C1 compiles the most methods, and most of them
-// are C2's a moment later.
+// are C2's a moment later. What is not printed can be copied, by package nmethod.
 type Selection struct {
 	// Methods are patterns of HotSpot's CompileCommand; see [CheckPattern]. Nil
 	// for all methods.
 	Methods []string
-	// SkipC1 leaves out what C1 compiled. It takes a DirectivesFile.
-	SkipC1 bool
+	// SkipC1 leaves out what C1 compiled, SkipC2 what C2 or JVMCI's compiler did.
+	// They take a DirectivesFile.
+	SkipC1, SkipC2 bool
 	// DirectivesFile is a file with [Selection.Directives], which JDK 9 and newer
 	// read; a JVM does not start without it. "" asks for commands instead, which
 	// any JDK takes. JMH finds these in its JVM's output when it tries out what
@@ -28,7 +29,7 @@ type Selection struct {
 }
 
 // All tells whether all code is printed.
-func (s Selection) All() bool { return len(s.Methods) == 0 && !s.SkipC1 }
+func (s Selection) All() bool { return len(s.Methods) == 0 && !s.SkipC1 && !s.SkipC2 }
 
 // noMethod is for a log command, with which LogCompilation has of each
 // compilation its outcome, and its course only where the pattern matches.
@@ -58,7 +59,7 @@ func (s Selection) Directives() []byte {
 		C1    options  `json:"c1"`
 		C2    options  `json:"c2"`
 	}
-	selected := directive{Match: s.Methods, C1: options{!s.SkipC1}, C2: options{true}}
+	selected := directive{Match: s.Methods, C1: options{!s.SkipC1}, C2: options{!s.SkipC2}}
 	if len(s.Methods) == 0 {
 		selected.Match = []string{"*.*"}
 	}

@@ -19,6 +19,7 @@ import (
 type mappingWatch struct {
 	dir      string
 	resolver *native.Resolver
+	found    func(pid int) // is called once for each JVM
 	next     map[int]mappingRead
 	stopped  chan struct{}
 	done     chan struct{}
@@ -34,9 +35,10 @@ type mappingRead struct {
 // A reading takes a JVM's locks for 0.1 ms, and the command's processors for 1 ms.
 const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
-// watchMappings begins to watch the JVMs that write logs into a folder.
-func watchMappings(dir string) *mappingWatch {
-	w := &mappingWatch{dir: dir, resolver: native.NewResolver(), next: map[int]mappingRead{},
+// watchMappings begins to watch the JVMs that write logs into a folder. It calls
+// found for each of them, from a goroutine of its own.
+func watchMappings(dir string, found func(pid int)) *mappingWatch {
+	w := &mappingWatch{dir: dir, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
 		stopped: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
@@ -81,6 +83,9 @@ func (w *mappingWatch) look(now time.Time) {
 		r, known := w.next[pid]
 		if known && (r.pause == 0 || now.Before(r.at)) {
 			continue
+		}
+		if !known {
+			w.found(pid)
 		}
 		mappings, err := native.ReadMaps(pid)
 		if len(mappings) == 0 && err != nil {

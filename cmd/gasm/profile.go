@@ -26,6 +26,7 @@ type profileFlags struct {
 	windowEnd   string
 	methods     []string
 	skipC1      bool
+	code        string
 	given       func(flag string) bool
 	start, end  *regexp.Regexp
 }
@@ -41,6 +42,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&f.methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
+	flags.StringVar(&f.code, "code", codeAuto, "`how` code is had: print by HotSpot, copy from the JVM's memory, which costs the least, or auto: C1's copied")
 	flags.BoolVar(&f.skipC1, "skip-c1", false, "print no code of methods that C1 compiled, which costs a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/jvm"
 	"github.com/gasm-profiler/gasm/native"
+	"github.com/gasm-profiler/gasm/nmethod"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -27,6 +28,7 @@ type run struct {
 	watch          *jvm.Watcher
 	recording      recording
 	mappings       *mappingWatch
+	copies         codeCopies
 	clocks         []jvm.Clock
 	started, ended int64 // monotonic, ns: the command's
 	exitCode       int   // the command's
@@ -158,7 +160,8 @@ func (r *run) record(signals *signalWatch) error {
 		return err
 	}
 	r.started = jvm.MonoNanos() // behind the exec: what came before is gasm's own
-	r.mappings = watchMappings(r.dir)
+	r.copies = codeCopies{dir: r.dir, what: r.copied(), followers: map[int]*nmethod.Follower{}}
+	r.mappings = watchMappings(r.dir, r.copies.follow)
 	r.exitCode = launch.Wait()
 	r.ended = jvm.MonoNanos()
 	signals.over()
@@ -198,6 +201,10 @@ func (r *run) reportOn() error {
 		return fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
 			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, or is it not HotSpot?)", r.command[0], errNoJVM)
 	}
+	copyNotes, copyFaults := r.copies.finish()
+	for _, f := range copyFaults {
+		r.fault(f)
+	}
 	logs, warnings, err := openLogs(paths)
 	if err != nil {
 		return err
@@ -207,6 +214,7 @@ func (r *run) reportOn() error {
 		r.fault(w)
 	}
 	c := r.capture(logs)
+	c.Notes = append(c.Notes, copyNotes...)
 	noted := len(r.faults)
 	if err := jvm.WriteCapture(r.dir, c); err != nil {
 		r.fault(err)

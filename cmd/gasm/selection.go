@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/nmethod"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// checkSelection checks --method and --skip-c1.
+// checkSelection checks --method, --skip-c1 and --code.
 func (f *profileFlags) checkSelection(command []string) error {
 	for _, m := range f.methods {
 		if err := printassembly.CheckPattern(m); err != nil {
@@ -25,17 +26,13 @@ func (f *profileFlags) checkSelection(command []string) error {
 	if file := ownDirectives(command); f.skipC1 && file != "" {
 		return usage("--skip-c1 needs compiler directives of its own, and the command has -XX:CompilerDirectivesFile=%s: HotSpot takes one alone", file)
 	}
-	return nil
+	return f.checkCode(command)
 }
 
 // ownDirectives finds the command's own file of compiler directives, of which
 // HotSpot takes one alone; "" without one.
 func ownDirectives(command []string) string {
-	words := slices.Clone(command)
-	for _, name := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
-		words = append(words, strings.Fields(os.Getenv(name))...)
-	}
-	for _, w := range words {
+	for _, w := range jvmOptions(command) {
 		if _, file, ok := strings.Cut(w, "-XX:CompilerDirectivesFile="); ok {
 			return file
 		}
@@ -43,10 +40,20 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
+// jvmOptions are all words that may be options of the command's JVM.
+func jvmOptions(command []string) []string {
+	words := slices.Clone(command)
+	for _, name := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
+		words = append(words, strings.Fields(os.Getenv(name))...)
+	}
+	return words
+}
+
 // selection says whose code is printed, and writes the file that HotSpot needs
 // for it. The caller calls remove when the command has ended.
 func (r *run) selection() (sel printassembly.Selection, remove func(), err error) {
-	sel = printassembly.Selection{Methods: r.own.methods, SkipC1: r.own.skipC1}
+	copied := r.copied()
+	sel = printassembly.Selection{Methods: r.own.methods, SkipC1: r.own.skipC1 || copied&nmethod.C1 != 0, SkipC2: copied&nmethod.C2 != 0}
 	if sel.All() || jvm.Release(r.command) < printassembly.OldestKnown || ownDirectives(r.command) != "" {
 		return sel, func() {}, nil
 	}

@@ -1,0 +1,162 @@
+package nmethod
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A method is what debug info needs of a Java method.
+type method struct {
+	name  string // "pkg.Class::method"
+	code  []byte // its bytecode, as HotSpot has rewritten it
+	lines []line // in the order of the class file
+}
+
+// A line starts at a bci.
+type line struct{ bci, number int }
+
+// readMethod reads a Method at an address.
+func (j *JVM) readMethod(at uint64) (*method, error) {
+	constMethod, err := j.mem.word(at + j.layout.constMethod)
+	if err != nil {
+		return nil, err
+	}
+	head, err := j.mem.read(nil, constMethod, j.layout.constMethodEnd)
+	if err != nil {
+		return nil, err
+	}
+	pool := binary.LittleEndian.Uint64(head[j.layout.constants:])
+	size := 8 * uint64(binary.LittleEndian.Uint32(head[j.layout.words:]))
+	codeSize := uint64(binary.LittleEndian.Uint16(head[j.layout.codeSize:]))
+	name := uint64(binary.LittleEndian.Uint16(head[j.layout.name:]))
+	flags := uint32(binary.LittleEndian.Uint16(head[j.layout.flags:]))
+	if j.layout.wideFlags {
+		flags = binary.LittleEndian.Uint32(head[j.layout.flags:])
+	}
+	if j.layout.constMethodEnd+codeSize > size {
+		return nil, fmt.Errorf("the method at %#x has %d bytes of code in %d bytes", at, codeSize, size)
+	}
+	rest, err := j.mem.read(nil, constMethod+j.layout.constMethodEnd, size-j.layout.constMethodEnd)
+	if err != nil {
+		return nil, err
+	}
+	m := &method{code: rest[:codeSize]}
+	if flags&j.layout.lineTable != 0 {
+		m.lines = readLines(rest[codeSize:], j.layout.release)
+	}
+	m.name, err = j.methodName(pool, name)
+	return m, err
+}
+
+// methodName reads the name at an index of a ConstantPool, with its class's.
+func (j *JVM) methodName(pool, index uint64) (string, error) {
+	symbol, err := j.mem.word(pool + j.layout.poolEnd + 8*index)
+	if err != nil {
+		return "", err
+	}
+	name, err := j.symbol(symbol)
+	if err != nil {
+		return "", err
+	}
+	klass, err := j.mem.word(pool + j.layout.holder)
+	if err != nil {
+		return "", err
+	}
+	class, ok := j.classes[klass]
+	if !ok {
+		if symbol, err = j.mem.word(klass + j.layout.klassName); err != nil {
+			return "", err
+		}
+		if class, err = j.symbol(symbol); err != nil {
+			return "", err
+		}
+		class = externalName(class)
+		j.classes[klass] = class
+	}
+	return class + "::" + name, nil
+}
+
+// externalName writes java/lang/String as java.lang.String, and the number of a
+// hidden class behind a slash (HotSpot's Klass::external_name).
+func externalName(internal string) string {
+	class, number, hidden := internal, "", false
+	if i := strings.LastIndex(internal, "+0x"); i >= 0 {
+		class, number, hidden = internal[:i], internal[i+1:], true
+	} else if i := strings.LastIndexByte(internal, '/'); i >= 0 && i+1 < len(internal) && isNumber(internal[i+1:]) {
+		class, number, hidden = internal[:i], internal[i+1:], true // JDK 11
+	}
+	class = strings.ReplaceAll(class, "/", ".")
+	if hidden {
+		class += "/" + number
+	}
+	return class
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
+}
+
+// symbol reads a Symbol, HotSpot's text. Its lowest bit may be a mark of the
+// constant pool's.
+func (j *JVM) symbol(at uint64) (string, error) {
+	at &^= 1
+	var buf [64]byte
+	b, err := j.mem.read(buf[:], at, j.layout.symbolBody)
+	if err != nil {
+		return "", err
+	}
+	n := uint64(binary.LittleEndian.Uint16(b[j.layout.symbolLength:]))
+	b, err = j.mem.read(buf[:], at+j.layout.symbolBody, n)
+	if err != nil {
+		return "", err
+	}
+	return string(b), nil
+}
+
+// readLines unpacks a method's line numbers (HotSpot's
+// CompressedLineNumberReadStream::read_pair).
+func readLines(data []byte, release int) []line {
+	var lines []line
+	u := newUnpacker(data, 0, release)
+	var at line
+	for {
+		switch next := u.byte(); {
+		case u.ended || next == 0:
+			return lines
+		case next == 0xff:
+			at.bci += u.signed()
+			at.number += u.signed()
+		default:
+			at.bci += int(next >> 3)
+			at.number += int(next & 7)
+		}
+		if u.ended {
+			return lines
+		}
+		lines = append(lines, at)
+	}
+}
+
+// line gives the source line of a bci as HotSpot does, which takes the last of
+// the nearest ones in front (Method::line_number_from_bci); 0 without one.
+func (m *method) line(bci int) int {
+	if bci == entryBCI {
+		bci = 0
+	}
+	best := line{0, 0}
+	if bci < 0 || bci >= len(m.code) {
+		return 0
+	}
+	for _, l := range m.lines {
+		switch {
+		case l.bci == bci:
+			return l.number
+		case l.bci < bci && l.bci >= best.bci:
+			best = l
+		}
+	}
+	return best.number
+}

@@ -1,0 +1,116 @@
+package printassembly
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// An Installed is what LogCompilation's tag tells of a method that was
+// installed: all but the code (nmethod::log_new_nmethod).
+//
+//	<nmethod compile_id='71' compile_kind='osr' compiler='c2' level='4' entry='0x…' size='3176' address='0x…'
+//	  insts_offset='400' stub_offset='1584' … metadata_offset='1616' method='Shares heavy (I)I' bytes='28' … stamp='0.182'/>
+type Installed struct {
+	ID       int
+	Compiler string // "c1", "c2"; "" for the wrappers of native methods
+	Kind     string // "osr", "c2n"; "" for the rest
+	Level    int    // tier
+	Name     string // "pkg.Class::method"
+	// Bytes is the size of the method's bytecode.
+	Bytes        int
+	UptimeMillis int64
+
+	// The nmethod itself is Size bytes from Address on. Its code is in [Lo, Hi),
+	// with its stubs from Stub on, which is Hi where it has none.
+	Address, Size uint64
+	Lo, Stub, Hi  uint64
+	// Where its tables begin, as differences to Address of which the log has the
+	// lower 32 bits. JDK 22 and older have all of them within the nmethod; newer
+	// ones keep more and more of them elsewhere. 0 for what the tag lacks.
+	ScopesPCs, ScopesData, Metadata int32
+}
+
+// ParseInstalled reads a tag, a line of a log with "<nmethod " at its start. It
+// is false for one that does not tell where the method's code is.
+func ParseInstalled(tag []byte) (t Installed, ok bool) {
+	t.Address, _ = hexAddr(attr(tag, "address"))
+	t.Size, _ = strconv.ParseUint(string(attr(tag, "size")), 10, 26)
+	insts, _ := strconv.ParseUint(string(attr(tag, "insts_offset")), 10, 26)
+	if t.Address == 0 || insts == 0 || insts >= t.Size || t.Address+t.Size < t.Address {
+		return t, false
+	}
+	words := strings.Split(unescape(attr(tag, "method")), " ")
+	if t.UptimeMillis, ok = stampMillis(attr(tag, "stamp")); !ok || len(words) != 3 {
+		return t, false
+	}
+	t.Name = javaClass(words[0]) + "::" + words[1] + basicSignature(words)
+	t.Lo, t.Hi = t.Address+insts, t.Address+codeEnd(tag, insts, t.Size)
+	t.Stub = t.Hi
+	if stub := t.Address + offset(tag, "stub_offset"); stub > t.Lo && stub < t.Hi {
+		t.Stub = stub
+	}
+	t.ID, _ = strconv.Atoi(string(attr(tag, "compile_id")))
+	t.Level, _ = strconv.Atoi(string(attr(tag, "level")))
+	t.Bytes, _ = strconv.Atoi(string(attr(tag, "bytes")))
+	t.Compiler, t.Kind = string(bytes.ToLower(attr(tag, "compiler"))), string(attr(tag, "compile_kind"))
+	t.ScopesPCs = int32(offset(tag, "scopes_pcs_offset"))
+	t.ScopesData = int32(offset(tag, "scopes_data_offset"))
+	t.Metadata = int32(offset(tag, "metadata_offset"))
+	return t, true
+}
+
+// basicSignature is what HotSpot appends to the names of the methods that it makes
+// for method handles, "(LIL)V": one letter for each argument, L for all objects
+// and I for all small integers (MethodHandles::print_as_basic_type_signature_on).
+// The words are class, name and descriptor.
+func basicSignature(words []string) string {
+	if words[0] != "java.lang.invoke.MethodHandle" || words[1] != "invokeBasic" && !strings.HasPrefix(words[1], "linkTo") {
+		return ""
+	}
+	var s strings.Builder
+	for rest := words[2]; rest != "" && rest != "?"; {
+		switch c := rest[0]; c {
+		case '(', ')', 'V':
+			s.WriteByte(c)
+			rest = rest[1:]
+			continue
+		case 'L', '[':
+			s.WriteByte('L')
+		case 'Z', 'B', 'C', 'S', 'I':
+			s.WriteByte('I')
+		default:
+			s.WriteByte(c)
+		}
+		rest = cutType(rest)
+	}
+	return s.String()
+}
+
+// offset reads a number that may be negative; 0 without one.
+func offset(tag []byte, name string) uint64 {
+	n, _ := strconv.ParseInt(string(attr(tag, name)), 10, 32)
+	return uint64(n)
+}
+
+// codeEnd gives the offset at which an nmethod's code ends: the code is from
+// insts_offset on, stubs behind it, and ends where the next part begins. JDK 23
+// and newer keep some parts elsewhere, whose offsets are not within the size.
+func codeEnd(tag []byte, insts, size uint64) uint64 {
+	from := insts
+	if stub := offset(tag, "stub_offset"); stub > insts && stub < size {
+		from = stub
+	}
+	end := size
+	for rest := tag; ; {
+		_, after, ok := bytes.Cut(rest, []byte("_offset='"))
+		if !ok {
+			return end
+		}
+		digits, _, _ := bytes.Cut(after, []byte{'\''})
+		if n, err := strconv.ParseUint(string(digits), 10, 32); err == nil && n > from {
+			end = min(end, n)
+		}
+		rest = after
+	}
+}
