@@ -67,7 +67,8 @@ func (s *setup) warmupOf(ctx context.Context, j jdk) ([]figure, error) {
 	ways := []*way{
 		{name: "plain", argv: []string{java}},
 		{name: "gasm", argv: append(profile[:len(profile):len(profile)], "--", java), goal: "<= 2 x"},
-		{name: "gasm --skip-c1", argv: append(profile[:len(profile):len(profile)], "--skip-c1", "--", java)},
+		{name: "gasm --code copy", argv: append(profile[:len(profile):len(profile)], "--code", "copy", "--", java)},
+		{name: "gasm --code print", argv: append(profile[:len(profile):len(profile)], "--code", "print", "--", java)},
 		{name: "perfasm's flags", argv: perfasm},
 	}
 	checksum := ""

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gasm-profiler/gasm/nmethod"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -67,6 +68,8 @@ func (j *jdk) check(ctx context.Context, log string) jdkResult {
 		c.Status, c.Text = OK, "printed as text by hsdis"
 	case printed == codeBytes:
 		c.Status, c.Text = OK, fmt.Sprintf("printed as bytes, which gasm decodes: no hsdis needed from JDK %d on", oldestWithBytes)
+	case j.feature() < oldestWithBytes && copyProblem(j.feature()) == nil:
+		c.Status, c.Text = OK, "not printed without hsdis, but copied out of the JVM's memory (behind a build tool names only)"
 	case j.feature() < oldestWithBytes:
 		c.Status, c.Mend = Note, j.installPlugin()
 		c.Text = fmt.Sprintf("names only, no instructions: JDK 8 to %d need hsdis for these", oldestWithBytes-1)
@@ -75,10 +78,33 @@ func (j *jdk) check(ctx context.Context, log string) jdkResult {
 	}
 	r.works = c.Status != Problem
 	r.checks = append(r.checks, c)
+	r.checks = append(r.checks, checkCopy(area, j.feature()))
 	if hasPlugin {
 		r.checks = append(r.checks, j.checkPlugin(area, plugin, printed))
 	}
 	return r.withProbes(area)
+}
+
+// copyProblem tells why the code of a JDK can't be copied out of its memory; nil
+// when it can be.
+func copyProblem(feature int) error {
+	if !nmethod.Known(feature) {
+		return fmt.Errorf("gasm does not know the memory of JDK %d", feature)
+	}
+	return nmethod.Allowed()
+}
+
+// checkCopy tells whether C1's code is copied, by which a program's warm-up loses
+// the least.
+func checkCopy(area string, feature int) Finding {
+	if err := copyProblem(feature); err != nil {
+		c := Finding{area, "copy", Note, "C1's code is printed, which slows the warm-up more than copying it: " + err.Error(), ""}
+		if strings.Contains(err.Error(), "ptrace_scope") {
+			c.Mend = "sudo sysctl kernel.yama.ptrace_scope=1"
+		}
+		return c
+	}
+	return Finding{area, "copy", OK, "gasm profile -- java copies C1's code out of the JVM's memory", ""}
 }
 
 // withProbes adds the line about HotSpot's static probes.

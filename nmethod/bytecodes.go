@@ -1,6 +1,9 @@
 package nmethod
 
-import "strings"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // bytecodeNames are those of the JVM Specification, from 0 on.
 var bytecodeNames = strings.Fields(`
@@ -38,4 +41,76 @@ func (m *method) bytecode(bci int) string {
 		return quickNames[code]
 	}
 	return ""
+}
+
+// member names the field or the method that the bytecode at a bci refers to; ""
+// for bytecodes that refer to none.
+func (j *JVM) member(m *method, bci int) string {
+	name := m.bytecode(bci)
+	var in *table
+	switch {
+	case strings.HasPrefix(name, "get"), strings.HasPrefix(name, "put"):
+		in = &j.layout.fields
+	case strings.HasPrefix(name, "invoke") && name != "invokedynamic": // HotSpot names no call site either
+		in = &j.layout.methods
+	default:
+		return ""
+	}
+	operand := m.code[bci+1:]
+	if len(operand) < 2 {
+		return ""
+	}
+	return j.memberName(m, in, uint64(binary.LittleEndian.Uint16(operand)))
+}
+
+// A memberKey is a place in a constant pool's table.
+type memberKey struct {
+	pool, table, index uint64
+}
+
+// memberName reads the name that an entry of a table leads to, or remembers it; ""
+// where it can't be read.
+func (j *JVM) memberName(m *method, in *table, index uint64) string {
+	key := memberKey{m.pool, in.field, index}
+	if name, ok := j.members[key]; ok {
+		return name
+	}
+	name, err := j.readMember(m.pool, in, index)
+	if err != nil {
+		name = ""
+	}
+	j.members[key] = name
+	return name
+}
+
+// readMember goes from the entry to the constant pool's Fieldref or Methodref, from
+// there to its NameAndType, and from there to the name. Both have two indices in one
+// word (ConstantPool::field_at_put, name_and_type_at_put).
+func (j *JVM) readMember(pool uint64, in *table, index uint64) (string, error) {
+	at, err := j.mem.word(pool + j.layout.cache)
+	if err != nil {
+		return "", err
+	}
+	if !in.direct {
+		if at, err = j.mem.word(at + in.field); err != nil {
+			return "", err
+		}
+	}
+	entry, err := j.mem.word(at + in.first + index*in.stride + in.index)
+	if err != nil {
+		return "", err
+	}
+	ref, err := j.mem.word(pool + j.layout.poolEnd + 8*(entry&0xffff))
+	if err != nil {
+		return "", err
+	}
+	nameAndType, err := j.mem.word(pool + j.layout.poolEnd + 8*(ref>>16&0xffff))
+	if err != nil {
+		return "", err
+	}
+	symbol, err := j.mem.word(pool + j.layout.poolEnd + 8*(nameAndType&0xffff))
+	if err != nil {
+		return "", err
+	}
+	return j.symbol(symbol)
 }

@@ -117,53 +117,31 @@ func (f *Follower) readAll(buf []byte) (n int) {
 	}
 }
 
-var tagStart = []byte("\n<nmethod ")
-
-// take looks at a piece of the log.
+// take looks at a piece of the log, which may begin and end within lines.
 func (f *Follower) take(piece []byte) {
-	if len(f.rest) > 0 {
-		end := bytes.IndexByte(piece, '\n')
-		if end < 0 {
-			if len(f.rest)+len(piece) <= maxLine {
-				f.rest = append(f.rest, piece...)
-			}
-			return
-		}
-		f.rest = append(f.rest, piece[:end]...)
-		f.line(f.rest)
-		f.rest = f.rest[:0]
-		piece = piece[end:]
-	}
 	for {
-		// the newline in front stays for the next search
-		i := bytes.Index(piece, tagStart)
-		if i < 0 {
-			break
-		}
-		piece = piece[i+1:]
 		end := bytes.IndexByte(piece, '\n')
-		if end < 0 {
-			break
+		switch {
+		case end < 0:
+			f.rest = append(f.rest, piece[:min(len(piece), max(0, maxLine-len(f.rest)))]...)
+			return
+		case len(f.rest) > 0:
+			f.line(append(f.rest, piece[:end]...))
+			f.rest = f.rest[:0]
+		case piece[0] == '<':
+			f.line(piece[:end])
 		}
-		f.line(piece[:end])
-		piece = piece[end:]
-	}
-	// A line without its end, from its newline on.
-	last := bytes.LastIndexByte(piece, '\n')
-	if last >= 0 {
-		piece = piece[last+1:]
-	}
-	if len(piece) <= maxLine {
-		f.rest = append(f.rest[:0], piece...)
+		piece = piece[end+1:]
 	}
 }
 
-// maxLine is more than any tag of a method takes.
+// maxLine is more than any tag of a method takes; of a longer line the rest is
+// left out.
 const maxLine = 1 << 17
 
 // line looks at a line of the log.
 func (f *Follower) line(line []byte) {
-	if !bytes.HasPrefix(line, tagStart[1:]) || f.result.Disk != nil {
+	if !bytes.HasPrefix(line, []byte("<nmethod ")) || f.result.Disk != nil {
 		return
 	}
 	tag, ok := printassembly.ParseInstalled(line)

@@ -10,9 +10,10 @@ import (
 type JVM struct {
 	mem    memory
 	layout layout
-	// methods and classes are remembered by their addresses; see Forget.
+	// What is remembered by its address; see Forget.
 	methods map[uint64]*method
 	classes map[uint64]string
+	members map[memberKey]string
 	code    Code
 }
 
@@ -56,7 +57,7 @@ func (j *JVM) release(s *structs) (int, error) {
 // Forget forgets the names of methods and classes. HotSpot uses the memory of
 // unloaded classes again.
 func (j *JVM) Forget() {
-	j.methods, j.classes = map[uint64]*method{}, map[uint64]string{}
+	j.methods, j.classes, j.members = map[uint64]*method{}, map[uint64]string{}, map[memberKey]string{}
 }
 
 // method reads a Method, or remembers it.

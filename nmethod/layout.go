@@ -1,6 +1,7 @@
 package nmethod
 
 import (
+	"errors"
 	"fmt"
 )
 
@@ -34,7 +35,10 @@ type layout struct {
 	lineTable                               uint32 // the flag for having one
 	// ConstantPool, Klass, Symbol
 	holder, poolEnd          uint64
+	cache                    uint64
+	fields, methods          table
 	klassName                uint64
+	miscFlags                uint64 // of an InstanceKlass; 0 in JDK 15 and newer
 	symbolLength, symbolBody uint64
 }
 
@@ -75,5 +79,38 @@ func newLayout(s *structs, release int) (layout, error) {
 	if l.mutable, l.hasMutable = s.fields["CodeBlob._mutable_data"]; l.hasMutable {
 		l.mutableSize = field("CodeBlob._mutable_data_size")
 	}
+	if release < 15 {
+		l.miscFlags = field("InstanceKlass._misc_flags")
+	}
+	l.cache = field("ConstantPool._cache")
+	l.fields, l.methods = entries(s)
+	if (l.fields.stride == 0 || l.methods.stride == 0) && missing == nil {
+		missing = errors.New("HotSpot's tables have no entries of the constant pool's cache")
+	}
 	return l, missing
+}
+
+// A table is one of those of a ConstantPoolCache, whose entries each tell an index
+// of the constant pool.
+type table struct {
+	// field has the pointer to the table; where direct it is the table's own place.
+	field         uint64
+	direct        bool
+	first, stride uint64 // of the entries, in bytes
+	index         uint64 // of two bytes
+}
+
+// entries finds the tables for fields and for methods. Older JDKs have one for
+// both, behind the cache's other fields.
+func entries(s *structs) (fields, methods table) {
+	if stride := s.sizes["ConstantPoolCacheEntry"]; stride > 0 {
+		all := table{direct: true, first: s.sizes["ConstantPoolCache"], stride: stride, index: s.fields["ConstantPoolCacheEntry._indices"]}
+		return all, all
+	}
+	of := func(cache, entry string) table {
+		stride := s.sizes[entry]
+		return table{field: s.fields["ConstantPoolCache."+cache], stride: stride, first: s.sizes["Array<"+entry+">"] - stride,
+			index: s.fields[entry+"._cpool_index"]}
+	}
+	return of("_resolved_field_entries", "ResolvedFieldEntry"), of("_resolved_method_entries", "ResolvedMethodEntry")
 }

@@ -3,7 +3,6 @@ package nmethod
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -12,6 +11,7 @@ type method struct {
 	name  string // "pkg.Class::method"
 	code  []byte // its bytecode, as HotSpot has rewritten it
 	lines []line // in the order of the class file
+	pool  uint64 // address of its ConstantPool
 }
 
 // A line starts at a bci.
@@ -42,7 +42,7 @@ func (j *JVM) readMethod(at uint64) (*method, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &method{code: rest[:codeSize]}
+	m := &method{code: rest[:codeSize], pool: pool}
 	if flags&j.layout.lineTable != 0 {
 		m.lines = readLines(rest[codeSize:], j.layout.release)
 	}
@@ -73,6 +73,9 @@ func (j *JVM) methodName(pool, index uint64) (string, error) {
 			return "", err
 		}
 		class = externalName(class)
+		if class, err = j.anonymous(klass, class); err != nil {
+			return "", err
+		}
 		j.classes[klass] = class
 	}
 	return class + "::" + name, nil
@@ -81,23 +84,29 @@ func (j *JVM) methodName(pool, index uint64) (string, error) {
 // externalName writes java/lang/String as java.lang.String, and the number of a
 // hidden class behind a slash (HotSpot's Klass::external_name).
 func externalName(internal string) string {
-	class, number, hidden := internal, "", false
-	if i := strings.LastIndex(internal, "+0x"); i >= 0 {
-		class, number, hidden = internal[:i], internal[i+1:], true
-	} else if i := strings.LastIndexByte(internal, '/'); i >= 0 && i+1 < len(internal) && isNumber(internal[i+1:]) {
-		class, number, hidden = internal[:i], internal[i+1:], true // JDK 11
-	}
+	class, number, hidden := strings.Cut(internal, "+0x")
 	class = strings.ReplaceAll(class, "/", ".")
 	if hidden {
-		class += "/" + number
+		class += "/0x" + number
 	}
 	return class
 }
 
-func isNumber(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 64)
-	return err == nil
+// anonymous appends to the name of an anonymous class of JDK 14 and older the
+// address of its InstanceKlass, as HotSpot does.
+func (j *JVM) anonymous(klass uint64, class string) (string, error) {
+	if j.layout.miscFlags == 0 {
+		return class, nil
+	}
+	flags, err := j.mem.word(klass + j.layout.miscFlags)
+	if err != nil || flags&isAnonymous == 0 {
+		return class, err
+	}
+	return fmt.Sprintf("%s/%#016x", class, klass), nil
 }
+
+// isAnonymous is InstanceKlass's _misc_is_unsafe_anonymous.
+const isAnonymous = 1 << 5
 
 // symbol reads a Symbol, HotSpot's text. Its lowest bit may be a mark of the
 // constant pool's.

@@ -168,7 +168,7 @@ func (c *Code) appendFrames(text []byte, at int) ([]byte, error) {
 			return text, err
 		}
 		if n == 0 {
-			text = appendBytecode(text, m, s.bci)
+			text = c.jvm.appendBytecode(text, m, s.bci)
 		} else {
 			text = append(text, ' ')
 		}
@@ -186,7 +186,7 @@ func (c *Code) appendFrames(text []byte, at int) ([]byte, error) {
 
 // appendBytecode writes what the innermost frame was doing, on a line that the
 // frames' own lines follow.
-func appendBytecode(text []byte, m *method, bci int) []byte {
+func (j *JVM) appendBytecode(text []byte, m *method, bci int) []byte {
 	name := m.bytecode(bci)
 	if bci == entryBCI {
 		name = "synchronization entry"
@@ -194,7 +194,11 @@ func appendBytecode(text []byte, m *method, bci int) []byte {
 	if name == "" {
 		return text
 	}
-	return append(append(append(text, ";*"...), name...), "\n "...)
+	text = append(append(text, ";*"...), name...)
+	if member := j.member(m, bci); member != "" {
+		text = append(append(text, ' '), escape(member)...)
+	}
+	return append(text, "\n "...)
 }
 
 // escape escapes what XML does not take in text, as HotSpot does in its log.

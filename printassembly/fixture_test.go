@@ -82,7 +82,7 @@ func checkIndex(tb testing.TB, x *Index) {
 		if b.Lo >= b.Hi || b.offset < 0 || b.offset >= b.end {
 			tb.Fatalf("blob %d: %+v", i, *b)
 		}
-		if i > 0 && x.Blobs[i-1].offset >= b.offset {
+		if b.installed > b.offset || i > 0 && x.Blobs[i-1].installed >= b.installed {
 			tb.Fatalf("blobs %d and %d are not in the log's order", i-1, i)
 		}
 	}

@@ -44,7 +44,8 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	if t.UptimeMillis, ok = stampMillis(attr(tag, "stamp")); !ok || len(words) != 3 {
 		return t, false
 	}
-	t.Name = javaClass(words[0]) + "::" + words[1] + basicSignature(words)
+	class := javaClass(words[0])
+	t.Name = class + "::" + words[1] + basicSignature(class, words[1], words[2])
 	t.Lo, t.Hi = t.Address+insts, t.Address+codeEnd(tag, insts, t.Size)
 	t.Stub = t.Hi
 	if stub := t.Address + offset(tag, "stub_offset"); stub > t.Lo && stub < t.Hi {
@@ -63,13 +64,12 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 // basicSignature is what HotSpot appends to the names of the methods that it makes
 // for method handles, "(LIL)V": one letter for each argument, L for all objects
 // and I for all small integers (MethodHandles::print_as_basic_type_signature_on).
-// The words are class, name and descriptor.
-func basicSignature(words []string) string {
-	if words[0] != "java.lang.invoke.MethodHandle" || words[1] != "invokeBasic" && !strings.HasPrefix(words[1], "linkTo") {
+func basicSignature(class, name, descriptor string) string {
+	if class != "java.lang.invoke.MethodHandle" || name != "invokeBasic" && !strings.HasPrefix(name, "linkTo") {
 		return ""
 	}
 	var s strings.Builder
-	for rest := words[2]; rest != "" && rest != "?"; {
+	for rest := descriptor; rest != "" && rest != "?"; {
 		switch c := rest[0]; c {
 		case '(', ')', 'V':
 			s.WriteByte(c)

@@ -36,6 +36,9 @@ func (x *indexer) addNamed(r io.ReaderAt) error {
 	}
 	var line []byte
 	for _, t := range x.tags {
+		if t.id == 0 {
+			continue
+		}
 		if i, ok := printed[t.id]; ok {
 			blobs[i].installed = min(blobs[i].installed, t.at)
 			continue
