@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // The files of a capture folder, beside one asm-<pid>.log per JVM.
@@ -69,6 +70,20 @@ func CollectLogs(dir string) []string {
 		}
 	}
 	return names
+}
+
+// RemoveCompilerLogs removes what LogCompilation leaves behind of a JVM that was
+// killed: each of its compiler threads writes a file of its own in /tmp, which the
+// JVM puts into its log and removes when it ends (CompileLog::finish_log). A JVM
+// that runs keeps its files.
+func RemoveCompilerLogs(pid int) {
+	if syscall.Kill(pid, 0) == nil {
+		return
+	}
+	files, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", pid)) // the pattern is well-formed
+	for _, f := range files {
+		os.Remove(f)
+	}
 }
 
 // LogPIDs gives the processes that write logs into a folder, while they do:

@@ -129,16 +129,16 @@ func (c *Code) readApart(i int, pointer, size uint64) (part, error) {
 	return p, err
 }
 
-// table gives what begins at a difference to the nmethod's address: within it,
-// or elsewhere, whither the difference tells the lower half of the address only.
-// Where it ends is not told; what comes behind it comes with it.
+// table gives what begins at a difference to the nmethod's address: elsewhere,
+// whither the difference tells the lower half of the address only, or within the
+// nmethod. Where it ends is not told; what comes behind it comes with it.
 func (c *Code) table(difference int32, elsewhere part) ([]byte, error) {
-	if difference > 0 && uint64(difference) < c.Size {
+	at := uint64(uint32(c.Address) + uint32(difference) - uint32(elsewhere.at))
+	switch {
+	case at < uint64(len(elsewhere.data)):
+		return elsewhere.data[at:], nil
+	case difference > 0 && uint64(difference) < c.Size:
 		return c.blob[difference:], nil
 	}
-	at := uint64(uint32(c.Address) + uint32(difference) - uint32(elsewhere.at))
-	if at > uint64(len(elsewhere.data)) {
-		return nil, errors.New("they are in no known place")
-	}
-	return elsewhere.data[at:], nil
+	return nil, errors.New("they are in no known place")
 }

@@ -228,6 +228,9 @@ func killJVM(t *testing.T, sampler string) {
 	require.NoError(t, exec.Command("kill", "-9", pid).Run())
 	assert.Equal(t, 137, exitCode(t, cmd), stderr)
 	assert.Contains(t, out.String(), "Spin::spin")
+	left, err := filepath.Glob("/tmp/hs_c*_pid" + pid + ".log")
+	require.NoError(t, err)
+	assert.Empty(t, left, "files of LogCompilation")
 	r := runGasm(t, []string{"report", "--format", "json", dir})
 	require.Equal(t, 0, r.code, r.stderr)
 	p := readReport(t, []byte(r.stdout)).Profiles[0]

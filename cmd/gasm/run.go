@@ -23,16 +23,18 @@ type run struct {
 	flags   *reportFlags
 	command []string
 
-	dir            string // of the capture
-	temporary      bool   // dir is ours to remove
-	watch          *jvm.Watcher
-	recording      recording
-	mappings       *mappingWatch
-	copies         codeCopies
-	clocks         []jvm.Clock
-	started, ended int64 // monotonic, ns: the command's
-	exitCode       int   // the command's
-	faults         []error
+	dir       string // of the capture
+	temporary bool   // dir is ours to remove
+	watch     *jvm.Watcher
+	recording recording
+	mappings  *mappingWatch
+	copies    codeCopies
+	// logsCompilation tells that the JVMs have LogCompilation from gasm.
+	logsCompilation bool
+	clocks          []jvm.Clock
+	started, ended  int64 // monotonic, ns: the command's
+	exitCode        int   // the command's
+	faults          []error
 }
 
 func runProfile(s streams, own *profileFlags, flags *reportFlags, command []string) error {
@@ -130,6 +132,7 @@ func (r *run) record(signals *signalWatch) error {
 		return err
 	}
 	defer remove()
+	r.logsCompilation = !sel.All()
 	flags := printassembly.CaptureFlags(filepath.Join(r.dir, jvm.LogPattern), lenient, sel)
 	if jvm.StartsJava(r.command) {
 		options, err := jvm.NewOptionsFile(r.dir, printassembly.QuietFlags())
@@ -212,6 +215,11 @@ func (r *run) reportOn() error {
 	defer closeLogs(logs)
 	for _, w := range warnings {
 		r.fault(w)
+	}
+	if r.logsCompilation {
+		for _, l := range logs {
+			jvm.RemoveCompilerLogs(l.PID)
+		}
 	}
 	c := r.capture(logs)
 	c.Notes = append(c.Notes, copyNotes...)
