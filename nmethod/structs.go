@@ -3,6 +3,7 @@ package nmethod
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // structs are HotSpot's tables about itself (vmStructs.cpp).
@@ -80,29 +81,21 @@ func (t *tables) each(table string, columns []string, take func(values []uint64)
 	for i, c := range columns {
 		offsets[i] = t.value(table + "Entry" + c + "Offset")
 	}
-	values := make([]uint64, len(columns))
-	if t.err == nil && (stride == 0 || stride > 256) {
+	if t.err == nil && (stride == 0 || stride > 256 || slices.Max(offsets) >= stride) {
 		t.fail(fmt.Errorf("%s has entries of %d bytes", table, stride))
 	}
-	var buf []byte
+	values := make([]uint64, len(columns))
+	entry := make([]byte, min(stride, 256)+8) // some behind a value of four bytes at its end
 	for range maxEntries {
 		if t.err != nil {
 			return
 		}
-		var err error
-		if buf, err = t.mem.read(buf, at, stride); err != nil {
+		if _, err := t.mem.read(entry, at, stride); err != nil {
 			t.fail(err)
 			return
 		}
 		for i, o := range offsets {
-			if o+8 > stride {
-				// a value of four bytes at the entry's end
-				var tail [8]byte
-				copy(tail[:], buf[min(o, stride):])
-				values[i] = binary.LittleEndian.Uint64(tail[:])
-				continue
-			}
-			values[i] = binary.LittleEndian.Uint64(buf[o:])
+			values[i] = binary.LittleEndian.Uint64(entry[o:])
 		}
 		if values[0] == 0 {
 			return

@@ -71,39 +71,39 @@ type rowWriter struct {
 // rowsTo writes the rows up to the one that holds the byte at an offset, without
 // that one.
 func (w *rowWriter) rowsTo(offset int) {
-	c := w.code
-	for w.next < len(c.Bytes) && w.next+rowBytes <= offset {
-		end := min(w.next+rowBytes, len(c.Bytes))
-		w.row(w.next, end)
+	size := len(w.code.Bytes)
+	for w.next < size && w.next+rowBytes <= offset {
+		end := min(w.next+rowBytes, size)
+		for from := w.next; from < end; {
+			from = w.row(from, end)
+		}
+		w.next = end
 	}
-	// marks stand in front of their rows, so a row ends where one belongs
 }
 
-func (w *rowWriter) row(from, to int) {
-	for from < to {
-		end := to
-		for _, m := range w.code.marks() {
-			if m.offset > from && m.offset < end {
-				end = m.offset
-			}
-			if m.offset == from {
-				w.text = append(append(w.text, m.text...), '\n')
-			}
+// row writes a row that ends where a mark stands, or at an offset. It returns where
+// it ended.
+func (w *rowWriter) row(from, to int) int {
+	for _, m := range w.code.marks() {
+		switch {
+		case m.offset == from:
+			w.text = append(append(w.text, m.text...), '\n')
+		case m.offset > from && m.offset < to:
+			to = m.offset
 		}
-		w.text = w.address(append(w.text, "  "...), from)
-		for i, b := range w.code.Bytes[from:end] {
-			switch {
-			case i%4 == 0 && i > 0:
-				w.text = append(w.text, " | "...)
-			case i%2 == 0:
-				w.text = append(w.text, ' ')
-			}
-			w.text = append(w.text, digits[b>>4], digits[b&15])
-		}
-		w.text = append(w.text, '\n')
-		from = end
 	}
-	w.next = to
+	w.text = w.address(append(w.text, "  "...), from)
+	for i, b := range w.code.Bytes[from:to] {
+		switch {
+		case i%4 == 0 && i > 0:
+			w.text = append(w.text, " | "...)
+		case i%2 == 0:
+			w.text = append(w.text, ' ')
+		}
+		w.text = append(w.text, digits[b>>4], digits[b&15])
+	}
+	w.text = append(w.text, '\n')
+	return to
 }
 
 const digits = "0123456789abcdef"
@@ -118,12 +118,13 @@ func (w *rowWriter) address(text []byte, offset int) []byte {
 	return append(text, ':')
 }
 
-// A mark is a name that stands in front of an instruction.
+// A mark is a name that stands in front of the instruction at an offset.
 type mark struct {
 	offset int
 	text   string
 }
 
+// marks are those of the method; one that it has not is at -1.
 func (c *Code) marks() [2]mark {
 	verified, stub := -1, -1
 	if c.Verified > 0 {
@@ -152,7 +153,8 @@ func (w *rowWriter) comment(d pcDesc) bool {
 	return true
 }
 
-// appendFrames writes the bytecode and the frames of a scope, innermost first.
+// appendFrames writes the bytecode and the frames of a scope, innermost first. The
+// outermost must be of the method itself, or memory is not what it is taken for.
 func (c *Code) appendFrames(text []byte, at int) ([]byte, error) {
 	release := c.jvm.layout.release
 	for n := 0; at > 0 && n < maxFrames; n++ {
@@ -179,7 +181,9 @@ func (c *Code) appendFrames(text []byte, at int) ([]byte, error) {
 			text = append(strconv.AppendInt(append(text, " (line "...), int64(line), 10), ')')
 		}
 		text = append(text, '\n')
-		at = s.sender
+		if at = s.sender; at == 0 && m.name != c.Name {
+			return text, fmt.Errorf("it is of %s by its debug info", m.name)
+		}
 	}
 	return text, nil
 }

@@ -78,4 +78,8 @@
 // Threads take turns in the log: <writer thread='2504'/> says whose lines
 // follow, and a blob can be cut by another thread's lines. Text between tags is
 // XML-escaped. A killed JVM leaves a cut last line.
+//
+// Behind all that stands what gasm itself copied out of the JVM's memory (package
+// nmethod), as the writer "gasm", in the form of hex, with [ExactMark]. A method's
+// place in time is that of LogCompilation's <nmethod …/>.
 package printassembly
