@@ -79,6 +79,7 @@ func (j *JVM) memberName(m *method, in *table, index uint64) string {
 	if err != nil {
 		name = ""
 	}
+	name = quote(name)
 	j.members[key] = name
 	return name
 }

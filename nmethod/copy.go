@@ -38,19 +38,19 @@ func (j *JVM) Copy(tag *printassembly.Installed) (*Code, error) {
 	c.Bytes = c.blob[tag.Lo-tag.Address : tag.Hi-tag.Address]
 	c.OSRBCI = int(int32(c.int(j.layout.entryBCI)))
 	c.Verified = j.verifiedEntry(c)
-	if err := c.debugInfo(); err != nil {
-		return nil, err
-	}
-	// What was read is of one nmethod if that is there still.
-	var id [4]byte
-	b, err := j.mem.read(id[:], tag.Address+j.layout.compileID, 4)
-	if err != nil {
-		return nil, err
-	}
-	if now := int(binary.LittleEndian.Uint32(b)); now != tag.ID || int(c.int(j.layout.compileID)) != tag.ID {
+	err = c.debugInfo()
+	if !c.there() {
 		return nil, errGone
 	}
-	return c, nil
+	return c, err
+}
+
+// there tells whether what was read is of the tag's method, and that is there still.
+func (c *Code) there() bool {
+	at := c.jvm.layout.compileID
+	var id [4]byte
+	b, err := c.jvm.mem.read(id[:], c.Address+at, 4)
+	return err == nil && int(binary.LittleEndian.Uint32(b)) == c.ID && int(c.int(at)) == c.ID
 }
 
 // int reads four bytes of the nmethod.
@@ -129,16 +129,13 @@ func (c *Code) readApart(i int, pointer, size uint64) (part, error) {
 	return p, err
 }
 
-// table gives what begins at a difference to the nmethod's address: elsewhere,
-// whither the difference tells the lower half of the address only, or within the
-// nmethod. Where it ends is not told; what comes behind it comes with it.
-func (c *Code) table(difference int32, elsewhere part) ([]byte, error) {
-	at := uint64(uint32(c.Address) + uint32(difference) - uint32(elsewhere.at))
-	switch {
-	case at < uint64(len(elsewhere.data)):
-		return elsewhere.data[at:], nil
-	case difference > 0 && uint64(difference) < c.Size:
-		return c.blob[difference:], nil
+// table gives what begins at an address, elsewhere or within the nmethod. Where it
+// ends is not told; what comes behind it comes with it.
+func (c *Code) table(at uint64, elsewhere part) ([]byte, error) {
+	for _, p := range []part{elsewhere, {c.Address, c.blob}} {
+		if at >= p.at && at-p.at < uint64(len(p.data)) {
+			return p.data[at-p.at:], nil
+		}
 	}
 	return nil, errors.New("they are in no known place")
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -47,7 +49,10 @@ func (w What) has(compiler string) bool {
 
 // A Result is what became of the methods that were to be copied.
 type Result struct {
-	Copied, Missed int
+	Copied int
+	// Late counts those that were gone, alone or with their JVM, Missed all others
+	// that could not be copied.
+	Late, Missed int
 	// Why is the first reason for which one was missed, nil without one.
 	Why error
 	// Disk is the error that ended the copying, nil without one.
@@ -135,6 +140,10 @@ func (f *Follower) take(piece []byte) {
 	}
 }
 
+// keepNames is how long names of classes and methods are taken for those at their
+// addresses. A class that is unloaded may make room for another one at once.
+const keepNames = 50 * time.Millisecond
+
 // maxLine is more than any tag of a method takes; of a longer line the rest is
 // left out.
 const maxLine = 1 << 17
@@ -148,14 +157,18 @@ func (f *Follower) line(line []byte) {
 	if !ok || !f.what.has(tag.Compiler) {
 		return
 	}
-	if err := f.copy(&tag); err != nil {
+	err := f.copy(&tag)
+	switch {
+	case err == nil:
+		f.result.Copied++
+	case errors.Is(err, errGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist):
+		f.result.Late++
+	default:
 		f.result.Missed++
 		if f.result.Why == nil {
 			f.result.Why = fmt.Errorf("%s: %w", tag.Name, err)
 		}
-		return
 	}
-	f.result.Copied++
 	if len(f.text) > 1<<20 {
 		f.flush()
 	}
@@ -174,13 +187,21 @@ func (f *Follower) copy(tag *printassembly.Installed) error {
 	}
 	if now := time.Now(); now.After(f.forget) {
 		f.jvm.Forget()
-		f.forget = now.Add(time.Second)
+		f.forget = now.Add(keepNames)
 	}
 	code, err := f.jvm.Copy(tag)
 	if err != nil {
 		return err
 	}
-	f.text, err = code.AppendTo(f.text)
+	from := len(f.text)
+	if f.text, err = code.AppendTo(f.text); err == nil {
+		return nil
+	}
+	// Perhaps classes were unloaded, or the method itself.
+	f.jvm.Forget()
+	if code, err = f.jvm.Copy(tag); err == nil {
+		f.text, err = code.AppendTo(f.text[:from])
+	}
 	return err
 }
 

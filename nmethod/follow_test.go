@@ -28,8 +28,7 @@ func TestTake(t *testing.T) {
 			f.take([]byte(rest[:n]))
 			rest = rest[n:]
 		}
-		require.Equal(t, 4, f.result.Missed, "pieces of %d bytes: methods 1, 3, 4 and 7", size)
-		require.ErrorContains(t, f.result.Why, "a.B::c1: ")
+		require.Equal(t, 4, f.result.Late, "pieces of %d bytes: methods 1, 3, 4 and 7", size)
 	}
 }
 
@@ -50,7 +49,7 @@ func TestFollowGrowing(t *testing.T) {
 	}
 	_, err = log.WriteString(strings.TrimSuffix(tag(9, "c1"), "\n")) // and no end of the line
 	require.NoError(t, err)
-	assert.Equal(t, 3, f.Stop().Missed)
+	assert.Equal(t, 3, f.Stop().Late)
 	require.NoError(t, f.AppendTo(path), "nothing to append")
 }
 

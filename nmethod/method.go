@@ -78,7 +78,37 @@ func (j *JVM) methodName(pool, index uint64) (string, error) {
 		}
 		j.classes[klass] = class
 	}
-	return class + "::" + name, nil
+	return class + "::" + quote(name), nil
+}
+
+// quote writes the name of a method or a field as HotSpot prints it, with "\\u00fc"
+// for letters beyond ASCII (UTF8::as_quoted_ascii). It is in modified UTF-8: one to
+// three bytes for each unit of UTF-16.
+func quote(name string) string {
+	plain := true
+	for i := range len(name) {
+		plain = plain && name[i] >= ' ' && name[i] < 127
+	}
+	if plain {
+		return name
+	}
+	var s strings.Builder
+	for i := 0; i < len(name); {
+		c, size := uint16(name[i]), 1
+		switch {
+		case c >= 0xe0 && i+2 < len(name):
+			c, size = c<<12|uint16(name[i+1]&63)<<6|uint16(name[i+2]&63), 3
+		case c >= 0xc0 && i+1 < len(name):
+			c, size = c&31<<6|uint16(name[i+1]&63), 2
+		}
+		if c >= ' ' && c < 127 {
+			s.WriteByte(byte(c))
+		} else {
+			fmt.Fprintf(&s, `\u%04x`, c)
+		}
+		i += size
+	}
+	return s.String()
 }
 
 // externalName writes java/lang/String as java.lang.String, and the number of a

@@ -107,3 +107,13 @@ func TestExternalName(t *testing.T) {
 		assert.Equal(t, want, externalName(internal))
 	}
 }
+
+func TestQuote(t *testing.T) {
+	for name, want := range map[string]string{
+		"main": "main", "<init>": "<init>", "hüt_ß日本": `h\u00fct_\u00df\u65e5\u672c`,
+		"\xed\xa0\xbd\xed\xb8\x80": `\ud83d\ude00`, // an emoji, in six bytes
+		"\xc0\x80":                 `\u0000`, "a\xe6": `a\u00e6`,
+	} {
+		assert.Equal(t, want, quote(name))
+	}
+}

@@ -99,17 +99,19 @@ func TestExactComments(t *testing.T) {
 
 func TestParseInstalled(t *testing.T) {
 	const tag = "<nmethod compile_id='71' compile_kind='osr' compiler='C2' level='4' entry='0x1100' size='400' address='0x1000' " +
-		"relocation_offset='-7' insts_offset='256' stub_offset='300' scopes_data_offset='-1143785848' scopes_pcs_offset='320' " +
+		"relocation_offset='-7' insts_offset='256' stub_offset='300' scopes_data_offset='-8589930496' scopes_pcs_offset='320' " +
 		"metadata_offset='316' method='p/A &lt;init&gt; (I)V' bytes='28' count='5' stamp='1.5'/>"
 	got, ok := ParseInstalled([]byte(tag))
 	require.True(t, ok)
 	assert.Equal(t, Installed{ID: 71, Compiler: "c2", Kind: "osr", Level: 4, Name: "p.A::<init>", Bytes: 28, UptimeMillis: 1500,
-		Address: 0x1000, Size: 400, Lo: 0x1100, Stub: 0x112c, Hi: 0x113c, ScopesPCs: 320, ScopesData: -1143785848, Metadata: 316}, got)
+		Address: 0x1000, Size: 400, Lo: 0x1100, Stub: 0x112c, Hi: 0x113c, ScopesPCs: 0x1140, ScopesData: 0xfffffffe00002000, Metadata: 0x113c}, got)
 	for _, lacking := range []string{" size='400'", " address='0x1000'", " insts_offset='256'", " stamp='1.5'", " (I)V"} {
 		_, ok := ParseInstalled([]byte(strings.Replace(tag, lacking, "", 1)))
 		assert.False(t, ok, lacking)
 	}
 	for method, want := range map[string]string{
+		`p/\u00fcb\u65e5$\ud83d\ude00 h\u00fct ()V`: `p.üb日$😀::h\u00fct`,
+		`p/\u00f x ()V`: `p.\u00f::x`,
 		"java.lang.invoke.MethodHandle linkToStatic (Ljava/lang/Object;[IZJ)D": "java.lang.invoke.MethodHandle::linkToStatic(LLIJ)D",
 		"java.lang.invoke.MethodHandle invokeBasic ()V":                        "java.lang.invoke.MethodHandle::invokeBasic()V",
 		"java.lang.invoke.MethodHandle linkToVirtual (L":                       "java.lang.invoke.MethodHandle::linkToVirtual(L",

@@ -43,6 +43,7 @@ func QuietFlags() []string {
 		"-XX:-PrintAssembly",
 		"-XX:-PrintNMethods",
 		"-XX:-LogCompilation",
+		"-XX:-PrintCompilation",
 		"-XX:-PrintInterpreter",
 		"-XX:-PrintStubCode",
 		"-XX:-PrintAdapterHandlers",

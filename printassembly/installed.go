@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // An Installed is what LogCompilation's tag tells of a method that was
@@ -25,10 +26,9 @@ type Installed struct {
 	// with its stubs from Stub on, which is Hi where it has none.
 	Address, Size uint64
 	Lo, Stub, Hi  uint64
-	// Where its tables begin, as differences to Address of which the log has the
-	// lower 32 bits. JDK 22 and older have all of them within the nmethod; newer
-	// ones keep more and more of them elsewhere. 0 for what the tag lacks.
-	ScopesPCs, ScopesData, Metadata int32
+	// Addresses of its tables. JDK 22 and older have all of them within the nmethod;
+	// newer ones keep more and more of them elsewhere. 0 for what the tag lacks.
+	ScopesPCs, ScopesData, Metadata uint64
 }
 
 // ParseInstalled reads a tag, a line of a log with "<nmethod " at its start. It
@@ -44,7 +44,7 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	if t.UptimeMillis, ok = stampMillis(attr(tag, "stamp")); !ok || len(words) != 3 {
 		return t, false
 	}
-	class := javaClass(words[0])
+	class := unquote(javaClass(words[0]))
 	t.Name = class + "::" + words[1] + basicSignature(class, words[1], words[2])
 	t.Lo, t.Hi = t.Address+insts, t.Address+codeEnd(tag, insts, t.Size)
 	t.Stub = t.Hi
@@ -55,10 +55,34 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	t.Level, _ = strconv.Atoi(string(attr(tag, "level")))
 	t.Bytes, _ = strconv.Atoi(string(attr(tag, "bytes")))
 	t.Compiler, t.Kind = string(bytes.ToLower(attr(tag, "compiler"))), string(attr(tag, "compile_kind"))
-	t.ScopesPCs = int32(offset(tag, "scopes_pcs_offset"))
-	t.ScopesData = int32(offset(tag, "scopes_data_offset"))
-	t.Metadata = int32(offset(tag, "metadata_offset"))
+	table := func(name string) uint64 {
+		if n := offset(tag, name); n != 0 {
+			return t.Address + n
+		}
+		return 0
+	}
+	t.ScopesPCs, t.ScopesData, t.Metadata = table("scopes_pcs_offset"), table("scopes_data_offset"), table("metadata_offset")
 	return t, true
+}
+
+// unquote puts letters in the place of what tags have for letters beyond ASCII,
+// "\\u00fc". HotSpot prints class names with the letters and method names without.
+func unquote(name string) string {
+	if !strings.Contains(name, `\u`) {
+		return name
+	}
+	var units []uint16
+	for i := 0; i < len(name); i++ {
+		if strings.HasPrefix(name[i:], `\u`) && i+6 <= len(name) {
+			if n, err := strconv.ParseUint(name[i+2:i+6], 16, 16); err == nil {
+				units = append(units, uint16(n))
+				i += 5
+				continue
+			}
+		}
+		units = append(units, uint16(name[i]))
+	}
+	return string(utf16.Decode(units))
 }
 
 // basicSignature is what HotSpot appends to the names of the methods that it makes
@@ -87,9 +111,12 @@ func basicSignature(class, name, descriptor string) string {
 	return s.String()
 }
 
-// offset reads a number that may be negative; 0 without one.
+// offset reads a difference to an address, which may be negative; 0 without one.
 func offset(tag []byte, name string) uint64 {
-	n, _ := strconv.ParseInt(string(attr(tag, name)), 10, 32)
+	n, err := strconv.ParseInt(string(attr(tag, name)), 10, 64)
+	if err != nil {
+		return 0
+	}
 	return uint64(n)
 }
 

@@ -35,14 +35,20 @@ func (s Selection) All() bool { return len(s.Methods) == 0 && !s.SkipC1 && !s.Sk
 // compilation its outcome, and its course only where the pattern matches.
 const noMethod = "gasm.none::none"
 
+// promptFlags make HotSpot write a line of text when it has compiled a method, with
+// which LogCompilation's tags of it get into the log. Otherwise they stay in a
+// buffer until there is text again, for minutes or for ever.
+var promptFlags = []string{"-XX:+PrintCompilation", "-XX:+PrintCompilation2"}
+
 func (s Selection) flags() []string {
-	switch {
-	case s.All():
+	if s.All() {
 		return []string{"-XX:+PrintAssembly", "-XX:+PrintNMethods"}
-	case s.DirectivesFile != "":
-		return []string{"-XX:+LogCompilation", "-XX:CompilerDirectivesFile=" + s.DirectivesFile}
 	}
-	flags := []string{"-XX:+LogCompilation", "-XX:CompileCommand=log," + noMethod}
+	flags := append([]string{"-XX:+LogCompilation"}, promptFlags...)
+	if s.DirectivesFile != "" {
+		return append(flags, "-XX:CompilerDirectivesFile="+s.DirectivesFile)
+	}
+	flags = append(flags, "-XX:CompileCommand=log,"+noMethod)
 	for _, m := range s.Methods {
 		flags = append(flags, "-XX:CompileCommand=print,"+m)
 	}

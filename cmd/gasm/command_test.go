@@ -237,6 +237,25 @@ func killJVM(t *testing.T, sampler string) {
 	assert.Contains(t, p.Methods[0].Name, "Spin::")
 }
 
+// A JVM that has compiled all it will compile writes nothing more: gasm knows of its
+// last methods all the same, and has their code when it is killed.
+func TestKilledQuietJVM(t *testing.T) {
+	t.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+	dir := filepath.Join(t.TempDir(), "capture")
+	cmd, out, stderr := startSpin(t, "-o", dir)
+	_, pid, ok := strings.Cut(out.String(), "READY ")
+	require.True(t, ok)
+	pid, _, _ = strings.Cut(pid, "\n")
+	require.NoError(t, exec.Command("kill", "-9", pid).Run())
+	assert.Equal(t, 137, exitCode(t, cmd), stderr)
+	r := runGasm(t, []string{"report", "--format", "json", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	p := readReport(t, []byte(r.stdout)).Profiles[0]
+	assert.Equal(t, "Spin::spin", p.Regions[0].Method)
+	assert.Equal(t, "c1, level 1", strings.TrimSuffix(p.Regions[0].Source, ", osr"))
+	assert.NotEmpty(t, p.Regions[0].Lines)
+}
+
 // assertGone checks that no process with this folder in its environment is
 // left: neither perf nor a JVM, which have gasm's own.
 func assertGone(t *testing.T, temp string) {

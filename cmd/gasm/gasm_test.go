@@ -59,7 +59,7 @@ func javaPrograms(t *testing.T) string {
 	}
 	sources, err := filepath.Glob("../../testdata/programs/*.java")
 	require.NoError(t, err)
-	out, err := exec.Command(javac, append([]string{"-g", "--release", "17", "-d", classes}, sources...)...).CombinedOutput()
+	out, err := exec.Command(javac, append([]string{"-g", "--release", "17", "-encoding", "UTF-8", "-d", classes}, sources...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return classes
 }

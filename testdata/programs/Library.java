@@ -36,6 +36,25 @@ public class Library {
         return sum;
     }
 
+    /** Names beyond ASCII, which HotSpot writes in more than one way. */
+    static final class Size {
+        int wert日本 = 3;
+
+        int mal_µ(int n) {
+            return n * wert日本 + (n >> 1);
+        }
+    }
+
+    static final Size SIZE = new Size();
+
+    static int names(int n) {
+        int sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += SIZE.mal_µ(i);
+        }
+        return sum;
+    }
+
     static int exceptions(int n) {
         int caught = 0;
         int[] array = new int[4];
@@ -63,7 +82,7 @@ public class Library {
         BigInteger product = IntStream.range(1, 60).mapToObj(BigInteger::valueOf).reduce(BigInteger.ONE, BigInteger::multiply);
         long shifts = product.longValue() >>> (seed & 31) ^ System.nanoTime() << 3;
         sink += floats(seed % 1000);
-        return byLength.size() + counts.hashCode() + product.bitLength() + exceptions(50) + (int) (shifts % 5);
+        return byLength.size() + counts.hashCode() + product.bitLength() + exceptions(50) + names(500) + (int) (shifts % 5);
     }
 
     public static void main(String[] args) {
