@@ -29,9 +29,14 @@ func (x *indexer) named(tag []byte) {
 // gasm copied of it comes at the end.
 func (x *indexer) addNamed(r io.ReaderAt) error {
 	blobs := x.idx.Blobs
-	printed := map[int]int{}
 	for i := range blobs {
 		blobs[i].installed = blobs[i].offset
+	}
+	if len(x.tags) == 0 {
+		return nil
+	}
+	printed := map[int]int{}
+	for i := range blobs {
 		printed[blobs[i].ID] = i
 	}
 	var line []byte
@@ -52,10 +57,8 @@ func (x *indexer) addNamed(r io.ReaderAt) error {
 			blobs = append(blobs, b)
 		}
 	}
+	slices.SortStableFunc(blobs, func(a, b Blob) int { return cmp.Compare(a.installed, b.installed) })
 	x.idx.Blobs = blobs
-	if len(x.tags) > 0 {
-		slices.SortStableFunc(x.idx.Blobs, func(a, b Blob) int { return cmp.Compare(a.installed, b.installed) })
-	}
 	return nil
 }
 
