@@ -46,15 +46,29 @@ func TestOpenJ9(t *testing.T) {
 	assert.Equal(t, "21.0.5, IBM Corporation", r.checks[0].Text)
 }
 
-// A JDK of the time before [MachCode], with no plug-in.
+// JDKs of the time before [MachCode], with no plug-in: one whose memory gasm knows,
+// and one that it does not know.
 func TestNamesOnly(t *testing.T) {
-	home := fakeJDK(t, `JAVA_VERSION="11.0.25"`+"\n"+`IMPLEMENTOR="Azul Systems, Inc."`, writesLog("<hotspot_log version=1>"))
-	r := (&jdk{home: home}).check(t.Context(), filepath.Join(t.TempDir(), "asm.log"))
+	check := func(home string) jdkResult {
+		return (&jdk{home: home}).check(t.Context(), filepath.Join(t.TempDir(), "asm.log"))
+	}
+	log := writesLog("<hotspot_log version=1>")
+	r := check(fakeJDK(t, `JAVA_VERSION="11.0.25"`, log))
 	code := finding(t, &Report{Checks: r.checks}, "jdk", "code")
+	if runtime.GOOS == "linux" {
+		assert.Equal(t, OK, code.Status)
+		assert.Contains(t, code.Text, "copied out of the JVM's memory (behind a build tool names only)")
+	}
+	home := fakeJDK(t, `JAVA_VERSION="12.0.2"`+"\n"+`IMPLEMENTOR="Azul Systems, Inc."`, log)
+	r = check(home)
+	code = finding(t, &Report{Checks: r.checks}, "jdk", "code")
 	assert.True(t, r.works, "the profile has names")
 	assert.Equal(t, Note, code.Status)
 	assert.Contains(t, code.Text, "names only, no instructions: JDK 8 to 13 need hsdis")
 	assert.Regexp(t, `^sudo curl -fLo `+home+`/lib/server/hsdis-\w+\.\w+ https://\S+/hsdis-\w+\.\w+$`, code.Mend)
+	copied := finding(t, &Report{Checks: r.checks}, "jdk", "copy")
+	assert.Equal(t, Note, copied.Status)
+	assert.Contains(t, copied.Text, "gasm does not know the memory of JDK 12")
 }
 
 func TestBrokenJDKs(t *testing.T) {

@@ -78,7 +78,9 @@ func (j *jdk) check(ctx context.Context, log string) jdkResult {
 	}
 	r.works = c.Status != Problem
 	r.checks = append(r.checks, c)
-	r.checks = append(r.checks, checkCopy(area, j.feature()))
+	if r.works {
+		r.checks = append(r.checks, checkCopy(area, j.feature()))
+	}
 	if hasPlugin {
 		r.checks = append(r.checks, j.checkPlugin(area, plugin, printed))
 	}
