@@ -18,6 +18,12 @@ func TestSampleCost(t *testing.T) {
 	// Nothing here asserts a time.
 	for _, events := range [][]string{{"cpu-clock:u"}, {"page-faults", "task-clock"}, {"cycles:P", "cpu-clock"}, nil} {
 		rate := ChooseRate(events)
+		for range 20 { // on a busy machine nothing may come of it
+			if rate.Cost > 0 {
+				break
+			}
+			rate = ChooseRate(events)
+		}
 		t.Logf("%v: %+v", events, rate)
 		assert.Positive(t, rate.Cost)
 		assert.Less(t, rate.Cost, costLength)
