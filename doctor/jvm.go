@@ -26,9 +26,6 @@ type jdkResult struct {
 	works  bool // its code, or at least its methods' names, can be had
 }
 
-// oldestWithBytes is the first JDK that prints code without a plug-in.
-const oldestWithBytes = 14
-
 // checkJDKs runs each JDK, as many at a time as there are processors.
 func checkJDKs(ctx context.Context, jdks []*jdk, dir string) []jdkResult {
 	results := make([]jdkResult, len(jdks))
@@ -67,12 +64,12 @@ func (j *jdk) check(ctx context.Context, log string) jdkResult {
 	case printed == codeText:
 		c.Status, c.Text = OK, "printed as text by hsdis"
 	case printed == codeBytes:
-		c.Status, c.Text = OK, fmt.Sprintf("printed as bytes, which gasm decodes: no hsdis needed from JDK %d on", oldestWithBytes)
-	case j.feature() < oldestWithBytes && copyProblem(j.feature()) == nil:
+		c.Status, c.Text = OK, fmt.Sprintf("printed as bytes, which gasm decodes: no hsdis needed from JDK %d on", printassembly.OldestWithBytes)
+	case j.feature() < printassembly.OldestWithBytes && nmethod.Copyable(j.feature()) == nil:
 		c.Status, c.Text = OK, "not printed without hsdis, but copied out of the JVM's memory (behind a build tool names only)"
-	case j.feature() < oldestWithBytes:
+	case j.feature() < printassembly.OldestWithBytes:
 		c.Status, c.Mend = Note, j.installPlugin()
-		c.Text = fmt.Sprintf("names only, no instructions: JDK 8 to %d need hsdis for these", oldestWithBytes-1)
+		c.Text = fmt.Sprintf("names only, no instructions: JDK 8 to %d need hsdis for these", printassembly.OldestWithBytes-1)
 	default:
 		c.Status, c.Text = Problem, "the JVM's log has no code in it"
 	}
@@ -87,19 +84,10 @@ func (j *jdk) check(ctx context.Context, log string) jdkResult {
 	return r.withProbes(area)
 }
 
-// copyProblem tells why the code of a JDK can't be copied out of its memory; nil
-// when it can be.
-func copyProblem(feature int) error {
-	if !nmethod.Known(feature) {
-		return fmt.Errorf("gasm does not know the memory of JDK %d", feature)
-	}
-	return nmethod.Allowed()
-}
-
 // checkCopy tells whether C1's code is copied, by which a program's warm-up loses
 // the least.
 func checkCopy(area string, feature int) Finding {
-	if err := copyProblem(feature); err != nil {
+	if err := nmethod.Copyable(feature); err != nil {
 		c := Finding{area, "copy", Note, "C1's code is printed, which slows the warm-up more than copying it: " + err.Error(), ""}
 		if strings.Contains(err.Error(), "ptrace_scope") {
 			c.Mend = "sudo sysctl kernel.yama.ptrace_scope=1"
@@ -126,7 +114,7 @@ func (r jdkResult) withProbes(area string) jdkResult {
 // really printed.
 func (j *jdk) checkPlugin(area string, p plugin, printed code) Finding {
 	c := Finding{area, "hsdis", OK, p.path, ""}
-	needed := j.feature() < oldestWithBytes
+	needed := j.feature() < printassembly.OldestWithBytes
 	switch {
 	case printed == codeText && p.usable:
 		c.Text += " has " + pluginSymbol + " and is used"

@@ -101,17 +101,13 @@ func (j *JVM) readMember(pool uint64, in *table, index uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ref, err := j.mem.word(pool + j.layout.poolEnd + 8*(entry&0xffff))
+	ref, err := j.slot(pool, entry&0xffff)
 	if err != nil {
 		return "", err
 	}
-	nameAndType, err := j.mem.word(pool + j.layout.poolEnd + 8*(ref>>16&0xffff))
+	nameAndType, err := j.slot(pool, ref>>16&0xffff)
 	if err != nil {
 		return "", err
 	}
-	symbol, err := j.mem.word(pool + j.layout.poolEnd + 8*(nameAndType&0xffff))
-	if err != nil {
-		return "", err
-	}
-	return j.symbol(symbol)
+	return j.symbolAt(pool, nameAndType&0xffff)
 }

@@ -15,6 +15,15 @@ func Known(release int) bool {
 	return false
 }
 
+// Copyable tells why the code of JVMs of a feature release, started by this process,
+// can't be copied; nil when it can be.
+func Copyable(release int) error {
+	if !Known(release) {
+		return fmt.Errorf("gasm does not know the memory of JDK %d", release)
+	}
+	return Allowed()
+}
+
 // A layout is where HotSpot's data has what is needed of it, in bytes from the
 // start of each structure.
 type layout struct {

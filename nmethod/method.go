@@ -52,11 +52,7 @@ func (j *JVM) readMethod(at uint64) (*method, error) {
 
 // methodName reads the name at an index of a ConstantPool, with its class's.
 func (j *JVM) methodName(pool, index uint64) (string, error) {
-	symbol, err := j.mem.word(pool + j.layout.poolEnd + 8*index)
-	if err != nil {
-		return "", err
-	}
-	name, err := j.symbol(symbol)
+	name, err := j.symbolAt(pool, index)
 	if err != nil {
 		return "", err
 	}
@@ -66,7 +62,8 @@ func (j *JVM) methodName(pool, index uint64) (string, error) {
 	}
 	class, ok := j.classes[klass]
 	if !ok {
-		if symbol, err = j.mem.word(klass + j.layout.klassName); err != nil {
+		symbol, err := j.mem.word(klass + j.layout.klassName)
+		if err != nil {
 			return "", err
 		}
 		if class, err = j.symbol(symbol); err != nil {
@@ -81,7 +78,7 @@ func (j *JVM) methodName(pool, index uint64) (string, error) {
 	return class + "::" + quote(name), nil
 }
 
-// quote writes the name of a method or a field as HotSpot prints it, with "\\u00fc"
+// quote writes the name of a method or a field as HotSpot prints it, with \u00fc
 // for letters beyond ASCII (UTF8::as_quoted_ascii). It is in modified UTF-8: one to
 // three bytes for each unit of UTF-16.
 func quote(name string) string {
@@ -137,6 +134,20 @@ func (j *JVM) anonymous(klass uint64, class string) (string, error) {
 
 // isAnonymous is InstanceKlass's _misc_is_unsafe_anonymous.
 const isAnonymous = 1 << 5
+
+// slot reads an entry of a ConstantPool.
+func (j *JVM) slot(pool, index uint64) (uint64, error) {
+	return j.mem.word(pool + j.layout.poolEnd + 8*index)
+}
+
+// symbolAt reads the Symbol at an index of a ConstantPool.
+func (j *JVM) symbolAt(pool, index uint64) (string, error) {
+	at, err := j.slot(pool, index)
+	if err != nil {
+		return "", err
+	}
+	return j.symbol(at)
+}
 
 // symbol reads a Symbol, HotSpot's text. Its lowest bit may be a mark of the
 // constant pool's.

@@ -36,6 +36,9 @@ func CaptureFlags(logFile string, lenient bool, sel Selection) []string {
 // -Xlog.
 const OldestKnown, NewestKnown = 9, 25
 
+// OldestWithBytes is the first JDK that prints code without hsdis.
+const OldestWithBytes = 14
+
 // QuietFlags behind [CaptureFlags] undo them: the JVM prints no code, and its
 // own messages go to stdout again.
 func QuietFlags() []string {

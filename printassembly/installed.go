@@ -66,7 +66,7 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 }
 
 // unquote puts letters in the place of what tags have for letters beyond ASCII,
-// "\\u00fc". HotSpot prints class names with the letters and method names without.
+// \u00fc. HotSpot prints class names with the letters and method names without.
 func unquote(name string) string {
 	if !strings.Contains(name, `\u`) {
 		return name

@@ -42,22 +42,16 @@ func (f *profileFlags) checkCode(command []string) error {
 // copyable tells why code can't be copied out of the memory of a command's JVMs;
 // nil when it can be.
 func copyable(command []string) error {
-	release := jvm.Release(command)
 	switch {
 	case !jvm.KnowsFlags(command, printassembly.OldestKnown, printassembly.NewestKnown):
 		return errors.New("the command must be java itself (gasm profile -- java …), so that its JVM is known before it starts")
-	case !nmethod.Known(release):
-		return fmt.Errorf("gasm does not know the memory of JDK %d", release)
 	case ownDirectives(command) != "":
 		return errors.New("it needs compiler directives of its own, and the command has -XX:CompilerDirectivesFile: HotSpot takes one alone")
 	case slices.Contains(jvmOptions(command), "-XX:-LogCompilation"):
 		return errors.New("the command has -XX:-LogCompilation, which is what tells where code is")
 	}
-	return nmethod.Allowed()
+	return nmethod.Copyable(jvm.Release(command))
 }
-
-// oldestPrinting is the first JDK that prints code without hsdis.
-const oldestPrinting = 14
 
 // copied says whose code is copied out of the JVMs' memory, and not printed. Of
 // itself gasm copies what C1 compiled, which costs a warm-up the least, and has C2's
@@ -69,7 +63,7 @@ func (r *run) copied() (what nmethod.What) {
 	if !r.own.skipC1 {
 		what |= nmethod.C1
 	}
-	if r.own.code == codeCopy || jvm.Release(r.command) < oldestPrinting {
+	if r.own.code == codeCopy || jvm.Release(r.command) < printassembly.OldestWithBytes {
 		what |= nmethod.C2
 	}
 	return what

@@ -127,7 +127,8 @@ func (r *run) record(signals *signalWatch) error {
 		}
 	}
 	lenient := !jvm.KnowsFlags(r.command, printassembly.OldestKnown, printassembly.NewestKnown)
-	sel, remove, err := r.selection()
+	r.copies = codeCopies{dir: r.dir, what: r.copied(), followers: map[int]*nmethod.Follower{}}
+	sel, remove, err := r.selection(r.copies.what)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,6 @@ func (r *run) record(signals *signalWatch) error {
 		return err
 	}
 	r.started = jvm.MonoNanos() // behind the exec: what came before is gasm's own
-	r.copies = codeCopies{dir: r.dir, what: r.copied(), followers: map[int]*nmethod.Follower{}}
 	r.mappings = watchMappings(r.dir, r.copies.follow)
 	r.exitCode = launch.Wait()
 	r.ended = jvm.MonoNanos()

@@ -49,10 +49,9 @@ func jvmOptions(command []string) []string {
 	return words
 }
 
-// selection says whose code is printed, and writes the file that HotSpot needs
-// for it. The caller calls remove when the command has ended.
-func (r *run) selection() (sel printassembly.Selection, remove func(), err error) {
-	copied := r.copied()
+// selection says whose code is printed beside what is copied, and writes the file
+// that HotSpot needs for it. The caller calls remove when the command has ended.
+func (r *run) selection(copied nmethod.What) (sel printassembly.Selection, remove func(), err error) {
 	sel = printassembly.Selection{Methods: r.own.methods, SkipC1: r.own.skipC1 || copied&nmethod.C1 != 0, SkipC2: copied&nmethod.C2 != 0}
 	if sel.All() || jvm.Release(r.command) < printassembly.OldestKnown || ownDirectives(r.command) != "" {
 		return sel, func() {}, nil
