@@ -1,0 +1,69 @@
+package gasmtest
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// Captures are the folders of testdata/captures. Each has a log; all but the one of
+// aarch64 have samples.
+var Captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
+	"jdk17-full-hsdis", "jdk21-arm64-lean-none", "jdk25-lean-none", "jdk25-full-hsdis"}
+
+// The files of a committed capture.
+const (
+	Log     = "asm.log"
+	Samples = "samples.txt"
+)
+
+// unpacked holds the files of captures that were read, by their path.
+var unpacked sync.Map
+
+// Capture gives the text of one file of a committed capture, Log or Samples. The
+// bytes are shared by all tests of a package and must not be changed.
+func Capture(tb testing.TB, capture, file string) []byte {
+	tb.Helper()
+	path := Testdata("captures", capture, file+".gz")
+	if text, ok := unpacked.Load(path); ok {
+		return text.([]byte)
+	}
+	text := gunzip(tb, path)
+	unpacked.Store(path, text)
+	return text
+}
+
+// gunzip gives the text of a file packed by gzip.
+func gunzip(tb testing.TB, path string) []byte {
+	tb.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+	return text
+}
+
+// UnpackCapture writes the samples and the log of a committed capture into a
+// folder, and gives the paths of both.
+func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
+	tb.Helper()
+	samples, log = filepath.Join(dir, Samples), filepath.Join(dir, Log)
+	for _, path := range []string{samples, log} {
+		if err := os.WriteFile(path, Capture(tb, capture, filepath.Base(path)), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return samples, log
+}

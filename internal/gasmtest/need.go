@@ -1,0 +1,106 @@
+package gasmtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+)
+
+// NeedTool gives the path of a program on the PATH. mend says how to get it.
+func NeedTool(tb testing.TB, name, mend string) string {
+	tb.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		tb.Skipf("no %s on PATH: %s", name, mend)
+	}
+	return path
+}
+
+// NeedPerf skips a test where perf can't sample. The tests are of what gasm makes
+// of perf, not of whether this machine has it.
+func NeedPerf(tb testing.TB) {
+	tb.Helper()
+	NeedTool(tb, "perf", "scripts/setup.sh installs it")
+	if err := perfWorks(); err != nil {
+		tb.Skipf("perf can't sample here: %v", err)
+	}
+}
+
+var perfWorks = sync.OnceValue(func() error {
+	return try(30*time.Second, "perf", "record", "-e", "cpu-clock:u", "-o", "/dev/null", "true")
+})
+
+// NeedDTrace skips a test where DTrace can't sample.
+func NeedDTrace(tb testing.TB) {
+	tb.Helper()
+	NeedTool(tb, "dtrace", "scripts/install-dtrace.sh installs it")
+	if err := dtraceWorks(); err != nil {
+		tb.Skipf("dtrace can't sample here: %v", err)
+	}
+}
+
+// DTrace for Linux takes seconds to end, on a busy machine half a minute. If it were
+// killed before, its uprobes would stay in the kernel.
+var dtraceWorks = sync.OnceValue(func() error {
+	return try(2*time.Minute, "dtrace", "-n", "BEGIN { exit(0); } profile-997 /arg1/ { trace(pid); }")
+})
+
+// try runs a command that ought to end within a time.
+func try(limit time.Duration, name string, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+// NeedRoot skips a test that only root can run.
+func NeedRoot(tb testing.TB) {
+	tb.Helper()
+	if os.Geteuid() != 0 {
+		tb.Skip("only root can run this test")
+	}
+}
+
+// NeedBenchmarks gives the path of the jar of JMH benchmarks in testdata/benchmarks.
+func NeedBenchmarks(tb testing.TB) string {
+	tb.Helper()
+	jar := Testdata("benchmarks", "target", "benchmarks.jar")
+	if _, err := os.Stat(jar); err != nil {
+		tb.Skip("no benchmarks.jar: make benchmarks builds it")
+	}
+	return jar
+}
+
+// NeedTime skips a test that takes seconds, under -short.
+func NeedTime(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("it takes seconds")
+	}
+}
+
+// NeedSmallDisk makes a file system of a size as mount takes it ("256k"), and gives
+// its folder, which is gone after the test.
+func NeedSmallDisk(tb testing.TB, size string) (dir string) {
+	tb.Helper()
+	dir = tb.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
+		tb.Skipf("a small file system to fill can't be mounted: %v: %s", err, out)
+	}
+	tb.Cleanup(func() {
+		// Lazily, because a process that the test left behind may still use it.
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			tb.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	return dir
+}
+
+// Nobody is the user and group id of the user without rights, nobody.
+const Nobody = 65534

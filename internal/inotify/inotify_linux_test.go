@@ -1,0 +1,102 @@
+package inotify
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+func TestNewFilesOnly(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log")
+	write(t, path, "")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "below"), 0o700))
+	f := NewFiles(dir)
+	defer f.Close()
+	write(t, path, "a line\n")
+	write(t, filepath.Join(dir, "below", "file"), "")
+	require.NoError(t, os.Remove(path))
+	assertSilent(t, f.C, "no new file")
+}
+
+func TestNextWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	log, err := os.Create(path)
+	require.NoError(t, err)
+	defer log.Close()
+	line := func() {
+		t.Helper()
+		_, err := log.WriteString("a line\n")
+		require.NoError(t, err)
+	}
+	f := NextWrite(path)
+	defer f.Close()
+	line()
+	assertSilent(t, f.C, "a write before Arm")
+	for range 3 {
+		require.True(t, f.Arm())
+		assertSilent(t, f.C, "nothing")
+		line()
+		requireTold(t, f.C, "a write")
+		select {
+		case <-f.C: // the end of the watch itself may be told of, too
+		case <-time.After(10 * time.Millisecond):
+		}
+		line()
+		assertSilent(t, f.C, "a second write")
+	}
+	require.True(t, f.Arm())
+	line()
+	require.True(t, f.Arm(), "a write that was told of and not read")
+	line()
+	requireTold(t, f.C, "a write")
+
+	require.NoError(t, os.Remove(path))
+	assert.False(t, f.Arm(), "there is no such file any more")
+}
+
+// TestNoInotify uses up all descriptors, as a machine may have no inotify instance
+// left.
+func TestNoInotify(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log")
+	write(t, path, "")
+	var limit unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	none := limit
+	none.Cur = 0
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &none))
+	folder, file := NewFiles(dir), NextWrite(path)
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	defer folder.Close()
+	defer file.Close()
+	assert.False(t, file.Arm())
+	write(t, filepath.Join(dir, "new"), "")
+	requireTold(t, folder.C, "a new file, or the end of an interval")
+	requireTold(t, folder.C, "the end of the next interval")
+}
+
+// TestCloseFreesDescriptors: a user may have 128 instances of inotify on many machines.
+func TestCloseFreesDescriptors(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log")
+	write(t, path, "")
+	descriptors := func() int {
+		open, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(open)
+	}
+	before := descriptors()
+	for range 5 {
+		folder, file := NewFiles(dir), NextWrite(path)
+		require.True(t, file.Arm())
+		folder.Close()
+		file.Close()
+	}
+	require.Eventually(t, func() bool { return descriptors() <= before }, patience, time.Millisecond, "the reading goroutines close them")
+}

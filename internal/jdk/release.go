@@ -1,0 +1,60 @@
+// Package jdk knows what the folder of a JDK says about it, and how a JVM reads its
+// options.
+package jdk
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Release gives the feature release (17, 25) of the JDK that a command's program is
+// part of: java, javac, jshell. It is 0 for any other command.
+func Release(command []string) int {
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return 0
+	}
+	return javaRelease(path)
+}
+
+// javaRelease reads the feature release of the JDK that a program belongs to; 0 when
+// that can't be found out.
+func javaRelease(java string) int {
+	real, err := filepath.EvalSymlinks(java)
+	if err != nil {
+		return 0
+	}
+	return Feature(Version(filepath.Dir(filepath.Dir(real))))
+}
+
+// Feature is the feature release of a version: 17 of "17.0.15+6", 8 of "1.8.0_432"; 0
+// when the version is unknown.
+func Feature(version string) int {
+	digits := strings.TrimPrefix(version, "1.")
+	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		digits = digits[:end]
+	}
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// Version reads the version of the JDK in a folder from its release file: "17.0.15",
+// "1.8.0_402"; "" when that can't be found out.
+func Version(home string) string { return Properties(home)["JAVA_VERSION"] }
+
+// Properties reads what the release file in the folder of a JDK says, in lines such as
+// JAVA_VERSION="17.0.15". It is empty where there is no such file.
+func Properties(home string) map[string]string {
+	text, _ := os.ReadFile(filepath.Join(home, "release")) // without one there are no properties
+	values := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' {
+			values[key] = value[1 : n-1]
+		}
+	}
+	return values
+}

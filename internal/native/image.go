@@ -1,0 +1,212 @@
+package native
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// An image is what is known of one ELF file. Its addresses are those in the file.
+type image struct {
+	segments []segment // executable ones first
+	pieces   []piece   // sorted, without overlaps
+	plt      []span    // the stubs of imported functions
+
+	// complete tells that more than the dynamic symbols is known, so that an address
+	// without a function is in none. An image of a file that could not be read is complete,
+	// too, because a sampler could not read the file either.
+	complete bool
+	dynamic  []string // the names of all dynamic symbols, unless complete
+	exported *claims  // made of dynamic when it is needed first
+}
+
+// A segment is a part of a file that is loaded.
+type segment struct {
+	offset, size uint64 // in the file
+	addr         uint64
+}
+
+// An object is an open ELF file.
+type object struct {
+	*elf.File
+	size int64 // in bytes
+}
+
+// nameless makes the image of a file whose functions could not be read.
+func nameless() *image {
+	return &image{segments: []segment{{size: ^uint64(0)}}, complete: true}
+}
+
+// newObject reads the headers of an ELF file of the given size in bytes.
+func newObject(r io.ReaderAt, size int64) (object, error) {
+	f, err := elf.NewFile(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return object{}, err
+	}
+	return object{f, size}, nil
+}
+
+// ErrReplaced tells that a path leads to another file than the one that was mapped.
+var ErrReplaced = errors.New("another file is at this path now")
+
+// OpenMapped opens the regular file at a path, and gives its size in bytes. The file must
+// be the one of the mapping, else the error is [ErrReplaced].
+func OpenMapped(path string, m *Mapping) (f *os.File, size int64, err error) {
+	if f, size, err = openFile(path); err != nil {
+		return nil, 0, err
+	}
+	if !isFileOf(f, m) {
+		f.Close()
+		return nil, 0, ErrReplaced
+	}
+	return f, size, nil
+}
+
+// openFile opens a regular file, and gives its size in bytes. If the path is that of a
+// named pipe, it does not wait for a writer.
+func openFile(path string) (f *os.File, size int64, err error) {
+	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// newImage reads the functions of an ELF file. If the file's own symbol table has none,
+// it calls more to find them elsewhere; more may be nil.
+func newImage(o object, more func() []symbol) (*image, error) {
+	img := &image{segments: loadSegments(o.File)}
+	for _, s := range o.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") || s.Name == ".iplt") {
+			img.plt = append(img.plt, span{lo: s.Addr, hi: s.Addr + s.Size})
+		}
+	}
+	dynamic, err := readSymbols(o.File, o.size, elf.SHT_DYNSYM)
+	if err != nil {
+		return nil, err
+	}
+	static, err := readSymbols(o.File, o.size, elf.SHT_SYMTAB)
+	if err != nil {
+		return nil, err
+	}
+	functions := static.functions
+	if len(functions) == 0 && more != nil {
+		functions = more()
+	}
+	img.complete = len(functions) > 0
+	for _, fn := range dynamic.functions {
+		// Only if all functions are known is it known where one without a size ends.
+		if img.complete || !fn.unsized {
+			functions = append(functions, fn)
+		}
+	}
+	if !img.complete {
+		img.dynamic = dynamic.names
+	}
+	img.pieces = arrange(functions)
+	return img, nil
+}
+
+// readImage reads an ELF file that is in memory.
+func readImage(data []byte) (*image, error) {
+	o, err := newObject(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	return newImage(o, nil)
+}
+
+// loadSegments gives the segments as the file has them, executable ones first. Behind
+// these it gives the same segments with the rest of their first and last pages, because
+// whole pages are mapped.
+func loadSegments(f *elf.File) []segment {
+	const page = 1 << 16 // the largest that Linux uses
+	var exact, wholePages []segment
+	for _, executable := range []bool{true, false} {
+		for _, p := range f.Progs {
+			if p.Type != elf.PT_LOAD || p.Filesz == 0 || (p.Flags&elf.PF_X != 0) != executable {
+				continue
+			}
+			exact = append(exact, segment{offset: p.Off, size: p.Filesz, addr: p.Vaddr})
+			before := min(p.Off%page, p.Vaddr)
+			size := p.Filesz + before
+			wholePages = append(wholePages, segment{p.Off - before, size + -size%page, p.Vaddr - before})
+		}
+	}
+	return append(exact, wholePages...)
+}
+
+// addr gives the address of the byte at an offset of the file.
+func (img *image) addr(offset uint64) (uint64, bool) {
+	for i := range img.segments {
+		if s := &img.segments[i]; offset-s.offset < s.size && offset >= s.offset {
+			return s.addr + (offset - s.offset), true
+		}
+	}
+	return 0, false
+}
+
+// find gives the slot of an address, and the slot's range. Slot 2i+1 is the i-th piece,
+// and slot 2i is the gap before it. Each address is in one slot.
+func (img *image) find(addr uint64) (slot int, lo, hi uint64) {
+	i, in := slices.BinarySearchFunc(img.pieces, addr, func(p piece, addr uint64) int {
+		switch {
+		case p.hi <= addr:
+			return -1
+		case p.lo > addr:
+			return 1
+		}
+		return 0
+	})
+	if in {
+		return 2*i + 1, img.pieces[i].lo, img.pieces[i].hi
+	}
+	hi = ^uint64(0)
+	if i > 0 {
+		lo = img.pieces[i-1].hi
+	}
+	if i < len(img.pieces) {
+		hi = img.pieces[i].lo
+	}
+	return 2 * i, lo, hi
+}
+
+// name gives the demangled name of a slot's function, "" for a gap.
+func (img *image) name(slot int) string {
+	if slot%2 == 0 {
+		return ""
+	}
+	p := &img.pieces[slot/2]
+	if !p.demangled {
+		p.name, p.demangled = Demangle(unversioned(p.name)), true
+	}
+	return p.name
+}
+
+// believes tells whether a sampler's claim for an address in a gap is to be taken. The
+// package comment has the rules.
+func (img *image) believes(claim string, addr uint64) bool {
+	if isPLT(claim) {
+		return slices.ContainsFunc(img.plt, func(s span) bool { return s.lo <= addr && addr < s.hi })
+	}
+	if claim == "" || img.complete {
+		return false
+	}
+	if img.exported == nil {
+		img.exported, img.dynamic = newClaims(img.dynamic), nil
+	}
+	return !img.exported.has(claim)
+}

@@ -1,0 +1,146 @@
+package native
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// VDSO is the path, and the module, of the code that the kernel itself maps into each
+// process.
+const VDSO = "[vdso]"
+
+// A Mapping is a part of a file that a process has mapped to execute.
+type Mapping struct {
+	PID        int
+	Lo, Hi     uint64 // [Lo, Hi)
+	FileOffset uint64 // of Lo, in bytes
+	Path       string // "/usr/lib/jvm/…/libjvm.so", or VDSO; anything else is memory without a file
+
+	// The device and the inode of the file as the kernel's maps have them; all are 0 when
+	// they are not known. They tell whether the path leads to another file by now. stat may
+	// give others, see the package comment.
+	DevMajor, DevMinor uint32
+	Inode              uint64
+
+	// Deleted tells that the kernel says that the path is not this file's any more.
+	Deleted bool
+}
+
+// file tells whether the mapping is of a file that may have functions, or of the vDSO.
+func (m *Mapping) file() bool {
+	if m.Path == VDSO {
+		return true
+	}
+	if !strings.HasPrefix(m.Path, "/") {
+		return false
+	}
+	for _, start := range memory {
+		if strings.HasPrefix(m.Path, start) {
+			return false
+		}
+	}
+	return true
+}
+
+// module gives the base name of the file.
+func (m *Mapping) module() string {
+	return m.Path[strings.LastIndexByte(m.Path, '/')+1:]
+}
+
+// memory has the starts of paths that the kernel's maps give to memory without a file. JITs
+// execute code in memfds and in shared memory.
+var memory = []string{"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"}
+
+// A SyntaxError is a line that could not be read.
+type SyntaxError struct {
+	File string // as the reader was told
+	Line int    // from 1
+	Msg  string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+
+// ParseMaps reads the text of a /proc/PID/maps. It gives the executable mappings of files
+// and of the vDSO. It works on every system.
+//
+// Lines that it does not understand are left out. The error is then the first of these, a
+// [*SyntaxError], and comes with the mappings of all other lines. Any other error is r's,
+// and comes with the mappings in front of it.
+func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
+	var mappings []Mapping
+	err := scanMaps(r, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, executable bool) {
+		if executable && m.file() {
+			m.PID = pid
+			mappings = append(mappings, m)
+		}
+	})
+	return mappings, err
+}
+
+// scanMaps calls each with the mapping of each line.
+func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {
+	var bad error
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20) // the kernel writes no line that is longer than a page
+	number := 0
+	for lines.Scan() {
+		number++
+		if lines.Text() == "" {
+			continue
+		}
+		m, executable, msg := parseMapping(lines.Text())
+		if msg == "" {
+			each(m, executable)
+		} else if bad == nil {
+			bad = &SyntaxError{name, number, msg}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("reading %s after line %d: %w", name, number, err)
+	}
+	return bad
+}
+
+// parseMapping reads a line:
+//
+//	7f4027ac7000-7f4027c1d000 r-xp 00026000 fe:00 326269                     /usr/lib/x86_64-linux-gnu/libc.so.6
+//
+// The path may hold blanks. Anonymous memory has none. The msg says what is wrong with the
+// line, "" if nothing.
+func parseMapping(line string) (m Mapping, executable bool, msg string) {
+	addresses, rest, _ := strings.Cut(line, " ")
+	permissions, rest, _ := strings.Cut(rest, " ")
+	offset, rest, _ := strings.Cut(rest, " ")
+	device, rest, _ := strings.Cut(rest, " ")
+	inode, path, _ := strings.Cut(rest, " ")
+
+	lo, hi, _ := strings.Cut(addresses, "-")
+	major, minor, _ := strings.Cut(device, ":")
+	devMajor, err1 := strconv.ParseUint(major, 16, 32)
+	devMinor, err2 := strconv.ParseUint(minor, 16, 32)
+	var err3, err4, err5, err6 error
+	m.Lo, err3 = strconv.ParseUint(lo, 16, 64)
+	m.Hi, err4 = strconv.ParseUint(hi, 16, 64)
+	m.FileOffset, err5 = strconv.ParseUint(offset, 16, 64)
+	m.Inode, err6 = strconv.ParseUint(inode, 10, 64)
+	m.DevMajor, m.DevMinor = uint32(devMajor), uint32(devMinor)
+	switch {
+	case err3 != nil || err4 != nil || m.Lo >= m.Hi:
+		return Mapping{}, false, fmt.Sprintf("bad address range %q", addresses)
+	case len(permissions) != 4:
+		return Mapping{}, false, fmt.Sprintf("bad permissions %q", permissions)
+	case err5 != nil:
+		return Mapping{}, false, fmt.Sprintf("bad offset %q", offset)
+	case err1 != nil || err2 != nil:
+		return Mapping{}, false, fmt.Sprintf("bad device %q", device)
+	case err6 != nil:
+		return Mapping{}, false, fmt.Sprintf("bad inode %q", inode)
+	}
+	path = strings.TrimLeft(path, " ")
+	path, m.Deleted = strings.CutSuffix(path, " (deleted)")
+	m.Path = strings.ReplaceAll(path, `\012`, "\n")
+	return m, permissions[2] == 'x', ""
+}

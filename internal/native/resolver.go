@@ -1,0 +1,281 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Range is a function, or a gap between two functions, of a file that a process has
+// mapped. A function in which other functions start has several ranges.
+type Range struct {
+	PID    int
+	Lo, Hi uint64 // [Lo, Hi), inside one mapping
+	Module string // the base name of the file: "libjvm.so", "[vdso]"
+	Symbol string // the function's name, demangled; "" for a gap
+}
+
+// A Resolver names addresses by the mappings of processes and by the mapped files. It
+// reads a file once, when the first address in it is resolved. That takes a few
+// milliseconds for ten thousand functions. A Resolver is not safe for concurrent use.
+type Resolver struct {
+	processes map[int]*process // by pid
+	images    map[fileKey]*image
+	folder    string // debugFolder, but in tests
+	notes     []string
+}
+
+// A fileKey is what mappings tell of the identity of a file.
+type fileKey struct {
+	path         string
+	major, minor uint32 // of the device
+	inode        uint64
+	deleted      bool
+	// Of the vDSO, which is no file; else 0 and false.
+	size uint64
+	low  bool // it lies in the lowest 4 GB, as in processes of 32 bits
+}
+
+// A process has the mappings of one process.
+type process struct {
+	parts []*part // sorted, without overlaps
+	gone  []Range // what was found in mappings before later ones replaced them
+}
+
+// A part is a mapping, or what later mappings have left of it.
+type part struct {
+	Mapping
+	module string
+	image  *image // nil until an address is resolved
+
+	asked    []uint64          // a bit for each slot of the image that was asked for
+	found    []Range           // of these slots
+	oneBytes map[uint64]string // the names of ranges of one byte, by PC
+}
+
+// NewResolver makes a Resolver without mappings.
+func NewResolver() *Resolver {
+	return &Resolver{processes: map[int]*process{}, images: map[fileKey]*image{}, folder: debugFolder}
+}
+
+// Add adds mappings of processes, in the order in which they were made: a mapping replaces
+// those that it overlaps in the same process. A mapping that the Resolver has already
+// changes nothing. A mapping without a file is welcome, because it tells that a file is not
+// mapped there any more. Empty mappings are ignored.
+func (r *Resolver) Add(mappings ...Mapping) {
+	for _, m := range mappings {
+		if m.Lo >= m.Hi {
+			continue
+		}
+		p := r.processes[m.PID]
+		if p == nil {
+			p = &process{}
+			r.processes[m.PID] = p
+		}
+		p.add(m)
+	}
+}
+
+func (p *process) add(m Mapping) {
+	first, _ := slices.BinarySearchFunc(p.parts, m.Lo, func(old *part, pc uint64) int {
+		if old.Hi <= pc {
+			return -1
+		}
+		return 1
+	})
+	if first < len(p.parts) && p.parts[first].Mapping == m {
+		return
+	}
+	replacement := []*part{newPart(m, m.Lo, m.Hi)}
+	last := first
+	for ; last < len(p.parts) && p.parts[last].Lo < m.Hi; last++ {
+		old := p.parts[last]
+		if old.Lo < m.Lo {
+			replacement = slices.Insert(replacement, 0, newPart(old.Mapping, old.Lo, m.Lo))
+		}
+		if m.Hi < old.Hi {
+			replacement = append(replacement, newPart(old.Mapping, m.Hi, old.Hi))
+		}
+		p.gone = old.appendFound(p.gone)
+	}
+	p.parts = slices.Replace(p.parts, first, last, replacement...)
+}
+
+// newPart makes the part [lo, hi) of a mapping.
+func newPart(m Mapping, lo, hi uint64) *part {
+	m.FileOffset += lo - m.Lo
+	m.Lo, m.Hi = lo, hi
+	return &part{Mapping: m, module: m.module()}
+}
+
+// find gives the part that holds pc, nil when there is none.
+func (p *process) find(pc uint64) *part {
+	lo, hi := 0, len(p.parts)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		switch at := p.parts[mid]; {
+		case at.Hi <= pc:
+			lo = mid + 1
+		case pc < at.Lo:
+			hi = mid
+		default:
+			return at
+		}
+	}
+	return nil
+}
+
+// Resolve names a PC of a process. The claim is the name that the sampler gave, "" when it
+// gave none. The answer is false when no file is mapped there, as for JIT code.
+//
+// The package comment says when a claim is believed. The range of a believed claim is that
+// one byte. So in a file with dynamic symbols alone, the range of a gap is the answer for
+// its other PCs only if they come with the same claim.
+func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
+	p := r.processes[pid]
+	if p == nil {
+		return Range{}, false
+	}
+	at := p.find(pc)
+	if at == nil || !at.file() {
+		return Range{}, false
+	}
+	img := at.image
+	if img == nil {
+		img = r.image(at)
+		at.image = img
+	}
+	addr, ok := img.addr(pc - at.Lo + at.FileOffset)
+	if !ok {
+		return at.oneByte(pc, ""), true
+	}
+	slot, lo, hi := img.find(addr)
+	if slot%2 == 0 && claim != "" && img.believes(claim, addr) {
+		return at.oneByte(pc, claim), true
+	}
+	found := Range{
+		PID:    pid,
+		Lo:     pc - min(addr-lo, pc-at.Lo),
+		Hi:     pc + min(hi-addr, at.Hi-pc),
+		Module: at.module,
+		Symbol: img.name(slot),
+	}
+	at.keep(slot, found)
+	return found, true
+}
+
+// oneByte gives, and keeps, the range of one PC.
+func (at *part) oneByte(pc uint64, symbol string) Range {
+	known, ok := at.oneBytes[pc]
+	if !ok || known != symbol {
+		if at.oneBytes == nil {
+			at.oneBytes = map[uint64]string{}
+		}
+		known = strings.Clone(symbol) // the claim may be a part of a long text of the sampler's
+		at.oneBytes[pc] = known
+	}
+	return Range{PID: at.PID, Lo: pc, Hi: pc + 1, Module: at.module, Symbol: known}
+}
+
+// keep keeps what was found in a slot, once.
+func (at *part) keep(slot int, found Range) {
+	if at.asked == nil {
+		at.asked = make([]uint64, len(at.image.pieces)*2/bits.UintSize+1)
+	}
+	word, bit := slot/bits.UintSize, uint64(1)<<(slot%bits.UintSize)
+	if at.asked[word]&bit == 0 {
+		at.asked[word] |= bit
+		at.found = append(at.found, found)
+	}
+}
+
+// appendFound appends what was resolved in this part. Ranges of one byte come last,
+// because they lie in gaps, and the later one of overlapping ranges counts.
+func (at *part) appendFound(to []Range) []Range {
+	to = append(to, at.found...)
+	for pc, symbol := range at.oneBytes {
+		to = append(to, Range{PID: at.PID, Lo: pc, Hi: pc + 1, Module: at.module, Symbol: symbol})
+	}
+	return to
+}
+
+// image gives the image of a part's file, which other parts may share.
+func (r *Resolver) image(at *part) *image {
+	key := fileKey{path: at.Path, major: at.DevMajor, minor: at.DevMinor, inode: at.Inode, deleted: at.Deleted}
+	if at.Path == VDSO {
+		key.size, key.low = at.Hi-at.Lo, at.Hi>>32 == 0
+	}
+	img := r.images[key]
+	if img == nil {
+		var failure string
+		if img, failure = r.load(&at.Mapping); img == nil {
+			img = nameless()
+			r.note(fmt.Sprintf("%s %s: its functions have no names", at.module, failure))
+		}
+		r.images[key] = img
+	}
+	return img
+}
+
+// load reads the file of a mapping. If there is no image, then failure says what is wrong
+// with the file, behind the file's name.
+func (r *Resolver) load(m *Mapping) (img *image, failure string) {
+	if m.Path == VDSO {
+		data, err := readVDSO(m)
+		if err == nil {
+			img, err = readImage(data)
+		}
+		if err != nil {
+			return nil, fmt.Sprintf("could not be read (%v)", err)
+		}
+		return img, ""
+	}
+	if m.Deleted {
+		return nil, "was deleted or replaced while it was in use"
+	}
+	f, size, err := OpenMapped(m.Path, m)
+	if errors.Is(err, ErrReplaced) {
+		return nil, "was replaced while the command ran"
+	}
+	if err != nil {
+		return nil, fmt.Sprintf("could not be read (%v)", err)
+	}
+	defer f.Close()
+	o, err := newObject(f, size)
+	if err != nil {
+		return nil, fmt.Sprintf("could not be read (%v)", err)
+	}
+	debug := debugFinder{folder: r.folder, note: r.note}
+	img, err = newImage(o, func() []symbol { return debug.symbols(filepath.Clean(m.Path), o) })
+	if err != nil {
+		return nil, fmt.Sprintf("could not be read (%v)", err)
+	}
+	return img, ""
+}
+
+func (r *Resolver) note(text string) {
+	if !slices.Contains(r.notes, text) {
+		r.notes = append(r.notes, text)
+	}
+}
+
+// Notes gives a sentence for each file that could not be read, in the order in which the
+// files were needed. The slice is the caller's.
+func (r *Resolver) Notes() []string { return slices.Clone(r.notes) }
+
+// Table gives what Resolve has found so far, to be kept with a capture. A table has no
+// times: if addresses of a mapping and of one that replaced it were both resolved, it has
+// the later ones.
+func (r *Resolver) Table() *Table {
+	var all []Range
+	for _, p := range r.processes {
+		all = append(all, p.gone...)
+		for _, at := range p.parts {
+			all = at.appendFound(all)
+		}
+	}
+	return newTable(all)
+}

@@ -1,0 +1,97 @@
+package native
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A span is a range [lo, hi) of addresses, and an index by which its user knows what is
+// there.
+type span struct {
+	lo, hi uint64
+	id     int32
+}
+
+// flatten cuts spans that overlap. Where they do, the later one in the slice wins. The
+// result is a new slice, sorted and without overlaps. A span may be missing in it, or be
+// there in several parts. Empty and backward spans are left out.
+func flatten(spans []span) []span {
+	order := make([]int, 0, len(spans))
+	for i, s := range spans {
+		if s.lo < s.hi {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(spans[a].lo, spans[b].lo) })
+
+	w := sweep{spans: spans, flat: make([]span, 0, len(order))}
+	for _, i := range order {
+		w.to(spans[i].lo)
+		w.open.push(i)
+	}
+	w.to(^uint64(0))
+	return w.flat
+}
+
+// A sweep goes from the lowest address to the highest, and builds the result behind it.
+type sweep struct {
+	spans []span
+	open  latest // the spans that started at or before pos; some of them have ended
+	pos   uint64
+	flat  []span // the result for all addresses below pos
+}
+
+// to goes on to the address hi. No span starts between pos and hi.
+func (w *sweep) to(hi uint64) {
+	for len(w.open) > 0 && w.pos < hi {
+		s := w.spans[w.open[0]]
+		if s.hi <= w.pos {
+			w.open.pop()
+			continue
+		}
+		end := min(s.hi, hi)
+		if n := len(w.flat); n > 0 && w.flat[n-1].hi == w.pos && w.flat[n-1].id == s.id {
+			w.flat[n-1].hi = end
+		} else {
+			w.flat = append(w.flat, span{w.pos, end, s.id})
+		}
+		w.pos = end
+	}
+	w.pos = hi
+}
+
+// latest is a heap of indices of spans, with the highest index on top.
+type latest []int
+
+func (h *latest) push(index int) {
+	*h = append(*h, index)
+	a := *h
+	for i := len(a) - 1; i > 0; {
+		up := (i - 1) / 2
+		if a[up] >= a[i] {
+			break
+		}
+		a[up], a[i] = a[i], a[up]
+		i = up
+	}
+}
+
+// pop takes the top off.
+func (h *latest) pop() {
+	a := *h
+	last := len(a) - 1
+	a[0] = a[last]
+	a = a[:last]
+	for i := 0; ; {
+		down := 2*i + 1
+		if down+1 < last && a[down+1] > a[down] {
+			down++
+		}
+		if down >= last || a[i] >= a[down] {
+			break
+		}
+		a[i], a[down] = a[down], a[i]
+		i = down
+	}
+	*h = a
+}

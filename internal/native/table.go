@@ -1,0 +1,225 @@
+package native
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tableHeader is the first line of a table's text. Lines that start with # are comments.
+const tableHeader = "# Native functions of processes: pid, start, end (not included), module, function. Nothing after the module: no function is known.\n"
+
+// A Table is what a [Resolver] has found: the ranges that were asked for, and no others. It
+// does not change, and is safe for concurrent use.
+type Table struct {
+	ranges   []Range // sorted by process and address, without overlaps
+	bad      int     // lines that were left out
+	firstBad error
+}
+
+// newTable makes a table. Where ranges of a process overlap, the later one in the slice
+// wins.
+func newTable(ranges []Range) *Table {
+	spans := map[int][]span{}
+	for i, x := range ranges {
+		spans[x.PID] = append(spans[x.PID], span{x.Lo, x.Hi, int32(i)})
+	}
+	t := &Table{ranges: make([]Range, 0, len(ranges))}
+	for _, pid := range slices.Sorted(maps.Keys(spans)) {
+		for _, s := range flatten(spans[pid]) {
+			x := ranges[s.id]
+			x.Lo, x.Hi = s.lo, s.hi
+			t.ranges = append(t.ranges, x)
+		}
+	}
+	return t
+}
+
+// Resolve names a PC of a process. The answer is false when nobody had asked for the PC's
+// range before the table was made.
+func (t *Table) Resolve(pid int, pc uint64) (Range, bool) {
+	i, ok := slices.BinarySearchFunc(t.ranges, pc, func(x Range, pc uint64) int {
+		switch {
+		case x.PID != pid:
+			return cmp.Compare(x.PID, pid)
+		case x.Hi <= pc:
+			return -1
+		case x.Lo > pc:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return Range{}, false
+	}
+	return t.ranges[i], true
+}
+
+// Len is the number of ranges.
+func (t *Table) Len() int { return len(t.ranges) }
+
+// BadLines tells how many lines [ReadTable] left out, and the first of them, a
+// [*SyntaxError]; 0 and nil when all were good.
+func (t *Table) BadLines() (int, error) { return t.bad, t.firstBad }
+
+// Write writes the table as text, a line per range, which [ReadTable] reads:
+//
+//	24997 0x7f27b3c81e50 0x7f27b3c81fb0 libjvm.so _Copy_arrayof_conjoint_bytes
+//
+// For a gap the line ends with the module. A function's name may hold blanks. In a module
+// they are written in octal, "my\040lib.so", and so are backslashes and control characters
+// in both names. "-" stands for no module. An error is w's.
+func (t *Table) Write(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	out.WriteString(tableHeader)
+	var line []byte
+	for _, x := range t.ranges {
+		line = strconv.AppendInt(line[:0], int64(x.PID), 10)
+		line = strconv.AppendUint(append(line, " 0x"...), x.Lo, 16)
+		line = strconv.AppendUint(append(line, " 0x"...), x.Hi, 16)
+		line = append(line, ' ')
+		switch x.Module {
+		case "":
+			line = append(line, '-')
+		case "-":
+			line = append(line, `\055`...)
+		default:
+			line = appendEscaped(line, x.Module, ' ')
+		}
+		if x.Symbol != "" {
+			line = appendEscaped(append(line, ' '), x.Symbol, ' '-1)
+		}
+		out.Write(append(line, '\n'))
+	}
+	return out.Flush()
+}
+
+// appendEscaped appends a name. It writes the bytes from 0 to highest in octal, and
+// backslashes and DEL.
+func appendEscaped(to []byte, name string, highest byte) []byte {
+	for _, c := range []byte(name) {
+		if c <= highest || c == '\\' || c == 0x7f {
+			to = append(to, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+		} else {
+			to = append(to, c)
+		}
+	}
+	return to
+}
+
+// unescape undoes appendEscaped. A backslash that starts no octal number stands for
+// itself.
+func unescape(name string) string {
+	if strings.IndexByte(name, '\\') < 0 {
+		return name
+	}
+	var out []byte
+	for i := 0; i < len(name); i++ {
+		if name[i] == '\\' && i+3 < len(name) {
+			if c, err := strconv.ParseUint(name[i+1:i+4], 8, 8); err == nil {
+				out = append(out, byte(c))
+				i += 3
+				continue
+			}
+		}
+		out = append(out, name[i])
+	}
+	return string(out)
+}
+
+// longestLine is more than any line of a table has, in bytes.
+const longestLine = 1 << 20
+
+// ReadTable reads what [Table.Write] wrote. Bad lines are left out and counted. Where ranges
+// overlap, the later line wins. The name is for messages. An error is r's, and comes with
+// the table of the lines in front of it.
+func ReadTable(r io.Reader, name string) (*Table, error) {
+	var (
+		ranges   []Range
+		bad      int
+		firstBad error
+		number   int
+		names    = map[string]string{} // each name is kept once
+	)
+	lines := bufio.NewReaderSize(r, longestLine)
+	var err error
+	for err == nil {
+		var line []byte
+		line, err = lines.ReadSlice('\n')
+		number++
+		msg := ""
+		if errors.Is(err, bufio.ErrBufferFull) {
+			msg = "the line is too long"
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = lines.ReadSlice('\n')
+			}
+		} else if text := strings.TrimRight(string(line), "\r\n"); text != "" && text[0] != '#' {
+			var x Range
+			if x, msg = parseRange(text); msg == "" {
+				x.Module, x.Symbol = intern(names, x.Module), intern(names, x.Symbol)
+				ranges = append(ranges, x)
+			}
+		}
+		if msg != "" {
+			if bad == 0 {
+				firstBad = &SyntaxError{name, number, msg}
+			}
+			bad++
+		}
+	}
+	t := newTable(ranges)
+	t.bad, t.firstBad = bad, firstBad
+	if err != io.EOF {
+		return t, fmt.Errorf("reading %s at line %d: %w", name, number, err)
+	}
+	return t, nil
+}
+
+// intern gives the one copy of a name.
+func intern(names map[string]string, name string) string {
+	known, ok := names[name]
+	if !ok {
+		known = strings.Clone(name)
+		names[known] = known
+	}
+	return known
+}
+
+// parseRange reads a line of a table. The msg says what is wrong with it, "" if nothing.
+func parseRange(line string) (x Range, msg string) {
+	pid, rest, _ := strings.Cut(line, " ")
+	lo, rest, _ := strings.Cut(rest, " ")
+	hi, rest, _ := strings.Cut(rest, " ")
+	module, symbol, _ := strings.Cut(rest, " ")
+	var err1, err2, err3 error
+	x.PID, err1 = strconv.Atoi(pid)
+	x.Lo, err2 = parseHex(lo)
+	x.Hi, err3 = parseHex(hi)
+	switch {
+	case err1 != nil:
+		return Range{}, fmt.Sprintf("bad process id %q", pid)
+	case err2 != nil || err3 != nil || x.Lo >= x.Hi:
+		return Range{}, fmt.Sprintf("bad range %q %q", lo, hi)
+	case module == "":
+		return Range{}, "missing module"
+	}
+	if module != "-" {
+		x.Module = unescape(module)
+	}
+	x.Symbol = unescape(symbol)
+	return x, ""
+}
+
+func parseHex(text string) (uint64, error) {
+	digits, ok := strings.CutPrefix(text, "0x")
+	if !ok {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseUint(digits, 16, 64)
+}
