@@ -1,0 +1,107 @@
+package nmethod
+
+import (
+	"encoding/binary"
+	"strings"
+)
+
+// poolEntry reads an entry of a ConstantPool.
+func (c *Copier) poolEntry(pool, index uint64) (uint64, error) {
+	return c.vm.Uint64(pool + c.layout.poolEnd + 8*index)
+}
+
+// symbolAt reads the Symbol that an entry of a ConstantPool leads to.
+func (c *Copier) symbolAt(pool, index uint64) (string, error) {
+	at, err := c.poolEntry(pool, index)
+	if err != nil {
+		return "", err
+	}
+	return c.symbol(at)
+}
+
+// symbol reads a Symbol, HotSpot's kind of text. An address out of a ConstantPool may
+// have its lowest bit set, which is no part of it (CPSlot in constantPool.hpp).
+func (c *Copier) symbol(at uint64) (string, error) {
+	at &^= 1
+	var buf [64]byte
+	head, err := c.vm.Read(buf[:], at, c.layout.symbolBody)
+	if err != nil {
+		return "", err
+	}
+	length := uint64(binary.LittleEndian.Uint16(head[c.layout.symbolLength:]))
+	text, err := c.vm.Read(buf[:], at+c.layout.symbolBody, length)
+	return string(text), err
+}
+
+// A memberKey is an entry of an array of a ConstantPoolCache.
+type memberKey struct {
+	pool    uint64 // the address of the ConstantPool
+	methods bool   // of the array for methods, else of that for fields
+	index   uint64
+}
+
+// member names the field or the method that the bytecode at a bci refers to; "" for a
+// bytecode that refers to none.
+func (c *Copier) member(m *method, bci int) string {
+	name := m.bytecodeName(bci)
+	key := memberKey{pool: m.pool}
+	switch {
+	case strings.HasPrefix(name, "get"), strings.HasPrefix(name, "put"):
+	case strings.HasPrefix(name, "invoke") && name != "invokedynamic": // HotSpot does not name call sites either
+		key.methods = true
+	default:
+		return ""
+	}
+	operand := m.bytecode[bci+1:]
+	if len(operand) < 2 {
+		return ""
+	}
+	key.index = uint64(binary.LittleEndian.Uint16(operand)) // HotSpot has rewritten it in the machine's order of bytes
+	return c.memberName(key)
+}
+
+// memberName reads the name that an entry leads to, once; "" where it can't be read.
+func (c *Copier) memberName(key memberKey) string {
+	if name, ok := c.members[key]; ok {
+		return name
+	}
+	name, err := c.readMemberName(key)
+	if err != nil {
+		name = ""
+	}
+	c.members[key] = quoted(name)
+	return c.members[key]
+}
+
+// readMemberName goes from the entry to the constant pool's Fieldref or Methodref, from
+// there to its NameAndType, and from there to the name. A ref's lower half is the index
+// of its class and its upper half that of the NameAndType (ConstantPool::field_at_put);
+// a NameAndType's lower half is the index of the name (name_and_type_at_put).
+func (c *Copier) readMemberName(key memberKey) (string, error) {
+	array := &c.layout.fieldEntries
+	if key.methods {
+		array = &c.layout.methodEntries
+	}
+	at, err := c.vm.Uint64(key.pool + c.layout.poolCache)
+	if err != nil {
+		return "", err
+	}
+	if !array.inline {
+		if at, err = c.vm.Uint64(at + array.pointer); err != nil {
+			return "", err
+		}
+	}
+	entry, err := c.vm.Uint64(at + array.first + key.index*array.stride + array.index)
+	if err != nil {
+		return "", err
+	}
+	ref, err := c.poolEntry(key.pool, entry&0xffff)
+	if err != nil {
+		return "", err
+	}
+	nameAndType, err := c.poolEntry(key.pool, ref>>16&0xffff)
+	if err != nil {
+		return "", err
+	}
+	return c.symbolAt(key.pool, nameAndType&0xffff)
+}

@@ -1,0 +1,220 @@
+package nmethod
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// enoughMethods is how many methods must be compiled before the program is stopped. Among
+// so many there is much of C1's and C2's code. On an idle machine it takes two seconds.
+const enoughMethods = 600
+
+// A followedJVM is what was printed and copied of one program.
+type followedJVM struct {
+	printed, copied map[string]*printedMethod
+	installed       map[string]bool // compile ids of the methods that tags tell of
+	result          Result
+}
+
+// follow runs a program in a JVM that prints all its code, and tells of it by tags too,
+// with a Follower beside it that copies all code. It stops the program when that many
+// methods were compiled.
+func follow(t *testing.T, methods int, java string, args ...string) followedJVM {
+	t.Helper()
+	dir := t.TempDir()
+	logPath, copiesPath := filepath.Join(dir, "printed.log"), filepath.Join(dir, "copied.log")
+	flags := append(printassembly.CaptureFlags(logPath, false, printassembly.Selection{}), "-XX:+LogCompilation", "-XX:CompileCommand=log,gasm.none::none")
+	cmd := exec.Command(java, append(flags, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	defer cmd.Process.Kill()
+	var f *Follower
+	require.Eventually(t, func() (ok bool) {
+		var err error
+		f, err = Follow(cmd.Process.Pid, C1|C2, logPath, copiesPath+".tmp")
+		return err == nil
+	}, time.Minute, time.Millisecond, "the JVM makes its log")
+	require.Eventually(t, func() (ok bool) {
+		log, err := os.ReadFile(logPath)
+		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
+	}, time.Minute, 100*time.Millisecond, "the JVM compiles methods")
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	cmd.Wait()
+	require.Equal(t, 128+int(syscall.SIGTERM), cmd.ProcessState.ExitCode(), "%s", &stderr)
+	result := f.Stop()
+	require.NoError(t, os.WriteFile(copiesPath, nil, 0o600))
+	require.NoError(t, f.AppendTo(copiesPath))
+
+	log, err := os.ReadFile(logPath)
+	require.NoError(t, err)
+	copies, err := os.ReadFile(copiesPath)
+	require.NoError(t, err)
+	installed := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^<nmethod compile_id='(\d+)'`).FindAllSubmatch(log, -1) {
+		installed[string(m[1])] = true
+	}
+	return followedJVM{readPrinted(t, bytes.NewReader(log)), readPrinted(t, bytes.NewReader(copies)), installed, result}
+}
+
+// TestCopy compares each method that a program has compiled with what HotSpot printed of
+// it: name, code, and the frames at each instruction that has any.
+func TestCopy(t *testing.T) {
+	gasmtest.NeedTime(t)
+	classPath := t.TempDir()
+	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return Known(j.Feature) })
+	require.NotEmpty(t, jdks)
+	for _, jdk := range jdks {
+		// Without compressed oops, the code cache is far from all other memory.
+		for _, flag := range []string{"-XX:+UseCompressedOops", "-XX:-UseCompressedOops"} {
+			t.Run(jdk.Name()+" "+flag, func(t *testing.T) {
+				testCopy(t, jdk, follow(t, enoughMethods, jdk.Java(), flag, "-Dsec=600", "-cp", classPath, "Library"))
+			})
+		}
+	}
+}
+
+func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
+	result := jvm.result
+	t.Logf("%+v", result)
+	require.NoError(t, result.Disk)
+	// A method may be replaced at once, and some are compiled while the JVM ends: of 5000 in 8 runs none was late.
+	assert.LessOrEqual(t, result.Missed+result.Late, result.Copied/100, "%v", result.Why)
+	assert.GreaterOrEqual(t, result.Copied+result.Late+result.Missed, enoughMethods)
+	assert.Len(t, jvm.copied, result.Copied)
+	for head, c := range jvm.copied {
+		c.check(t, head)
+	}
+	if jdk.Feature < printassembly.OldestWithBytes {
+		return // there is nothing to compare with
+	}
+	c := comparison{T: t}
+	unseen := 0
+	for head, printed := range jvm.printed {
+		if copied := jvm.copied[head]; copied != nil {
+			c.compare(printed, copied)
+		} else if jvm.installed[printed.id] {
+			unseen++
+		}
+	}
+	t.Logf("%+v", c.figures)
+	assert.Equal(t, result.Copied, c.methods)
+	assert.LessOrEqual(t, unseen, result.Missed+result.Late)
+	assert.Greater(t, c.comments, 10_000, "a method has 22 to 35 on the average")
+	// HotSpot fills in calls and classes after it has printed the code: 0.1 to 0.2 % of the bytes, and more where the
+	// machine is so busy that the copy comes late. Copies of another method would differ in most bytes.
+	assert.Less(t, float64(c.patched), 0.02*float64(c.bytes), "bytes that differ")
+}
+
+// figures count what was compared: code in bytes, comments with frames.
+type figures struct{ methods, bytes, patched, comments, wrong int }
+
+// A comparison compares methods, and fails the test for each that differs.
+type comparison struct {
+	*testing.T
+	figures
+}
+
+func (c *comparison) compare(printed, copied *printedMethod) {
+	c.methods++
+	assert.Equal(c, printed.lo, copied.lo)
+	assert.LessOrEqual(c, len(copied.code)-len(printed.code), 3, "HotSpot prints four bytes or none")
+	for i := range min(len(printed.code), len(copied.code)) {
+		c.bytes++
+		if printed.code[i] != copied.code[i] {
+			c.patched++
+		}
+	}
+	byCell := map[uint64]string{}
+	for _, k := range copied.comments {
+		cell := k.at &^ 3
+		if _, ok := byCell[cell]; !ok && k.frames != "" {
+			byCell[cell] = k.frames // HotSpot prints the first of those in four bytes
+		}
+	}
+	for _, k := range printed.comments {
+		if k.frames == "" {
+			continue
+		}
+		c.comments++
+		if byCell[k.at] != k.frames {
+			c.wrong++
+			if c.wrong <= 5 {
+				c.Errorf("%s at %#x:\n%s\ncopied:\n%s", printed.head, k.at, k.frames, byCell[k.at])
+			}
+		}
+		delete(byCell, k.at)
+	}
+	for cell, frames := range byCell {
+		c.wrong++
+		if c.wrong <= 5 {
+			c.Errorf("%s at %#x: not printed:\n%s", printed.head, cell, frames)
+		}
+	}
+}
+
+// namesProgram has names with letters that have one, two, three and four bytes in UTF-8. Of
+// the last ones, modified UTF-8 has six bytes, and UTF-16 two units.
+const namesProgram = `
+public class Names {
+    static class A𝒜ö日 {
+        int felt𝒜ö日;
+
+        int sum𝒜ö日(int n) {
+            int sum = 0;
+            for (int i = 0; i < n; i++) {
+                sum += felt𝒜ö日 + i;
+            }
+            return sum;
+        }
+    }
+
+    public static void main(String[] args) {
+        A𝒜ö日 a = new A𝒜ö日();
+        long sum = 0;
+        while (true) {
+            sum += a.sum𝒜ö日(100);
+        }
+    }
+}`
+
+// TestCopyNames: tags have the names of classes in modified UTF-8, and a copy has them in
+// UTF-8. The outermost frames are those of the method all the same.
+func TestCopyNames(t *testing.T) {
+	classPath := t.TempDir()
+	source := filepath.Join(classPath, "Names.java")
+	require.NoError(t, os.WriteFile(source, []byte(namesProgram), 0o600))
+	gasmtest.CompileJava(t, classPath, 11, source)
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return Known(j.Feature) })
+	require.NotEmpty(t, jdks)
+	for _, jdk := range jdks {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			jvm := follow(t, 4, jdk.Java(), "-XX:CompileCommand=compileonly,Names*::*", "-cp", classPath, "Names")
+			assert.Zero(t, jvm.result.Missed, "%v", jvm.result.Why)
+			const name = `Names$A𝒜ö日::sum\ud835\udc9c\u00f6\u65e5`
+			found := 0
+			for head, m := range jvm.copied {
+				if strings.Contains(head, name) {
+					found++
+					require.NotEmpty(t, m.comments)
+					assert.Contains(t, m.comments[0].frames, name)
+				}
+			}
+			assert.Positive(t, found, "%v", jvm.copied)
+		})
+	}
+}

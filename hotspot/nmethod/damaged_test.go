@@ -1,0 +1,343 @@
+package nmethod
+
+import (
+	"bytes"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A damagedMethod is a method in the memory of a JVM.
+type damagedMethod struct {
+	*testing.T
+	*fakeJVM
+	address uint64
+	tag     string
+}
+
+func (m *damagedMethod) nmethod() []byte { return m.Data[m.address-vmtest.Base:] }
+
+// section gives the bytes from the start of a section, whose offset the tag has.
+func (m *damagedMethod) section(name string) []byte {
+	m.Helper()
+	_, rest, ok := strings.Cut(m.tag, " "+name+"_offset='")
+	require.True(m, ok, "%s: %s", name, m.tag)
+	digits, _, _ := strings.Cut(rest, "'")
+	offset, err := strconv.Atoi(digits)
+	require.NoError(m, err)
+	return m.nmethod()[offset:]
+}
+
+// constMethod gives the bytes of the ConstMethod of the first method of its metadata.
+func (m *damagedMethod) constMethod() []byte {
+	method := binary.LittleEndian.Uint64(m.section("metadata"))
+	return m.Data[binary.LittleEndian.Uint64(m.Data[method-vmtest.Base+constMethodPointer:])-vmtest.Base:]
+}
+
+// TestDamaged: a method whose memory is not what it is taken for is missed, and the
+// reason is told. Its machine code is copied all the same, if its sections were found. It
+// is late when its nmethod is another one.
+func TestDamaged(t *testing.T) {
+	cases := map[string]struct {
+		damage func(m *damagedMethod)
+		why    string // it was missed
+		late   bool
+	}{
+		"not at all":                      {func(m *damagedMethod) {}, "", false},
+		"another nmethod is there":        {func(m *damagedMethod) { put(m.nmethod(), compileIDOffset, uint32(2)) }, "", true},
+		"its method's memory is unmapped": {func(m *damagedMethod) { put(m.section("metadata"), 0, uint64(8)) }, "a method of its debug info: reading 8 bytes at 0x18: unexpected EOF", false},
+		"a scope of no method":            {func(m *damagedMethod) { m.section("scopes_data")[2] = 0 }, "a scope is of method 0 of ", false},
+		"a scope that calls itself":       {func(m *damagedMethod) { m.section("scopes_data")[1] = 1 }, "no scope is at 1 of its scopes data", false},
+		"a PcDesc of no scope":            {func(m *damagedMethod) { put(m.section("scopes_pcs"), pcDescSize+4, uint32(1<<30)) }, "no scope is at 1073741824 of its scopes data", false},
+		"PcDescs in disorder":             {func(m *damagedMethod) { put(m.section("scopes_pcs"), 2*pcDescSize, uint32(3)) }, "a PcDesc at 3 follows one at 3", false},
+		"the debug info of another method": {func(m *damagedMethod) {
+			other := m.addMethod(fakeMethod{class: "p/Cold", name: "sum"})
+			put(m.section("metadata"), 0, other)
+		}, "its debug info is that of p.Cold::sum", false},
+		"PcDescs elsewhere": {func(m *damagedMethod) {
+			m.tag = strings.Replace(m.tag, "scopes_pcs_offset='", "scopes_pcs_offset='9999", 1)
+		}, "its PcDescs lie outside the nmethod and the memory that it points to; HotSpot's layout may have changed: please report this build of JDK 17", false},
+		"scopes elsewhere": {func(m *damagedMethod) {
+			m.tag = strings.Replace(m.tag, "scopes_data_offset='", "scopes_data_offset='-", 1)
+		}, "its scopes lie outside the nmethod", false},
+		"metadata elsewhere": {func(m *damagedMethod) {
+			m.tag = strings.Replace(m.tag, "metadata_offset='", "metadata_offset='9999", 1)
+		}, "its metadata lies outside the nmethod", false},
+		"a ConstMethod that is too small": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(4)) }, "a method of its debug info: the ConstMethod at 0x", false},
+		"a ConstMethod that is too large": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(1<<31)) }, "are more than any structure of HotSpot has", false},
+		"a chain of frames without end": {func(m *damagedMethod) {
+			scopes := []byte{0xff} // each calls the one in front of it
+			at := 0
+			for range maxFrames + 2 {
+				next := len(scopes)
+				scopes = slices.Concat(scopes, pack(uint32(at), 17), pack(1, 17), pack(1, 17))
+				at = next
+			}
+			put(m.section("scopes_pcs"), pcDescSize+4, uint32(at))
+			scopesAt := m.Add(scopes...) // behind the nmethod, which is made longer to hold them
+			m.tag = strings.Replace(m.tag, " size='", " size='9", 1)
+			m.tag = strings.Replace(m.tag, " scopes_data_offset='", " scopes_data_offset='"+strconv.Itoa(int(scopesAt-m.address))+"' was='", 1)
+			m.Add(make([]byte, 10000)...)
+		}, "a chain of more than 500 inlined methods", false},
+	}
+	require.NotEmpty(t, cases)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			j := newFakeJVM(17)
+			_, tag := j.addCode(roundTrips["inlined"].code)
+			installed, ok := printassembly.ParseInstalled([]byte(tag))
+			require.True(t, ok)
+			m := &damagedMethod{t, j, installed.Address, tag}
+			c.damage(m)
+			f := Follower{compilers: C1, copier: j.copier(t)}
+			f.take([]byte(m.tag))
+			copied := readPrinted(t, bytes.NewReader(f.text))
+			switch {
+			case c.late:
+				assert.Equal(t, Result{Late: 1}, f.result)
+				assert.Empty(t, copied)
+				return
+			case c.why == "":
+				assert.Equal(t, Result{Copied: 1}, f.result)
+			default:
+				require.ErrorContains(t, f.result.Why, "p.Hot::sum (compile id 1): ")
+				require.ErrorContains(t, f.result.Why, c.why)
+				assert.Equal(t, 1, f.result.Missed)
+			}
+			if strings.HasSuffix(name, "elsewhere") {
+				assert.Empty(t, copied)
+				return
+			}
+			require.Len(t, copied, 1)
+			for _, p := range copied {
+				assert.Equal(t, slices.Concat(insts, stubs), p.code)
+			}
+		})
+	}
+}
+
+// TestLayout takes each field, size and constant away from HotSpot's tables.
+func TestLayout(t *testing.T) {
+	require.NotEmpty(t, releases)
+	for _, release := range releases {
+		tables := fakeTables(release)
+		check := func(name string) {
+			t.Helper()
+			memory := vmtest.New()
+			tables.Statics["Abstract_VM_Version::_vm_major_version"] = memory.Add(byte(release), 0, 0, 0)
+			vm, err := vmstructs.New(memory, memory.AddTables(tables).Address)
+			require.NoError(t, err)
+			_, err = NewCopier(vm)
+			switch name {
+			case "nmethod::_immutable_data", "CodeBlob::_mutable_data", "":
+				require.NoError(t, err, "without %q the data lies in the nmethod", name)
+			default:
+				require.ErrorContains(t, err, "HotSpot's tables have no ", "JDK %d without %s", release, name)
+			}
+		}
+		check("")
+		for _, offset := range slices.Collect(maps.Keys(tables.Offsets)) {
+			value := tables.Offsets[offset]
+			delete(tables.Offsets, offset)
+			check(offset)
+			tables.Offsets[offset] = value
+		}
+		for _, size := range slices.Collect(maps.Keys(tables.Sizes)) {
+			value := tables.Sizes[size]
+			delete(tables.Sizes, size)
+			check(size)
+			tables.Sizes[size] = value
+		}
+		for _, constant := range slices.Collect(maps.Keys(tables.Ints)) {
+			value := tables.Ints[constant]
+			delete(tables.Ints, constant)
+			check(constant)
+			tables.Ints[constant] = value
+		}
+	}
+	memory := vmtest.New()
+	tables := vmtest.Tables{Statics: map[string]uint64{"Abstract_VM_Version::_vm_major_version": memory.Add(24, 0, 0, 0)}}
+	vm, err := vmstructs.New(memory, memory.AddTables(tables).Address)
+	require.NoError(t, err)
+	_, err = NewCopier(vm)
+	require.EqualError(t, err, "gasm does not know the memory of JDK 24")
+}
+
+// FuzzCopy changes the memory of a JVM: a JVM changes it while it is read. A patch is an
+// address and a byte, of four bytes.
+func FuzzCopy(f *testing.F) {
+	type jvm struct {
+		*fakeJVM
+		whole []byte
+		tags  []printassembly.Installed
+	}
+	jvms := map[int]*jvm{}
+	for _, release := range releases {
+		j := &jvm{fakeJVM: newFakeJVM(release)}
+		for _, name := range slices.Sorted(maps.Keys(roundTrips)) {
+			_, text := j.addCode(roundTrips[name].code)
+			tag, ok := printassembly.ParseInstalled([]byte(text))
+			require.True(f, ok)
+			j.tags = append(j.tags, tag)
+		}
+		j.whole = slices.Clone(j.Data)
+		jvms[release] = j
+		for i, tag := range j.tags {
+			f.Add(release, i, []byte{})
+			for at := tag.Address - vmtest.Base; at < tag.Address-vmtest.Base+tag.Size; at += 4 {
+				f.Add(release, i, []byte{byte(at), byte(at >> 8), byte(at >> 16), byte(at * 7)})
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, release, method int, patches []byte) {
+		j := jvms[release]
+		if j == nil || method < 0 || method >= len(j.tags) {
+			return
+		}
+		j.Data = append(j.Data[:0], j.whole...)
+		c := j.copier(t)
+		for ; len(patches) >= 4; patches = patches[4:] {
+			if at := int(patches[0]) | int(patches[1])<<8 | int(patches[2])<<16; at < len(j.Data) {
+				j.Data[at] = patches[3]
+			}
+		}
+		code, err := c.Copy(&j.tags[method])
+		if err != nil {
+			assert.Nil(t, code)
+			return
+		}
+		text, err := code.AppendTo([]byte("<writer thread='gasm'/>\n"))
+		require.Less(t, len(text), maxText+1<<20, "the head and the code come on top of the bound")
+		if err != nil {
+			return
+		}
+		checkReadable(t, string(text), code)
+	})
+}
+
+// checkReadable reads the text of one method with printassembly.
+func checkReadable(t *testing.T, text string, code *Code) {
+	t.Helper()
+	l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "fuzz")
+	require.NoError(t, err)
+	require.Len(t, l.Blobs, 1)
+	b := &l.Blobs[0]
+	require.Equal(t, []uint64{code.Lo, code.Hi}, []uint64{b.Lo, b.Hi})
+	require.Equal(t, code.Method, b.Name)
+	got, err := l.Code(b, disasm.ATT)
+	require.NoError(t, err)
+	require.NotEmpty(t, got)
+	at := b.Lo
+	for _, in := range got {
+		require.Equal(t, at, in.Lo)
+		require.Less(t, in.Lo, in.Hi)
+		at = in.Hi
+		if in.OwnFrames {
+			require.Equal(t, code.Method, in.Frames[len(in.Frames)-1].Method)
+		}
+	}
+	require.Equal(t, b.Hi, at)
+}
+
+// FuzzUnpack reads packed data that is anything at all.
+func FuzzUnpack(f *testing.F) {
+	for _, release := range releases {
+		f.Add(packLines([]lineNumber{{0, 5}, {4, 6}, {104, 3}}, release), 1, release, 110)
+		f.Add(slices.Concat([]byte{0xff}, pack(0, release), pack(3, release), pack(0, release)), 1, release, 64)
+		f.Add(pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{65, 0}), 16, release, 64)
+	}
+	f.Add([]byte{0x91, 4, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 1, 2, 3, 4, 5, 6, 7, 8}, 1, 17, 8)
+	f.Fuzz(func(t *testing.T, data []byte, offset, release, codeSize int) {
+		lines := readLineNumbers(data, release)
+		if len(lines) > len(data) {
+			t.Fatalf("%d line numbers in %d bytes", len(lines), len(data))
+		}
+		m := method{bytecode: data, lines: lines}
+		for _, l := range lines {
+			if got := m.line(l.bci); l.bci >= 0 && l.bci < len(data) && !slices.ContainsFunc(lines, func(o lineNumber) bool { return o.bci == l.bci && o.line == got }) {
+				t.Fatalf("bci %d is of line %d, which is not one of its", l.bci, got)
+			}
+			m.bytecodeName(l.bci)
+		}
+		for range len(data) + 1 {
+			s, ok := readScope(data, offset, release)
+			if !ok {
+				break
+			}
+			if s.sender < 0 || s.sender >= offset || s.bci < -1 || s.method < 0 {
+				t.Fatalf("at %d: %+v", offset, s)
+			}
+			offset = s.sender
+		}
+		last := 0
+		err := eachPCDesc(data, codeSize, func(d pcDesc) bool {
+			if d.end <= last || d.end > codeSize {
+				t.Fatalf("%+v behind %d in %d bytes of code", d, last, codeSize)
+			}
+			last = d.end
+			return true
+		})
+		if err != nil && len(data) < 2*pcDescSize {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestTextBound: names of 64 kB and long chains of frames would make a text without end.
+func TestTextBound(t *testing.T) {
+	long := fakeMethod{class: "A", name: strings.Repeat("\x01", 60_000), bytecode: sum} // six characters each in the text
+	chain := slices.Repeat([]fakeFrame{{1, 0}}, maxFrames-1)
+	nops := bytes.Repeat([]byte{0x90}, 300)
+	var many []fakeDebugInfo
+	for i := range nops {
+		many = append(many, fakeDebugInfo{i + 1, []fakeFrame{{1, 0}, {0, 0}}})
+	}
+	cases := map[string][]fakeDebugInfo{
+		"many frames":  {{10, append(chain, fakeFrame{0, 0})}},
+		"many PcDescs": many,
+	}
+	require.NotEmpty(t, cases)
+	for name, debugInfo := range cases {
+		t.Run(name, func(t *testing.T) {
+			j := newFakeJVM(21)
+			_, text := j.addCode(fakeCode{compiler: "c2", insts: nops, debugInfo: debugInfo, methods: []fakeMethod{{class: "A", name: "a", bytecode: sum}, long}})
+			tag, ok := printassembly.ParseInstalled([]byte(text))
+			require.True(t, ok)
+			code, err := j.copier(t).Copy(&tag)
+			require.NoError(t, err)
+			copied, err := code.AppendTo(nil)
+			require.ErrorIs(t, err, errTooLarge)
+			assert.Less(t, len(copied), maxText+1<<10)
+		})
+	}
+}
+
+// TestUnloadedClass: another class is at the address of one whose name was read before.
+func TestUnloadedClass(t *testing.T) {
+	j := newFakeJVM(17)
+	_, tag := j.addCode(roundTrips["inlined"].code)
+	f := Follower{compilers: C1, copier: j.copier(t), forgetAt: time.Now().Add(time.Hour)}
+	f.take([]byte(tag))
+	require.Equal(t, Result{Copied: 1}, f.result)
+
+	name := bytes.Index(j.Data, []byte("p/Hot"))
+	require.Positive(t, name)
+	copy(j.Data[name:], "p/New")
+	f.text = nil
+	f.take([]byte(strings.Replace(tag, "p/Hot", "p/New", 1)))
+	require.Equal(t, Result{Copied: 2}, f.result)
+	assert.Equal(t, 7, strings.Count(string(f.text), "; - p.New::sum@"))
+	assert.NotContains(t, string(f.text), "p.Hot")
+}

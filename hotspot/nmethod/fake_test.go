@@ -1,0 +1,343 @@
+package nmethod
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
+)
+
+// A fakeJVM is the memory of a HotSpot that has the form of one release of the JDK. Its
+// structures have what this package reads of them, at offsets of their own.
+type fakeJVM struct {
+	*vmtest.Memory
+	release int
+	symbols vmtest.Symbols
+	classes map[string]uint64 // addresses of Klasses, by internal name
+	nextID  int               // compile id
+}
+
+// What the structures of a fakeJVM have where, in bytes.
+const (
+	compileIDOffset, entryBCIOffset, verifiedOffset     = 8, 12, 16
+	immutableOffset, mutableOffset, instsOffset         = 24, 40, 64
+	constMethodPointer                                  = 16
+	poolOffset, wordsOffset, flagsOffset, codeSizeField = 8, 16, 20, 24
+	nameIndexField, constMethodSize                     = 26, 32
+	holderOffset, cacheOffset, poolSize                 = 8, 16, 40
+	klassNameOffset, miscFlagsOffset                    = 24, 36
+	symbolLengthOffset, symbolBodyOffset                = 4, 6
+	lineNumbersFlag                                     = 1 << 2
+	cacheHeader, cacheStride, cacheIndex                = 24, 32, 8
+	fieldsPointer, methodsPointer                       = 8, 16
+	fieldStride, fieldIndex, methodStride, methodIndex  = 24, 20, 40, 16
+	arrayHeader                                         = 8
+)
+
+func newFakeJVM(release int) *fakeJVM {
+	j := &fakeJVM{Memory: vmtest.New(), release: release, classes: map[string]uint64{}, nextID: 1}
+	tables := fakeTables(release)
+	tables.Statics["Abstract_VM_Version::_vm_major_version"] = j.Add(byte(release), 0, 0, 0)
+	j.symbols = j.AddTables(tables)
+	return j
+}
+
+// fakeTables are the tables of a fakeJVM, with the names that its release has.
+func fakeTables(release int) vmtest.Tables {
+	tables := vmtest.Tables{
+		Offsets: map[string]uint64{
+			"nmethod::_compile_id": compileIDOffset, "nmethod::_entry_bci": entryBCIOffset,
+			"Method::_constMethod":    constMethodPointer,
+			"ConstMethod::_constants": poolOffset, "ConstMethod::_constMethod_size": wordsOffset,
+			"ConstMethod::_code_size": codeSizeField, "ConstMethod::_name_index": nameIndexField,
+			"ConstantPool::_pool_holder": holderOffset, "ConstantPool::_cache": cacheOffset,
+			"Klass::_name":    klassNameOffset,
+			"Symbol::_length": symbolLengthOffset, "Symbol::_body": symbolBodyOffset,
+		},
+		Statics: map[string]uint64{},
+		Sizes:   map[string]uint64{"ConstMethod": constMethodSize, "ConstantPool": poolSize},
+		Ints:    map[string]int32{},
+	}
+	if release < 15 {
+		tables.Offsets["InstanceKlass::_misc_flags"] = miscFlagsOffset
+	}
+	if release < 21 {
+		tables.Offsets["ConstMethod::_flags"] = flagsOffset
+		tables.Ints["ConstMethod::_has_linenumber_table"] = lineNumbersFlag
+	} else {
+		tables.Offsets["ConstMethod::_flags._flags"] = flagsOffset
+		tables.Ints["ConstMethodFlags::_misc_has_linenumber_table"] = lineNumbersFlag
+	}
+	if release < 25 {
+		tables.Offsets["nmethod::_verified_entry_point"] = verifiedOffset
+		tables.Offsets["ConstantPoolCacheEntry::_indices"] = cacheIndex
+		tables.Sizes["ConstantPoolCache"], tables.Sizes["ConstantPoolCacheEntry"] = cacheHeader, cacheStride
+	} else {
+		tables.Offsets["nmethod::_verified_entry_offset"] = verifiedOffset
+		tables.Offsets["nmethod::_immutable_data"], tables.Offsets["nmethod::_immutable_data_size"] = immutableOffset, immutableOffset+8
+		tables.Offsets["CodeBlob::_mutable_data"], tables.Offsets["CodeBlob::_mutable_data_size"] = mutableOffset, mutableOffset+8
+		tables.Offsets["ConstantPoolCache::_resolved_field_entries"] = fieldsPointer
+		tables.Offsets["ConstantPoolCache::_resolved_method_entries"] = methodsPointer
+		tables.Offsets["ResolvedFieldEntry::_cpool_index"], tables.Sizes["ResolvedFieldEntry"] = fieldIndex, fieldStride
+		tables.Offsets["ResolvedMethodEntry::_cpool_index"], tables.Sizes["ResolvedMethodEntry"] = methodIndex, methodStride
+		tables.Sizes["Array<ResolvedFieldEntry>"] = arrayHeader + fieldStride
+		tables.Sizes["Array<ResolvedMethodEntry>"] = arrayHeader + methodStride
+	}
+	return tables
+}
+
+// copier opens the JVM.
+func (j *fakeJVM) copier(tb testing.TB) *Copier {
+	tb.Helper()
+	vm, err := vmstructs.New(j.Memory, j.symbols.Address)
+	require.NoError(tb, err)
+	c, err := NewCopier(vm)
+	require.NoError(tb, err)
+	return c
+}
+
+// put writes numbers of some bytes over a structure's bytes.
+func put[N uint16 | uint32 | uint64](structure []byte, offset int, n N) {
+	switch binary.Size(n) {
+	case 2:
+		binary.LittleEndian.PutUint16(structure[offset:], uint16(n))
+	case 4:
+		binary.LittleEndian.PutUint32(structure[offset:], uint32(n))
+	default:
+		binary.LittleEndian.PutUint64(structure[offset:], uint64(n))
+	}
+}
+
+// addSymbol adds a name in modified UTF-8.
+func (j *fakeJVM) addSymbol(name string) uint64 {
+	symbol := make([]byte, symbolBodyOffset, symbolBodyOffset+len(name))
+	put(symbol, symbolLengthOffset, uint16(len(name)))
+	return j.Add(append(symbol, name...)...)
+}
+
+// class gives the address of the Klass of a class, by its internal name.
+func (j *fakeJVM) class(name string) uint64 {
+	if at, ok := j.classes[name]; ok {
+		return at
+	}
+	klass := make([]byte, 64)
+	put(klass, klassNameOffset, j.addSymbol(name))
+	if isAnonymousName(name) {
+		put(klass, miscFlagsOffset, uint16(isAnonymous))
+	}
+	j.classes[name] = j.Add(klass...)
+	return j.classes[name]
+}
+
+// isAnonymousName tells the names of the tests' anonymous classes.
+func isAnonymousName(name string) bool { return strings.Contains(name, "Anonymous") }
+
+// A fakeMethod is a Java method. The operands of its bytecodes for members are indices
+// of members.
+type fakeMethod struct {
+	class, name string // as in the class file, in modified UTF-8
+	bytecode    []byte
+	lines       []lineNumber
+	members     []string
+}
+
+// addMethod adds a Method with all that it leads to.
+func (j *fakeJVM) addMethod(m fakeMethod) uint64 {
+	entries := []uint64{0, j.addSymbol(m.name)}
+	cacheEntries := make([]byte, max(cacheStride, fieldStride, methodStride)*(len(m.members)+1))
+	fields, methods := make([]byte, len(cacheEntries)), make([]byte, len(cacheEntries))
+	for i, member := range m.members {
+		ref := len(entries)
+		entries = append(entries, uint64(ref+1)<<16|7, 9<<16|uint64(ref+2), j.addSymbol(member)|1)
+		put(cacheEntries, i*cacheStride+cacheIndex, uint64(0x123450000|ref))
+		put(fields, i*fieldStride+fieldIndex, uint16(ref))
+		put(methods, i*methodStride+methodIndex, uint16(ref))
+	}
+	cache := make([]byte, cacheHeader)
+	if j.release < 25 {
+		cache = append(cache, cacheEntries...)
+	} else {
+		put(cache, fieldsPointer, j.Add(append(make([]byte, arrayHeader), fields...)...))
+		put(cache, methodsPointer, j.Add(append(make([]byte, arrayHeader), methods...)...))
+	}
+	pool := make([]byte, poolSize)
+	put(pool, holderOffset, j.class(m.class))
+	put(pool, cacheOffset, j.Add(cache...))
+	for _, e := range entries {
+		pool = binary.LittleEndian.AppendUint64(pool, e)
+	}
+
+	constMethod := make([]byte, constMethodSize)
+	put(constMethod, poolOffset, j.Add(pool...))
+	put(constMethod, codeSizeField, uint16(len(m.bytecode)))
+	put(constMethod, nameIndexField, uint16(1))
+	if m.lines != nil {
+		put(constMethod, flagsOffset, uint16(lineNumbersFlag))
+	}
+	constMethod = append(constMethod, m.bytecode...)
+	if m.lines != nil {
+		constMethod = append(constMethod, packLines(m.lines, j.release)...)
+	}
+	constMethod = append(constMethod, make([]byte, -len(constMethod)&7)...)
+	put(constMethod, wordsOffset, uint32(len(constMethod)/8))
+	method := make([]byte, 40)
+	put(method, constMethodPointer, j.Add(constMethod...))
+	return j.Add(method...)
+}
+
+// packLines packs line numbers, all of them as signed differences.
+func packLines(lines []lineNumber, release int) []byte {
+	var data []byte
+	last := lineNumber{}
+	for _, l := range lines {
+		data = append(data, 0xff)
+		for _, n := range []int{l.bci - last.bci, l.line - last.line} {
+			data = append(data, pack(uint32(int32(n)<<1^int32(n)>>31), release)...)
+		}
+		last = l
+	}
+	return append(data, 0)
+}
+
+// A fakeFrame is a method at a bci.
+type fakeFrame struct {
+	method int // index of the method in fakeCode.methods
+	bci    int
+}
+
+// fakeDebugInfo is that of the instruction that ends at an offset; innermost frame first.
+type fakeDebugInfo struct {
+	end    int
+	frames []fakeFrame
+}
+
+// A fakeCode is a compiled method. The first of its methods is that which was compiled.
+type fakeCode struct {
+	compiler, kind string
+	level          int
+	insts, stubs   []byte
+	verified       int // offset of the verified entry point
+	osrBCI         int
+	methods        []fakeMethod
+	debugInfo      []fakeDebugInfo
+}
+
+// addCode adds an nmethod, and gives its compile id and LogCompilation's tag for it.
+func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
+	id = j.nextID
+	j.nextID++
+	var metadata []byte
+	for _, m := range c.methods {
+		metadata = binary.LittleEndian.AppendUint64(metadata, j.addMethod(m))
+	}
+	scopesData, scopesPCs := c.packDebugInfo(j.release)
+	native := c.kind == "c2n"
+	if native {
+		metadata, scopesData, scopesPCs = nil, nil, nil
+	}
+
+	nmethod := slices.Concat(make([]byte, instsOffset), c.insts, c.stubs)
+	offsets := map[string]int{}
+	if j.release < 25 {
+		for _, section := range []struct {
+			name string
+			data []byte
+		}{{"metadata", metadata}, {"scopes_data", scopesData}, {"scopes_pcs", scopesPCs}} {
+			offsets[section.name] = len(nmethod)
+			nmethod = append(nmethod, section.data...)
+		}
+	}
+	put(nmethod, compileIDOffset, uint32(id))
+	put(nmethod, entryBCIOffset, uint32(int32(c.osrBCI)))
+	at := j.Add(nmethod...)
+	header := j.Data[at-vmtest.Base:]
+	if j.release < 25 {
+		put(header, verifiedOffset, at+instsOffset+uint64(c.verified))
+	} else {
+		put(header, verifiedOffset, uint16(c.verified))
+		const relocations, handlers = "relocations, of eight times n  b", "exception handlers and the like."
+		mutable := j.addOutside(at, mutableOffset, []byte(relocations), metadata)
+		immutable := j.addOutside(at, immutableOffset, []byte(handlers), scopesPCs, scopesData)
+		offsets["metadata"] = int(mutable-at) + len(relocations)
+		offsets["scopes_pcs"] = int(immutable-at) + len(handlers)
+		offsets["scopes_data"] = offsets["scopes_pcs"] + len(scopesPCs)
+	}
+	if native {
+		delete(offsets, "scopes_data")
+		delete(offsets, "scopes_pcs")
+	}
+	return id, j.tag(c, id, at, len(nmethod), offsets)
+}
+
+// addOutside adds data outside of an nmethod, and writes its address and size to the
+// nmethod's fields.
+func (j *fakeJVM) addOutside(nmethod uint64, field int, parts ...[]byte) uint64 {
+	data := slices.Concat(parts...)
+	at := j.Add(data...)
+	header := j.Data[nmethod-vmtest.Base:]
+	put(header, field, at)
+	put(header, field+8, uint32(len(data)))
+	return at
+}
+
+// packDebugInfo makes the scopes data and the PcDescs.
+func (c *fakeCode) packDebugInfo(release int) (scopesData, scopesPCs []byte) {
+	scopesData = []byte{0xff} // no scope is at 0
+	known := map[string]int{}
+	list := [][2]int{{-1, 0}}
+	for _, d := range c.debugInfo {
+		sender := 0
+		for i := len(d.frames) - 1; i >= 0; i-- {
+			f := d.frames[i]
+			key := fmt.Sprint(sender, f)
+			at, ok := known[key]
+			if !ok {
+				at = len(scopesData)
+				known[key] = at
+				for _, n := range []int{sender, f.method + 1, f.bci + 1, 0, 0, 0} { // locals, expressions, monitors
+					scopesData = append(scopesData, pack(uint32(n), release)...)
+				}
+			}
+			sender = at
+		}
+		list = append(list, [2]int{d.end, sender})
+	}
+	return scopesData, pcDescs(append(list, [2]int{len(c.insts) + len(c.stubs) + 1, 0})...)
+}
+
+// tag is LogCompilation's line (nmethod::log_new_nmethod).
+func (j *fakeJVM) tag(c fakeCode, id int, at uint64, size int, offsets map[string]int) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "<nmethod compile_id='%d'", id)
+	if c.kind != "" {
+		fmt.Fprintf(&s, " compile_kind='%s'", c.kind)
+	}
+	if c.compiler != "" {
+		fmt.Fprintf(&s, " compiler='%s'", c.compiler)
+	}
+	fmt.Fprintf(&s, " level='%d' entry='%#016x' size='%d' address='%#016x' insts_offset='%d'", c.level, at, size, at, instsOffset)
+	if len(c.stubs) > 0 {
+		offsets["stub"] = instsOffset + len(c.insts)
+	}
+	for _, name := range slices.Sorted(maps.Keys(offsets)) {
+		fmt.Fprintf(&s, " %s_offset='%d'", name, offsets[name])
+	}
+	m := c.methods[0]
+	class := strings.Replace(m.class, "+0x", "/0x", 1)
+	if isAnonymousName(class) && j.release < 15 {
+		class += fmt.Sprintf("/%#016x", j.classes[m.class])
+	}
+	fmt.Fprintf(&s, " method='%s %s (I)V' bytes='%d' count='5' stamp='%d.%03d'/>\n", // the class in modified UTF-8
+		attribute.Replace(class), attribute.Replace(quoted(m.name)), len(m.bytecode), id/10, id%10*100)
+	return s.String()
+}
+
+// attribute escapes the value of an attribute, as xmlstream.cpp does.
+var attribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")

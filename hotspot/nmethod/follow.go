@@ -1,0 +1,281 @@
+package nmethod
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/inotify"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A CompilerSet says whose methods are copied. The wrappers of native methods, which no
+// compiler made, are copied with any set.
+type CompilerSet int
+
+const (
+	C1 CompilerSet = 1 << iota
+	C2             // and JVMCI's compilers
+)
+
+// has tells whether a method is copied, by the compiler that its tag names.
+func (s CompilerSet) has(compiler string) bool {
+	switch compiler {
+	case "":
+		return true
+	case "c1":
+		return s&C1 != 0
+	}
+	return s&C2 != 0
+}
+
+// A Follower reads a JVM's log while the JVM writes it, and copies the methods that the
+// log tells of.
+type Follower struct {
+	pid        int
+	compilers  CompilerSet
+	log        *os.File
+	copies     *os.File // the text of the copies
+	stop, done chan struct{}
+
+	copier   *Copier   // nil before the first method
+	forgetAt time.Time // when the copier must forget what it read of names
+	cutLine  []byte    // the start of a line of the log whose end was not read yet
+	text     []byte    // of copies, not written yet
+	result   Result
+}
+
+// A Result says what became of the methods that were to be copied.
+type Result struct {
+	Copied int
+	// Late counts the methods that were gone, alone or with their JVM, before all of them
+	// was copied. Missed counts all others that could not be copied, or not with all of
+	// their debug info.
+	Late, Missed int
+	// Why is the reason for the first method that was missed, nil without one.
+	Why error
+	// Disk is the error that ended the copying, nil without one.
+	Disk error
+}
+
+// The pauses between two looks at the log. Short pauses lose fewer methods when the JVM
+// exits; long ones use less CPU. Each look in vain doubles the pause. After the longest
+// one, only a write to the log wakes the Follower, where the system can tell of it.
+const shortestPause, longestPause = 4 * time.Millisecond, 16 * time.Millisecond
+
+// Follow begins to follow the log of a process. It writes the copies into a file of its
+// own, which the caller names and removes.
+func Follow(pid int, compilers CompilerSet, log, copies string) (*Follower, error) {
+	f, err := newFollower(pid, compilers, log, copies)
+	if err != nil {
+		return nil, err
+	}
+	go f.run()
+	return f, nil
+}
+
+// newFollower opens the files.
+func newFollower(pid int, compilers CompilerSet, log, copies string) (*Follower, error) {
+	f := &Follower{pid: pid, compilers: compilers, stop: make(chan struct{}), done: make(chan struct{})}
+	var err error
+	if f.log, err = os.Open(log); err != nil {
+		return nil, err
+	}
+	if f.copies, err = os.OpenFile(copies, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600); err != nil {
+		f.log.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// run looks at the log again and again until it is stopped, and then to its end.
+func (f *Follower) run() {
+	defer close(f.done)
+	watch := inotify.NextWrite(f.log.Name())
+	defer watch.Close()
+	buf := make([]byte, 1<<18)
+	for pause := shortestPause; ; {
+		if n := f.readAll(buf); n > 0 {
+			pause = shortestPause
+		} else {
+			pause = min(longestPause, 2*pause)
+		}
+		var written <-chan struct{}
+		timeout := time.After(pause)
+		if pause == longestPause && watch.Arm() {
+			if f.readAll(buf) > 0 { // written before the watch was armed
+				continue
+			}
+			written, timeout = watch.C, nil
+		}
+		select {
+		case <-f.stop:
+			f.readAll(buf)
+			return
+		case <-written:
+		case <-timeout:
+		}
+	}
+}
+
+// readAll reads the log to its present end. It gives the number of bytes.
+func (f *Follower) readAll(buf []byte) (n int) {
+	for {
+		got, err := f.log.Read(buf)
+		n += got
+		f.take(buf[:got])
+		if got == 0 || err != nil {
+			f.flush()
+			return n
+		}
+	}
+}
+
+// maxLine is more than the tag of any method takes, in bytes. Of a longer line the rest
+// is left out.
+const maxLine = 1 << 17
+
+// take takes the lines of a chunk of the log, which may begin and end within a line.
+func (f *Follower) take(chunk []byte) {
+	for {
+		end := bytes.IndexByte(chunk, '\n')
+		switch {
+		case end < 0:
+			room := max(0, maxLine-len(f.cutLine))
+			f.cutLine = append(f.cutLine, chunk[:min(len(chunk), room)]...)
+			return
+		case len(f.cutLine) > 0:
+			f.takeLine(append(f.cutLine, chunk[:end]...))
+			f.cutLine = f.cutLine[:0]
+		case chunk[0] == '<':
+			f.takeLine(chunk[:end])
+		}
+		chunk = chunk[end+1:]
+	}
+}
+
+// takeLine copies the method that a line of the log tells of.
+func (f *Follower) takeLine(line []byte) {
+	if !bytes.HasPrefix(line, []byte("<nmethod ")) || f.result.Disk != nil {
+		return
+	}
+	tag, ok := printassembly.ParseInstalled(line)
+	if !ok || !f.compilers.has(tag.Compiler) {
+		return
+	}
+	err := f.copyMethod(&tag)
+	switch {
+	case err == nil:
+		f.result.Copied++
+	case isGone(err):
+		f.result.Late++
+	default:
+		f.result.Missed++
+		if f.result.Why == nil {
+			f.result.Why = fmt.Errorf("%s (compile id %d): %w", tag.Name, tag.ID, err)
+		}
+	}
+	if len(f.text) > 1<<20 {
+		f.flush()
+	}
+}
+
+// isGone tells whether a method could not be copied because it was gone, or the JVM.
+func isGone(err error) bool {
+	return errors.Is(err, ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
+}
+
+// keepNames is how long the names of classes and methods are taken for those at their
+// addresses. Classes may be unloaded, and others put at their addresses, at any time.
+const keepNames = 50 * time.Millisecond
+
+// copyMethod copies one method. A JVM that could not be opened is not tried again.
+func (f *Follower) copyMethod(tag *printassembly.Installed) error {
+	if f.copier == nil {
+		if f.result.Missed > 0 {
+			return errors.New("the JVM's memory could not be read before")
+		}
+		if err := f.open(); err != nil {
+			return err
+		}
+	}
+	if now := time.Now(); now.After(f.forgetAt) {
+		f.copier.Forget()
+		f.forgetAt = now.Add(keepNames)
+	}
+	code, err := f.copier.Copy(tag)
+	if isGone(err) {
+		return err
+	}
+	start := len(f.text)
+	if err == nil {
+		if f.text, err = code.AppendTo(f.text); err == nil {
+			return nil
+		}
+	}
+	// Classes may have been unloaded whose names the copier had, or the method was replaced while its debug info was
+	// read. What was copied of the method stays when there is no more to be had.
+	f.copier.Forget()
+	if code, err = f.copier.Copy(tag); err == nil {
+		f.text, err = code.AppendTo(f.text[:start])
+	}
+	return err
+}
+
+// open opens the JVM.
+func (f *Follower) open() error {
+	vm, err := vmstructs.Open(f.pid)
+	if err != nil {
+		return err
+	}
+	f.copier, err = NewCopier(vm)
+	return err
+}
+
+// flush writes the text into the file of copies.
+func (f *Follower) flush() {
+	if len(f.text) == 0 || f.result.Disk != nil {
+		return
+	}
+	if _, err := f.copies.Write(f.text); err != nil {
+		f.result.Disk = fmt.Errorf("writing the copied code: %w", err)
+	}
+	f.text = f.text[:0]
+}
+
+// Stop ends the following, when the log has been read to its end.
+func (f *Follower) Stop() Result {
+	close(f.stop)
+	<-f.done
+	f.log.Close()
+	return f.result
+}
+
+// AppendTo appends the copies to a log that nobody writes any more. It must be called
+// after Stop, and once.
+func (f *Follower) AppendTo(log string) error {
+	defer f.copies.Close()
+	if size, err := f.copies.Seek(0, io.SeekEnd); size == 0 {
+		return err
+	}
+	to, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if _, err = to.WriteString("\n<writer thread='gasm'/>\n"); err == nil {
+		if _, err = f.copies.Seek(0, io.SeekStart); err == nil {
+			_, err = io.Copy(to, f.copies)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("appending the copied code: %w", err)
+	}
+	return to.Close()
+}

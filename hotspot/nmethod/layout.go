@@ -1,0 +1,144 @@
+package nmethod
+
+import (
+	"fmt"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+)
+
+// A layout says where HotSpot's structures have what is read of them: offsets and
+// sizes are in bytes, from the start of each structure.
+type layout struct {
+	release int // feature release of the JDK
+
+	// nmethod
+	compileID, entryBCI uint64
+	verifiedEntry       uint64 // the entry point behind the check of the receiver's class
+	verifiedEntryShort  bool   // it is not an address but an offset from the start of the code, of two bytes
+	immutable, mutable  outside
+
+	// Method and ConstMethod
+	constMethod      uint64
+	constants        uint64 // address of the ConstantPool
+	constMethodWords uint64 // size of the ConstMethod and what lies behind it, in words of eight bytes
+	constMethodFlags uint64
+	constMethodWide  bool   // the flags have four bytes and not two
+	hasLineNumbers   uint32 // the flag of a method that has line numbers
+	bytecodeSize     uint64
+	nameIndex        uint64 // index of the method's name in the ConstantPool
+	constMethodEnd   uint64 // where the bytecode starts
+
+	// ConstantPool and ConstantPoolCache
+	poolHolder                  uint64 // address of the Klass
+	poolCache                   uint64 // address of the ConstantPoolCache
+	poolEnd                     uint64 // where the entries start
+	fieldEntries, methodEntries cacheArray
+
+	// Klass and Symbol
+	className                uint64 // address of a Symbol
+	hasAnonymous             bool   // there are anonymous classes (JDK 14 and older)
+	classMiscFlags           uint64 // these tell whether a class is one
+	symbolLength, symbolBody uint64
+}
+
+// outside says where an nmethod has the address and the size of data of its own that
+// lies outside of it.
+type outside struct {
+	exists        bool
+	address, size uint64
+}
+
+// newLayout makes the layout of a JVM. The error names what HotSpot's tables lack.
+func newLayout(vm *vmstructs.VM) (layout, error) {
+	q := query{vm: vm}
+	l := layout{release: vm.Release,
+		compileID: q.field("nmethod::_compile_id"), entryBCI: q.field("nmethod::_entry_bci"),
+		constMethod: q.field("Method::_constMethod"),
+		constants:   q.field("ConstMethod::_constants"), constMethodWords: q.field("ConstMethod::_constMethod_size"),
+		bytecodeSize: q.field("ConstMethod::_code_size"), nameIndex: q.field("ConstMethod::_name_index"),
+		constMethodEnd: q.size("ConstMethod"),
+		poolHolder:     q.field("ConstantPool::_pool_holder"), poolCache: q.field("ConstantPool::_cache"), poolEnd: q.size("ConstantPool"),
+		className:    q.field("Klass::_name"),
+		symbolLength: q.field("Symbol::_length"), symbolBody: q.field("Symbol::_body")}
+
+	if l.constMethodFlags, l.constMethodWide = vm.Offset("ConstMethod::_flags._flags"); !l.constMethodWide {
+		l.constMethodFlags = q.field("ConstMethod::_flags")
+	}
+	l.hasLineNumbers = q.constant("ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table")
+	if l.verifiedEntry, l.verifiedEntryShort = vm.Offset("nmethod::_verified_entry_offset"); !l.verifiedEntryShort {
+		l.verifiedEntry = q.field("nmethod::_verified_entry_point")
+	}
+	// JDK 23 and newer keep debug info outside of the nmethod, JDK 25 and newer also the addresses of methods.
+	if l.immutable.address, l.immutable.exists = vm.Offset("nmethod::_immutable_data"); l.immutable.exists {
+		l.immutable.size = q.field("nmethod::_immutable_data_size")
+	}
+	if l.mutable.address, l.mutable.exists = vm.Offset("CodeBlob::_mutable_data"); l.mutable.exists {
+		l.mutable.size = q.field("CodeBlob::_mutable_data_size")
+	}
+	if l.hasAnonymous = vm.Release < 15; l.hasAnonymous {
+		l.classMiscFlags = q.field("InstanceKlass::_misc_flags")
+	}
+	l.fieldEntries, l.methodEntries = q.cacheArrays()
+	return l, q.missing
+}
+
+// A query asks HotSpot's tables for what must be there.
+type query struct {
+	vm      *vmstructs.VM
+	missing error // what was not there first
+}
+
+func (q *query) must(found bool, name string) {
+	if !found && q.missing == nil {
+		q.missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know this build of JDK %d", name, q.vm.Release)
+	}
+}
+
+func (q *query) field(name string) uint64 {
+	offset, ok := q.vm.Offset(name)
+	q.must(ok, name)
+	return offset
+}
+
+func (q *query) size(name string) uint64 {
+	size, ok := q.vm.Size(name)
+	q.must(ok, name)
+	return size
+}
+
+// constant gives the first of some constants that is there.
+func (q *query) constant(names ...string) uint32 {
+	for _, name := range names {
+		if value, ok := q.vm.Int(name); ok {
+			return uint32(value)
+		}
+	}
+	q.must(false, names[0])
+	return 0
+}
+
+// A cacheArray is an array of a ConstantPoolCache. Resolved bytecodes have an index of
+// such an array as their operand, and its entries lead on to the constant pool.
+type cacheArray struct {
+	inline  bool   // the array is a part of the ConstantPoolCache
+	pointer uint64 // otherwise, the offset of the array's address in the ConstantPoolCache
+	first   uint64 // the offset of the first entry in the array, or in the ConstantPoolCache
+	stride  uint64 // the size of an entry
+	index   uint64 // the offset in an entry of an index of the constant pool, of two bytes
+}
+
+// cacheArrays finds the arrays for fields and for methods. JDK 11 to 21 have one array
+// for both, behind the fields of the ConstantPoolCache (cpCache.hpp).
+func (q *query) cacheArrays() (fields, methods cacheArray) {
+	if stride, ok := q.vm.Size("ConstantPoolCacheEntry"); ok && stride > 0 {
+		both := cacheArray{inline: true, first: q.size("ConstantPoolCache"), stride: stride, index: q.field("ConstantPoolCacheEntry::_indices")}
+		return both, both
+	}
+	array := func(pointer, entry string) cacheArray {
+		stride := q.size(entry)
+		return cacheArray{pointer: q.field("ConstantPoolCache::" + pointer), stride: stride,
+			first: q.size("Array<"+entry+">") - stride, // an Array<T> is declared with one T
+			index: q.field(entry + "::_cpool_index")}
+	}
+	return array("_resolved_field_entries", "ResolvedFieldEntry"), array("_resolved_method_entries", "ResolvedMethodEntry")
+}

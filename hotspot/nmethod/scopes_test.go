@@ -1,0 +1,154 @@
+package nmethod
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// pack packs a number in the encoding UNSIGNED5, as unsigned5.hpp describes it: low is
+// how many digits the last byte may have, and x how many values no byte has.
+func pack(n uint32, release int) []byte {
+	x, low := uint32(0), uint32(192)
+	if release >= 20 {
+		x, low = 1, 191
+	}
+	var out []byte
+	for i := range 5 {
+		if n < low || i == 4 {
+			return append(out, byte(n+x))
+		}
+		n -= low
+		out = append(out, byte(low+x+n%64))
+		n /= 64
+	}
+	return out
+}
+
+// releases are those that package nmethod knows.
+var releases = []int{11, 17, 21, 25}
+
+func TestKnown(t *testing.T) {
+	for release := range 100 {
+		assert.Equal(t, slices.Contains(releases, release), Known(release), "JDK %d", release)
+		if !Known(release) {
+			assert.ErrorContains(t, Copyable(release), fmt.Sprintf("gasm does not know the memory of JDK %d", release))
+		}
+	}
+}
+
+func TestUnpack(t *testing.T) {
+	require.NotEmpty(t, releases)
+	numbers := []uint32{0, 1, 190, 191, 192, 193, 254, 255, 256, 12000, 12478, 1 << 20, math.MaxInt32, math.MaxUint32}
+	for _, release := range releases {
+		var data []byte
+		for _, n := range numbers {
+			data = append(data, pack(n, release)...)
+		}
+		u := newUnpacker(data, 0, release)
+		for _, n := range numbers {
+			assert.Equal(t, n, u.unsigned(), "JDK %d", release)
+		}
+		assert.False(t, u.short)
+		u.unsigned()
+		assert.True(t, u.short)
+	}
+}
+
+func TestUnpackKnown(t *testing.T) {
+	// From scopes that JDK 17 and 25 printed.
+	u := newUnpacker([]byte{0xd2, 0x03, 0xe2, 0x02}, 0, 17)
+	assert.Equal(t, []uint32{0xd2 + 3*64, 0xe2 + 2*64}, []uint32{u.unsigned(), u.unsigned()})
+	u = newUnpacker([]byte{0xd2, 0x03}, 0, 25)
+	assert.Equal(t, uint32(0xd1+2*64), u.unsigned())
+	signed := map[int]uint32{0: 0, -1: 1, 1: 2, -2: 3, 1000: 2000}
+	require.NotEmpty(t, signed)
+	for n, packed := range signed {
+		assert.Equal(t, n, newUnpacker(pack(packed, 25), 0, 25).signed())
+	}
+}
+
+func TestLines(t *testing.T) {
+	require.NotEmpty(t, releases)
+	for _, release := range releases {
+		data := []byte{0<<3 | 5, 4<<3 | 1} // bci 0 line 5, bci 4 line 6
+		data = append(append(append(data, 0xff), pack(2*100, release)...), pack(2*3-1, release)...)
+		data = append(data, 2<<3|7, 0, 0x11)
+		lines := readLineNumbers(data, release)
+		require.Equal(t, []lineNumber{{0, 5}, {4, 6}, {104, 3}, {106, 10}}, lines)
+		m := method{bytecode: make([]byte, 110), lines: lines}
+		cases := map[int]int{-1: 5, 0: 5, 3: 5, 4: 6, 103: 6, 104: 3, 105: 3, 106: 10, 109: 10, 110: 0, -2: 0}
+		require.NotEmpty(t, cases)
+		for bci, want := range cases {
+			assert.Equal(t, want, m.line(bci), "bci %d", bci)
+		}
+	}
+	assert.Zero(t, (&method{bytecode: make([]byte, 4)}).line(2), "no table")
+}
+
+// pcDescs packs PcDescs, each of an offset in the code and one in the scopes data.
+func pcDescs(list ...[2]int) []byte {
+	var data []byte
+	for _, d := range list {
+		data = binary.LittleEndian.AppendUint32(data, uint32(d[0]))
+		data = binary.LittleEndian.AppendUint32(data, uint32(d[1]))
+		data = append(data, make([]byte, pcDescSize-8)...)
+	}
+	return data
+}
+
+func TestPCDescs(t *testing.T) {
+	cases := map[string]struct {
+		data []byte
+		want []pcDesc
+		err  string
+	}{
+		"the one behind the code ends them": {pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{20, 7}, [2]int{64, 9}, [2]int{65, 0}, [2]int{3, 3}),
+			[]pcDesc{{12, 1}, {20, 7}, {64, 9}}, ""},
+		"no end":         {pcDescs([2]int{-1, 0}, [2]int{12, 1}), []pcDesc{{12, 1}}, ""},
+		"cut":            {pcDescs([2]int{12, 1}, [2]int{20, 7})[:pcDescSize+8], []pcDesc{{12, 1}}, ""},
+		"none":           {nil, nil, ""},
+		"the same again": {pcDescs([2]int{12, 1}, [2]int{12, 7}), []pcDesc{{12, 1}}, "a PcDesc at 12 follows one at 12"},
+		"descending":     {pcDescs([2]int{12, 1}, [2]int{7, 7}), []pcDesc{{12, 1}}, "a PcDesc at 7 follows one at 12"},
+	}
+	require.NotEmpty(t, cases)
+	for name, c := range cases {
+		var got []pcDesc
+		err := eachPCDesc(c.data, 64, func(d pcDesc) bool { got = append(got, d); return true })
+		if c.err == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.EqualError(t, err, c.err, name)
+		}
+		assert.Equal(t, c.want, got, name)
+	}
+	n := 0
+	require.NoError(t, eachPCDesc(pcDescs([2]int{1, 1}, [2]int{2, 2}), 64, func(pcDesc) bool { n++; return false }))
+	assert.Equal(t, 1, n, "until take is false")
+}
+
+func TestScope(t *testing.T) {
+	data := []byte{0}
+	data = append(data, pack(0, 17)...) // no caller
+	data = append(data, pack(3, 17)...)
+	data = append(data, pack(0, 17)...) // bci -1
+	at := len(data)
+	data = append(append(append(data, pack(1, 17)...), pack(200, 17)...), pack(300, 17)...)
+	outer, ok := readScope(data, 1, 17)
+	assert.True(t, ok)
+	assert.Equal(t, scope{0, 3, -1}, outer)
+	inner, ok := readScope(data, at, 17)
+	assert.True(t, ok)
+	assert.Equal(t, scope{1, 200, 299}, inner)
+	none := []int{0, -1, len(data), len(data) - 1}
+	require.NotEmpty(t, none)
+	for _, bad := range none {
+		_, ok := readScope(data, bad, 17)
+		assert.False(t, ok, bad)
+	}
+}

@@ -1,0 +1,268 @@
+package nmethod
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// syncEntryBCI is the bci of what a method does before its first bytecode, such as
+// taking its lock (SynchronizationEntryBCI in globalDefinitions.hpp).
+const syncEntryBCI = -1
+
+// rowBytes is how many bytes of code a line has, unless a mark cuts it.
+const rowBytes = 32
+
+// maxFrames is more than a chain of inlined methods has; HotSpot's MaxInlineLevel is 15.
+const maxFrames = 500
+
+// maxText is more than the text of any method takes, in bytes. It bounds what memory
+// that is not what it is taken for is made into.
+const maxText = 1 << 26
+
+var errTooLarge = errors.New("its debug info is larger than that of any method")
+
+// AppendTo appends the method as text, in the form in which HotSpot prints it without
+// hsdis. An error is about the method's debug info. The text then has all machine code,
+// and the debug info in front of what was wrong.
+func (c *Code) AppendTo(text []byte) ([]byte, error) {
+	w := codeWriter{code: c, limit: len(text) + maxText}
+	w.text = c.appendHead(text)
+	w.text = append(w.text, "[MachCode]\n"+printassembly.ExactMark+"\n"...)
+	err := eachPCDesc(c.scopesPCs, len(c.MachineCode), func(d pcDesc) bool {
+		w.rowsTo(d.end - 1)
+		w.err = w.comment(d)
+		return w.err == nil
+	})
+	if w.err != nil {
+		err = w.err
+	}
+	w.rowsTo(len(c.MachineCode) + rowBytes)
+	return append(w.text, "[/MachCode]\n"...), err
+}
+
+// appendHead appends the lines in front of the code:
+//
+//	Compiled method (c2) 363 73 % 4 Workload::dot @ 4 (28 bytes)
+//	 total in heap  [0x00007fae08ed7610,0x00007fae08ed7a90] = 1152
+//	 main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352
+//	 stub code      [0x00007fae08ed7900,0x00007fae08ed7918] = 24
+func (c *Code) appendHead(text []byte) []byte {
+	compiler, attribute, name, size := c.Compiler, ' ', escaped(c.Method), fmt.Sprintf("%d bytes", c.Installed.Bytes)
+	switch {
+	case c.Kind == "osr":
+		attribute, name = '%', name+fmt.Sprintf(" @ %d", c.OSRBCI)
+	case c.Compiler == "":
+		compiler, attribute, size = "n/a", 'n', "native"
+	}
+	text = fmt.Appendf(text, "Compiled method (%s) %d %d %c %d %s (%s)\n", compiler, c.UptimeMillis, c.ID, attribute, c.Level, name, size)
+	text = appendRange(text, "total in heap", c.Address, c.Address+c.Size)
+	text = appendRange(text, "main code", c.Lo, c.Stub)
+	if c.Stub < c.Hi {
+		text = appendRange(text, "stub code", c.Stub, c.Hi)
+	}
+	return text
+}
+
+func appendRange(text []byte, name string, lo, hi uint64) []byte {
+	return fmt.Appendf(text, " %-14s [%#016x,%#016x] = %d\n", name, lo, hi, hi-lo)
+}
+
+// A codeWriter writes the rows of a method's code, with comments in front of them.
+type codeWriter struct {
+	code    *Code
+	text    []byte
+	limit   int // of the length of text
+	nextRow int // offset in the code of what is not written yet
+
+	// The text of the last chain of frames, without addresses. The next PcDesc often has the same scope.
+	frames []byte
+	scope  int
+	err    error // of a comment
+}
+
+// rowsTo writes the rows in front of the one that holds the byte at an offset.
+func (w *codeWriter) rowsTo(offset int) {
+	size := len(w.code.MachineCode)
+	for w.nextRow < size && w.nextRow+rowBytes <= offset {
+		end := min(w.nextRow+rowBytes, size)
+		for w.nextRow < end {
+			w.nextRow = w.row(w.nextRow, end)
+		}
+	}
+}
+
+// row writes the bytes from one offset to another, or to the next mark. It gives the
+// offset where it ended:
+//
+//	[Verified Entry Point]
+//	  0x00007fae08ed77a0: e85b be41 | 1566 6666 | 0f1f 8400
+func (w *codeWriter) row(from, to int) (end int) {
+	for _, m := range w.code.marks() {
+		switch {
+		case m.offset == from:
+			w.text = append(append(w.text, m.text...), '\n')
+		case m.offset > from && m.offset < to:
+			to = m.offset
+		}
+	}
+	w.appendAddress(from)
+	for i, b := range w.code.MachineCode[from:to] {
+		switch {
+		case i%4 == 0 && i > 0:
+			w.text = append(w.text, " | "...)
+		case i%2 == 0:
+			w.text = append(w.text, ' ')
+		}
+		w.text = append(w.text, digits[b>>4], digits[b&15])
+	}
+	w.text = append(w.text, '\n')
+	return to
+}
+
+const digits = "0123456789abcdef"
+
+// appendAddress writes the address of an offset: two blanks, 0x00007fae08ed77a0 and a
+// colon. It is most of what a method's text takes in time, and fmt is slower.
+func (w *codeWriter) appendAddress(offset int) {
+	at := w.code.Lo + uint64(offset)
+	w.text = append(w.text, "  0x"...)
+	for shift := 60; shift >= 0; shift -= 4 {
+		w.text = append(w.text, digits[at>>shift&15])
+	}
+	w.text = append(w.text, ':')
+}
+
+// A mark is a line in front of the instruction at an offset of the code, which names
+// the section that begins there.
+type mark struct {
+	offset int
+	text   string
+}
+
+// marks gives the method's marks. A mark that the method does not have is at -1.
+func (c *Code) marks() [2]mark {
+	verified, stub := -1, -1
+	if c.VerifiedEntry > 0 {
+		verified = int(c.VerifiedEntry - c.Lo)
+	}
+	if c.Stub < c.Hi {
+		stub = int(c.Stub - c.Lo)
+	}
+	return [2]mark{{verified, "[Verified Entry Point]"}, {stub, "[Stub Code]"}}
+}
+
+// comment writes the frames of a PcDesc, at the address of the last byte of its
+// instruction.
+func (w *codeWriter) comment(d pcDesc) error {
+	if d.scope != w.scope || len(w.frames) == 0 {
+		var err error
+		w.scope = d.scope
+		if w.frames, err = w.code.appendFrames(w.frames[:0], d.scope); err != nil {
+			return err
+		}
+	}
+	if len(w.frames) == 0 {
+		return nil
+	}
+	if len(w.text)+len(w.frames) > w.limit {
+		return errTooLarge
+	}
+	w.appendAddress(d.end - 1)
+	w.text = append(append(w.text, ' '), w.frames...)
+	return nil
+}
+
+// appendFrames appends the bytecode of the innermost frame of a scope, and then each
+// frame from the innermost to the outermost:
+//
+//	;*invokevirtual length
+//	 ; - Foo::inlined@9 (line 12)
+//	 ; - Foo::bar@3 (line 30)
+//
+// The outermost frame must be of the method itself. If it is not, then the memory is
+// not what it is taken for.
+func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
+	for n := 0; offset > 0 && n < maxFrames; n++ {
+		s, ok := readScope(c.scopesData, offset, c.copier.layout.release)
+		if !ok {
+			return text, fmt.Errorf("no scope is at %d of its scopes data", offset)
+		}
+		if s.method == 0 || s.method > len(c.methods) {
+			return text, fmt.Errorf("a scope is of method %d of %d", s.method, len(c.methods))
+		}
+		m, err := c.copier.method(c.methods[s.method-1])
+		if err != nil {
+			return text, err
+		}
+		if s.sender == 0 && m.name != c.Method {
+			return text, fmt.Errorf("its debug info is that of %s", m.name)
+		}
+		if n == 0 {
+			text = c.copier.appendBytecode(text, m, s.bci)
+		} else {
+			text = append(text, ' ')
+		}
+		text = appendFrame(text, m, s.bci)
+		if offset = s.sender; len(text) > maxText {
+			return text, errTooLarge
+		}
+	}
+	if offset > 0 {
+		return text, fmt.Errorf("its debug info has a chain of more than %d inlined methods", maxFrames)
+	}
+	return text, nil
+}
+
+// appendBytecode appends what the innermost frame was doing, on a line of its own.
+func (c *Copier) appendBytecode(text []byte, m *method, bci int) []byte {
+	name := m.bytecodeName(bci)
+	if bci == syncEntryBCI {
+		name = "synchronization entry"
+	}
+	if name == "" {
+		return text
+	}
+	text = append(append(text, ";*"...), name...)
+	if member := c.member(m, bci); member != "" {
+		text = append(append(text, ' '), escaped(member)...)
+	}
+	return append(text, "\n "...)
+}
+
+func appendFrame(text []byte, m *method, bci int) []byte {
+	text = append(append(text, "; - "...), escaped(m.name)...)
+	text = strconv.AppendInt(append(text, '@'), int64(bci), 10)
+	if line := m.line(bci); line > 0 {
+		text = append(strconv.AppendInt(append(text, " (line "...), int64(line), 10), ')')
+	}
+	return append(text, '\n')
+}
+
+// escaped escapes what a name must not have in a log: XML's characters, as HotSpot
+// does, and control characters, which HotSpot leaves in the names of classes and which
+// would end the line.
+func escaped(name string) string {
+	if isPlain(name) && !strings.ContainsAny(name, "<>&") {
+		return name
+	}
+	var s strings.Builder
+	for _, r := range name {
+		switch {
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&s, `\u%04x`, r)
+		case r == '<':
+			s.WriteString("&lt;")
+		case r == '>':
+			s.WriteString("&gt;")
+		case r == '&':
+			s.WriteString("&amp;")
+		default:
+			s.WriteRune(r)
+		}
+	}
+	return s.String()
+}

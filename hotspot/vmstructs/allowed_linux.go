@@ -1,0 +1,47 @@
+package vmstructs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Allowed tells why this process may not read the memory of the processes that it
+// starts; nil when it may.
+func Allowed() error {
+	// Every process may read its own memory, unless the system call itself is
+	// refused, as Docker's seccomp filter does on kernels older than 4.8.
+	var from, to [1]byte
+	self := processMemory(os.Getpid())
+	if _, err := self.ReadAt(to[:], int64(uintptr(unsafe.Pointer(&from)))); err != nil {
+		return fmt.Errorf("the system call process_vm_readv is refused here: %w", err)
+	}
+	// Kernels without the Yama module have no such file.
+	text, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	return allowedBy(string(bytes.TrimSpace(text)), mayTrace())
+}
+
+// allowedBy judges by kernel.yama.ptrace_scope: 0 anyone of the same user may read a
+// process's memory, 1 its parent and the parent's ancestors, 2 those with
+// CAP_SYS_PTRACE, 3 nobody.
+func allowedBy(ptraceScope string, mayTrace bool) error {
+	switch ptraceScope {
+	case "", "0", "1":
+		return nil
+	case "2":
+		if mayTrace {
+			return nil
+		}
+	}
+	return fmt.Errorf("the kernel refuses to let gasm read the JVM's memory (kernel.yama.ptrace_scope is %s)", ptraceScope)
+}
+
+// mayTrace tells whether this process has CAP_SYS_PTRACE.
+func mayTrace() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0
+}

@@ -1,0 +1,226 @@
+package vmstructs
+
+import (
+	"encoding/binary"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
+)
+
+// someTables have a row or two of each kind.
+var someTables = vmtest.Tables{
+	Offsets: map[string]uint64{"Method::_constMethod": 8, "ConstMethod::_flags._flags": 28},
+	Statics: map[string]uint64{"CodeCache::_heaps": 0x7f0000001000},
+	Sizes:   map[string]uint64{"ConstMethod": 56, "Array<ResolvedFieldEntry>": 32},
+	Ints:    map[string]int32{"ConstMethod::_has_linenumber_table": 1, "InvocationEntryBci": -1},
+}
+
+func TestTables(t *testing.T) {
+	m := vmtest.New()
+	symbols := m.AddTables(someTables)
+	got, err := readTables(Memory{m}, symbols.Address)
+	require.NoError(t, err)
+	assert.Equal(t, tables{offsets: someTables.Offsets, statics: someTables.Statics, sizes: someTables.Sizes, ints: someTables.Ints}, got)
+}
+
+// TestShortColumn: HotSpot's constants of 32 bits have rows of 12 bytes on no machine of
+// today. If they had, the number behind a row's end would not be the row's.
+func TestShortColumn(t *testing.T) {
+	m := vmtest.New()
+	symbols := m.AddTables(someTables)
+	rows := binary.LittleEndian.AppendUint64(nil, m.AddText("seven"))
+	rows = binary.LittleEndian.AppendUint32(rows, 7)
+	rows = append(append(rows, make([]byte, 8)...), "what is behind"...)
+	symbols["gHotSpotVMIntConstants"] = m.AddUint64(m.Add(rows...))
+	symbols["gHotSpotVMIntConstantEntryArrayStride"] = m.AddUint64(12)
+	got, err := readTables(Memory{m}, symbols.Address)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]int32{"seven": 7}, got.ints)
+}
+
+func TestTablesErrors(t *testing.T) {
+	cases := map[string]struct {
+		damage func(m *vmtest.Memory, symbols vmtest.Symbols)
+		want   string
+	}{
+		"no table":          {func(_ *vmtest.Memory, s vmtest.Symbols) { delete(s, "gHotSpotVMTypes") }, "no symbol gHotSpotVMTypes"},
+		"no column":         {func(_ *vmtest.Memory, s vmtest.Symbols) { delete(s, "gHotSpotVMStructEntryOffsetOffset") }, "EntryOffsetOffset"},
+		"variable unmapped": {func(_ *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypes"] = 8 }, "reading 8 bytes at 0x8"},
+		"table unmapped": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypes"] = m.AddUint64(8) },
+			"reading 4096 bytes at 0x0"},
+		"rows of no size": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntryArrayStride"] = m.AddUint64(0) },
+			"gHotSpotVMType can't have rows of 0 bytes"},
+		"rows too large": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntryArrayStride"] = m.AddUint64(1 << 40) },
+			"can't have rows of 1099511627776 bytes"},
+		"column behind its row": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntrySizeOffset"] = m.AddUint64(32) },
+			"can't have rows of 32 bytes with columns at [0 32]"},
+		"name unmapped": {func(m *vmtest.Memory, s vmtest.Symbols) {
+			s["gHotSpotVMTypes"] = m.AddUint64(m.AddUint64(1, 0, 0, 0, 0, 0, 0, 0))
+		}, "reading 4096 bytes at 0x0"},
+		"name without end": {func(m *vmtest.Memory, s vmtest.Symbols) {
+			name := m.Add([]byte(strings.Repeat("x", 2*maxText))...)
+			s["gHotSpotVMTypes"] = m.AddUint64(m.AddUint64(name, 0, 0, 0, 0, 0, 0, 0))
+		}, "has no end"},
+		"table without end": {func(m *vmtest.Memory, s vmtest.Symbols) {
+			name := m.AddText("T")
+			s["gHotSpotVMTypes"] = m.AddUint64(m.AddUint64(slices.Repeat([]uint64{name}, 4*maxRows+4)...))
+		}, "gHotSpotVMType has no end: it has more than 32768 rows"},
+	}
+	require.NotEmpty(t, cases)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := vmtest.New()
+			symbols := m.AddTables(someTables)
+			c.damage(m, symbols)
+			_, err := readTables(Memory{m}, symbols.Address)
+			require.ErrorContains(t, err, c.want)
+			require.ErrorContains(t, err, "reading HotSpot's tables of its structures")
+		})
+	}
+}
+
+func TestVM(t *testing.T) {
+	m := vmtest.New()
+	tables := someTables
+	tables.Statics = map[string]uint64{"Abstract_VM_Version::_vm_major_version": m.Add(17, 0, 0, 0)}
+	symbols := m.AddTables(tables)
+	vm, err := New(m, symbols.Address)
+	require.NoError(t, err)
+	assert.Equal(t, 17, vm.Release)
+	offset, ok := vm.Offset("ConstMethod::_flags._flags")
+	assert.True(t, ok)
+	assert.Equal(t, uint64(28), offset)
+	at, ok := vm.Static("Abstract_VM_Version::_vm_major_version")
+	assert.True(t, ok)
+	assert.Equal(t, uint64(vmtest.Base), at)
+	size, ok := vm.Size("ConstMethod")
+	assert.True(t, ok)
+	assert.Equal(t, uint64(56), size)
+	n, ok := vm.Int("InvocationEntryBci")
+	assert.True(t, ok)
+	assert.Equal(t, int32(-1), n)
+	_, ok = vm.Offset("Abstract_VM_Version::_vm_major_version")
+	assert.False(t, ok, "it is static")
+
+	_, err = New(m, func(string) (uint64, error) { return 0, io.ErrClosedPipe })
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
+func TestRelease(t *testing.T) {
+	m := vmtest.New()
+	version := m.Add(25, 0, 0, 0)
+	cases := map[string]struct {
+		statics map[string]uint64
+		want    int
+		err     string
+	}{
+		"JDK 25": {map[string]uint64{"Abstract_VM_Version::_vm_major_version": version, "CodeCache::_heaps": 1}, 25, ""},
+		"JDK 8":  {map[string]uint64{"Abstract_VM_Version::_vm_major_version": version, "CodeCache::_heap": 1}, 8, ""},
+		"none":   {map[string]uint64{"CodeCache::_heaps": 1}, 0, "do not tell its version"},
+		"wild":   {map[string]uint64{"Abstract_VM_Version::_vm_major_version": 7}, 0, "reading 4 bytes at 0x7"},
+	}
+	require.NotEmpty(t, cases)
+	for name, c := range cases {
+		symbols := m.AddTables(vmtest.Tables{Statics: c.statics})
+		vm, err := New(m, symbols.Address)
+		if c.err != "" {
+			require.ErrorContains(t, err, c.err, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, vm.Release, name)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	m := vmtest.New()
+	at := m.Add(1, 2, 3, 4, 5, 6, 7, 8)
+	memory := Memory{m}
+	buf := make([]byte, 2, 6)
+	got, err := memory.Read(buf, at+1, 5)
+	require.NoError(t, err)
+	assert.Equal(t, []byte{2, 3, 4, 5, 6}, got)
+	assert.Equal(t, []byte{2, 3}, buf, "they are in the same memory")
+	got, err = memory.Read(buf, at, 8)
+	require.NoError(t, err)
+	assert.Equal(t, []byte{1, 2, 3, 4, 5, 6, 7, 8}, got)
+	long, err := memory.Uint64(at)
+	require.NoError(t, err)
+	assert.Equal(t, uint64(0x0807060504030201), long)
+	short, err := memory.Uint32(at + 4)
+	require.NoError(t, err)
+	assert.Equal(t, uint32(0x08070605), short)
+	_, err = memory.Read(nil, at, maxRead+1)
+	require.ErrorContains(t, err, "more than any structure of HotSpot has")
+	_, err = memory.Uint64(vmtest.Base - 1)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	_, err = memory.Uint32(vmtest.Base - 1)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+// TestPages reads across the ends of pages, of which each is read once.
+func TestPages(t *testing.T) {
+	m := vmtest.New()
+	m.Add(make([]byte, 2*pageSize-4)...)
+	m.Data = append(m.Data, "across pages\x00"...)
+	m.Add(make([]byte, pageSize)...)
+	r := pageReader{Memory{m}, map[uint64][]byte{}}
+	text, err := r.text(vmtest.Base + 2*pageSize - 4)
+	require.NoError(t, err)
+	assert.Equal(t, "across pages", text)
+	assert.Len(t, r.pages, 2)
+	buf := make([]byte, pageSize+8)
+	require.NoError(t, r.read(buf, vmtest.Base+2*pageSize-4))
+	assert.Equal(t, "across pages\x00", string(buf[:13]))
+	assert.Len(t, r.pages, 3)
+	clear(m.Data)
+	text, err = r.text(vmtest.Base + 2*pageSize + 3)
+	require.NoError(t, err)
+	assert.Equal(t, "pages", text, "the page was kept")
+	_, err = r.text(vmtest.Base + 1<<20)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+// FuzzTables changes bytes of the tables: the memory of a process may hold anything. A
+// patch is an address and a byte, of three bytes.
+func FuzzTables(f *testing.F) {
+	m := vmtest.New()
+	symbols := m.AddTables(someTables)
+	whole := slices.Clone(m.Data)
+	f.Add([]byte{})
+	for _, name := range slices.Sorted(maps.Keys(symbols)) { // all that tells where things are
+		at := symbols[name] - vmtest.Base
+		for _, value := range []byte{0, 1, 8, 0xff} {
+			f.Add([]byte{byte(at), byte(at >> 8), value})
+			f.Add([]byte{byte(at), byte(at >> 8), value, byte(at + 1), byte((at + 1) >> 8), value})
+		}
+	}
+	f.Fuzz(func(t *testing.T, patches []byte) {
+		m.Data = append(m.Data[:0], whole...)
+		for ; len(patches) >= 3; patches = patches[3:] {
+			if at := int(patches[0]) | int(patches[1])<<8; at < len(m.Data) {
+				m.Data[at] = patches[2]
+			}
+		}
+		got, err := readTables(Memory{m}, symbols.Address)
+		if err != nil {
+			assert.Equal(t, tables{}, got)
+			return
+		}
+		assert.LessOrEqual(t, len(got.offsets)+len(got.statics), maxRows)
+		for name := range got.offsets {
+			assert.Contains(t, name, "::")
+			assert.Less(t, len(name), 2*maxText+len("::"))
+		}
+		for name := range got.sizes {
+			assert.Less(t, len(name), maxText)
+		}
+	})
+}

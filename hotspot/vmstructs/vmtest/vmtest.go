@@ -1,0 +1,133 @@
+// Package vmtest makes the memory of a HotSpot by hand, for tests that need no JVM.
+//
+//	m := vmtest.New()
+//	method := m.Add(…)
+//	symbols := m.AddTables(vmtest.Tables{Offsets: map[string]uint64{"Method::_constMethod": 8}})
+//	vm, err := vmstructs.New(m, symbols.Address)
+package vmtest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Base is the lowest address of a Memory.
+const Base = 0x10000
+
+// pageSize is that of the pages that memory is mapped in: a page is mapped as a whole.
+const pageSize = 1 << 12
+
+// A Memory is memory from Base on, which grows at its end.
+type Memory struct{ Data []byte }
+
+// New makes an empty Memory.
+func New() *Memory { return &Memory{} }
+
+// ReadAt reads at an address. What is behind the data's end, up to the end of its
+// last page, is zero.
+func (m *Memory) ReadAt(buf []byte, addr int64) (int, error) {
+	end := Base + (int64(len(m.Data))+pageSize-1)&^(pageSize-1)
+	if addr < Base || addr >= end || int64(len(buf)) > end-addr {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n := copy(buf, m.Data[min(int(addr-Base), len(m.Data)):])
+	clear(buf[n:])
+	return len(buf), nil
+}
+
+// Add adds bytes at the next multiple of eight and gives their address.
+func (m *Memory) Add(data ...byte) (addr uint64) {
+	m.Data = append(m.Data, make([]byte, -len(m.Data)&7)...)
+	addr = Base + uint64(len(m.Data))
+	m.Data = append(m.Data, data...)
+	return addr
+}
+
+// AddUint64 adds numbers of eight bytes.
+func (m *Memory) AddUint64(numbers ...uint64) (addr uint64) {
+	var data []byte
+	for _, n := range numbers {
+		data = binary.LittleEndian.AppendUint64(data, n)
+	}
+	return m.Add(data...)
+}
+
+// AddText adds a string of C.
+func (m *Memory) AddText(text string) (addr uint64) { return m.Add(append([]byte(text), 0)...) }
+
+// Tables are what HotSpot's tables of its own structures have in a test, by the names
+// that package vmstructs has for them.
+type Tables struct {
+	Offsets map[string]uint64 // of fields
+	Statics map[string]uint64 // addresses
+	Sizes   map[string]uint64 // of types
+	Ints    map[string]int32
+}
+
+// Symbols are the addresses of the variables that libjvm.so exports.
+type Symbols map[string]uint64
+
+// Address gives one of them.
+func (s Symbols) Address(name string) (uint64, error) {
+	if addr, ok := s[name]; ok {
+		return addr, nil
+	}
+	return 0, fmt.Errorf("no symbol %s", name)
+}
+
+// row has a row's columns by their names.
+type row map[string]uint64
+
+// AddTables adds the tables, whose rows have the form of vmStructs.hpp on machines of
+// 64 bits, and the variables that tell of them.
+func (m *Memory) AddTables(t Tables) Symbols {
+	symbols := Symbols{}
+	var structs, types, ints []row
+	for _, name := range slices.Sorted(maps.Keys(t.Offsets)) {
+		structs = append(structs, m.field(name, row{"Offset": t.Offsets[name]}))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Statics)) {
+		structs = append(structs, m.field(name, row{"IsStatic": 1, "Address": t.Statics[name]}))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Sizes)) {
+		types = append(types, row{"TypeName": m.AddText(name), "Size": t.Sizes[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Ints)) {
+		ints = append(ints, row{"Name": m.AddText(name), "Value": uint64(uint32(t.Ints[name]))})
+	}
+	m.addTable(symbols, "gHotSpotVMStruct", 48,
+		row{"TypeName": 0, "FieldName": 8, "TypeString": 16, "IsStatic": 24, "Offset": 32, "Address": 40}, structs)
+	m.addTable(symbols, "gHotSpotVMType", 32, row{"TypeName": 0, "SuperclassName": 8, "Size": 24}, types)
+	m.addTable(symbols, "gHotSpotVMIntConstant", 16, row{"Name": 0, "Value": 8}, ints)
+	return symbols
+}
+
+// field completes the row of a field with its names.
+func (m *Memory) field(name string, columns row) row {
+	typeName, fieldName, ok := strings.Cut(name, "::")
+	if !ok {
+		panic("vmtest: not a field's name: " + name)
+	}
+	columns["TypeName"], columns["FieldName"] = m.AddText(typeName), m.AddText(fieldName)
+	return columns
+}
+
+// addTable adds one table, whose columns are at these offsets in its rows, and a row of
+// zeros behind it.
+func (m *Memory) addTable(symbols Symbols, name string, stride uint64, offsets row, rows []row) {
+	data := make([]byte, stride*uint64(len(rows)+1))
+	for i, columns := range rows {
+		for column, value := range columns {
+			binary.LittleEndian.PutUint64(data[uint64(i)*stride+offsets[column]:], value)
+		}
+	}
+	symbols[name+"s"] = m.AddUint64(m.Add(data...))
+	symbols[name+"EntryArrayStride"] = m.AddUint64(stride)
+	for _, column := range slices.Sorted(maps.Keys(offsets)) {
+		symbols[name+"Entry"+column+"Offset"] = m.AddUint64(offsets[column])
+	}
+}
