@@ -3,8 +3,10 @@ package sampler
 import (
 	"encoding/binary"
 	"errors"
+	"os"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -12,85 +14,115 @@ import (
 )
 
 const (
-	// Samples are taken this close together, so that 20 ms show what they cost.
+	// The periods between two samples: short ones, so that 200 samples take 20 ms.
 	costPeriodNanos  = 100_000
 	costPeriodCycles = 300_000 // about as long
-	costLength       = 20 * time.Millisecond
+
+	// costSamples is how many samples are measured. fewSamples is how many are too
+	// few to tell what one costs.
+	costSamples = 200
+	fewSamples  = 20
+	// costPatience is how long a thread of a busy machine waits for costSamples. It
+	// takes more than 20 ms there because the thread has to share its CPU.
+	costPatience = 300 * time.Millisecond
+
+	costBufferPages = 8     // of records; 200 samples take one
+	costRecordSize  = 8 + 8 // of a sample: header and PC
 )
 
-// sampleCost measures what a sample of cycles or of cpu-clock costs: a thread of
-// ours looks at the clock all the time, and sees how long it could not. 0 is
-// unknown.
-func sampleCost(event string) time.Duration {
+// sampleCost measures what a sample of cycles or of a clock costs the thread that
+// is sampled. It is 0 where that can't be measured.
+//
+// A thread of gasm's is sampled while it does nothing but look at the clock. Each
+// interrupt is a gap between two looks. The kernel's buffer tells how many samples
+// there were; as many of the longest gaps are theirs, and their median is the cost.
+// Other gaps (the kernel's tick, other processes, Go's collector) are few, and most
+// of them short, or so long that the median does not depend on how long.
+func sampleCost(e Event) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if isCycles(event) {
-		fd, err := openCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, costPeriodCycles)
+	if e.CountsCycles() {
+		fd, err := openCycles()
 		if err == nil {
-			return measureCost(fd, costPeriodCycles)
+			return measureCost(fd)
 		}
-		if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENODEV) {
+		if !isNoCounter(err) && !errors.Is(err, unix.EOPNOTSUPP) {
 			return 0
 		}
 	}
-	// Also where there is no cycles counter: perf takes cpu-clock then.
-	fd, err := openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos)
+	// cpu-clock is also what is sampled where the machine can't count cycles.
+	fd, err := openClock()
 	if err != nil {
 		return 0
 	}
-	return measureCost(fd, costPeriodNanos)
+	return measureCost(fd)
 }
 
-// openCounter opens an event that samples this thread each period. There is no
-// buffer to put the samples in: what costs is to be interrupted.
-func openCounter(kind uint32, event, period uint64) (fd int, err error) {
-	attr := unix.PerfEventAttr{Type: kind, Config: event, Sample: period, Sample_type: unix.PERF_SAMPLE_IP,
-		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeHv}
-	attr.Size = uint32(unsafe.Sizeof(attr))
-	fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) { // perf_event_paranoid is 2
-		attr.Bits |= unix.PerfBitExcludeKernel
-		fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	}
-	return fd, err
-}
-
-// measureCost is the cost of one of the counter's samples; it closes the counter.
-func measureCost(fd int, period uint64) time.Duration {
+// measureCost gives the cost of one of the counter's samples, and closes the
+// counter.
+func measureCost(fd int) time.Duration {
 	defer unix.Close(fd)
+	page := os.Getpagesize()
+	buffer, err := unix.Mmap(fd, 0, (1+costBufferPages)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return 0
+	}
+	defer unix.Munmap(buffer)
+	written := &(*unix.PerfEventMmapPage)(unsafe.Pointer(&buffer[0])).Data_head
 	if unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0) != nil {
 		return 0
 	}
-	gaps := clockGaps(costLength)
-	var count [8]byte
-	if n, err := unix.Read(fd, count[:]); n != len(count) || err != nil {
-		return 0
-	}
-	return typicalCost(gaps, int(binary.NativeEndian.Uint64(count[:])/period))
+	gaps, first, last := clockGaps(written)
+	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// clockGaps looks at the clock for some time, and returns the times between two
-// looks that were longer than looks take.
-func clockGaps(length time.Duration) (gaps []time.Duration) {
+// clockGaps looks at the clock until the kernel has written costSamples records, and
+// returns the times between two looks that were longer than a look takes. The
+// records from first to last, places in what was written, are of samples within
+// these times.
+func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	const look = 200 * time.Nanosecond
 	gaps = make([]time.Duration, 0, 4096)
 	begin := time.Now()
-	last := time.Duration(0)
-	for last < length {
+	before := time.Duration(0)
+	first = atomic.LoadUint64(written)
+	for enough := false; !enough; {
+		last = atomic.LoadUint64(written)
 		now := time.Since(begin)
-		if now-last > look {
-			gaps = append(gaps, now-last)
+		if now-before > look {
+			gaps = append(gaps, now-before)
 		}
-		last = now
+		before = now
+		enough = last-first >= costSamples*costRecordSize || now > costPatience
 	}
-	return gaps
+	return gaps, first, last
 }
 
-// typicalCost is the median of the longest gaps, one for each sample. The clock's
-// tick, other processes and this one's collector make longer ones, but few.
+// samplesAmong counts the samples among the records from first to last. The buffer
+// is too large for the kernel to reach its end. Others than samples tell that the
+// kernel pauses an event that comes too often.
+func samplesAmong(records []byte, first, last uint64) (n int) {
+	last = min(last, uint64(len(records)))
+	for first+8 <= last {
+		header := records[first:]
+		if binary.NativeEndian.Uint32(header) == unix.PERF_RECORD_SAMPLE {
+			n++
+		}
+		size := uint64(binary.NativeEndian.Uint16(header[6:]))
+		if size < 8 {
+			break
+		}
+		first += size
+	}
+	return n
+}
+
+// typicalCost is the median of the longest gaps, as many as there were samples. It
+// is 0, for unknown, when there were too few samples, or when some were too short to
+// be seen.
 func typicalCost(gaps []time.Duration, samples int) time.Duration {
-	if samples == 0 || samples > len(gaps) {
-		return 0 // a counter that stands still, or samples too short to be seen
+	if samples < fewSamples || samples > len(gaps) {
+		return 0
 	}
 	slices.Sort(gaps)
 	return gaps[len(gaps)-(samples+1)/2]

@@ -1,54 +1,59 @@
-// Package sampler gets program counters out of a running command and reads
-// them: it starts an external sampler, stops it, and parses its text.
+// Package sampler gets program counters out of a running command: it starts an
+// external sampler, stops it, and parses the text that the sampler prints.
 //
-// A sampler here is one tool with two files, and adds no more than that:
+// There are two samplers, perf and DTrace. Each has a part that runs the tool and a
+// part that reads its text. The readers need no tool, so they also read a text that
+// was saved elsewhere, as JMH's perfasm and dtraceasm do.
 //
-//   - perf.go runs it: [StartPerf] attaches perf to a process that is held
-//     before its exec, [Perf.Stop] ends the recording, [Perf.WriteText] turns
-//     the recording into text.
-//   - perfscript.go reads that text: a [PerfReader] gives one [Sample] per
-//     line. It needs no perf, so a text saved elsewhere (JMH's perfasm saves
-//     one) is read as well.
-//   - dtrace.go runs DTrace: [StartDTrace] has it sample the whole machine,
-//     [DTrace.Stop] ends that, and dtracecopy.go saves what it prints.
-//   - dtracetext.go reads that text: a [DTraceReader], for JMH's dtraceasm too.
+//   - [StartPerf] attaches perf to a process that is held before its exec,
+//     [Perf.Stop] ends the recording, and [Perf.WriteText] turns it into text
+//     (perf.go; perfrecord.go starts perf, perfwrite.go writes the text).
+//   - A [PerfReader] gives one [Sample] for each line of that text (perfscript.go;
+//     perfnames.go for symbols and modules).
+//   - [StartDTrace] has DTrace sample the whole machine, [DTrace.Stop] ends that
+//     (dtrace.go; dtracecopy.go saves what DTrace prints).
+//   - A [DTraceReader] reads DTrace's text (dtracetext.go).
 //
-// How often to sample is the caller's choice; [ChooseRate] (rate.go, and
-// cost_linux.go for what a sample costs) makes it for a user who does not say.
+// [NewReader] takes the reader for the sampler that a text looks like. The readers
+// share textreader.go: a text is parsed in chunks, several at a time, and its
+// records come in the text's order.
 //
-// [NewReader] takes the reader that a text looks like. textreader.go is what the
-// two have in common: text is parsed in chunks, side by side, and its records
-// come in the text's order.
+// An [Event] (event.go) is what makes a sampler take a sample. [ChooseRate] (rate.go;
+// cost_linux.go measures what a sample costs) chooses how often, for a user who does
+// not say.
 //
-// The samplers share Sample, [Lost], [SyntaxError] and the errors of
-// errors.go. The package prints nothing.
+// The package prints nothing.
 //
 // # Running perf
 //
-// perf is attached to the held process's first thread (-t with --inherit) and
-// follows its threads and forks. It is never the parent of the
-// command: its failure or death does not touch what is being profiled. StartPerf
-// returns when perf has confirmed that it samples, so that nothing of the
-// command is missed. Some traps:
+// perf follows the held process's first thread (-t with --inherit), and all threads
+// and processes that come of it. perf is not the parent of the command: when perf
+// fails or dies, the command goes on. StartPerf returns when perf has confirmed that
+// it samples, so no sample of the command is missed. Some traps:
 //
-//   - perf asked for cycles on a machine without that counter takes cpu-clock
-//     and says nothing, and asked for the kernel by a user who may not see it
-//     takes user space only. What was opened stands in the header of perf.data,
-//     in the attributes that perf wrote; [Perf.Event] and [Perf.Notes] tell.
-//   - EPERM and EACCES have the same long text about perf_event_paranoid. The
-//     sysctl gives EACCES; a seccomp filter gives EPERM, and then the text has
-//     "No permission to enable".
-//   - A perf that is killed, or whose disk is full, leaves a file that says it
-//     holds 0 bytes of data, and `perf script` prints nothing of it. Stop
-//     completes the header, and all that reached the disk can be read. What was
-//     still in the ring buffers (half a MiB per CPU) is gone.
-//   - perf ends by itself when the last process it follows has ended, not when
+//   - On a machine without a counter of cycles, perf asked for cycles opens a clock and
+//     says nothing: perf 6.1 cpu-clock, perf 6.12 and 7.2 task-clock. gasm sees that
+//     there is no counter and asks for cpu-clock itself, so all versions do the same.
+//     perfevents.go still compares what perf opened, which is in the header of
+//     perf.data, with what it was asked for: [Perf.Events] and [Perf.Notes] tell.
+//   - perf 7 leaves out events that it can't open and samples the rest. An older perf
+//     refuses the whole list, and so does StartPerf.
+//   - Asked for the kernel by a user who may not see it, perf samples user space only
+//     and says nothing. The header tells that too.
+//   - EPERM and EACCES have the same long text about perf_event_paranoid. The sysctl
+//     gives EACCES. A seccomp filter gives EPERM, and then the text has "No
+//     permission to enable".
+//   - A perf that is killed, or whose disk is full, leaves a file that says it holds 0
+//     bytes of data, and `perf script` prints nothing of it. Stop completes the
+//     header, so that all that has reached the disk can be read. What was still in
+//     the ring buffers (half a MiB per CPU) is lost.
+//   - perf ends by itself when the last process that it follows has ended, not when
 //     the first one has.
 //
 // # perf's text
 //
-// `perf script --ns -F comm,pid,tid,time,event,ip,sym,dso` prints a line per
-// sample; comm, the thread's name, may be left out:
+// `perf script --ns -F comm,pid,tid,time,event,ip,sym,dso` prints a line per sample;
+// comm, the thread's name, may be left out:
 //
 //	C2 CompilerThre 24997/25003  1884.742374599: cpu-clock:  7fae1e0f127a PhaseCFG::schedule_late (/usr/lib/…/libjvm.so)
 //	24997/24997  1884.742374599: cpu-clock:  ffffffff821f5127 exc_page_fault ([kernel.kallsyms])
@@ -59,49 +64,49 @@
 // Traps:
 //
 //   - Symbols hold blanks and parentheses (`f(void (*)(int)) const`), and so do
-//     modules (`/tmp/a (deleted)`): neither end can be found by a plain search.
-//   - Events carry modifiers (`cycles:Pu:`) or a PMU (`cpu_core/cycles/u:`), but
-//     the colon in a tracepoint (`sched:sched_switch:`) belongs to its name.
-//   - The code cache is `//anon`, `[unknown]` or `/tmp/perf-PID.map`, with or
-//     without huge pages, and a symbol may stand with it when the JVM wrote a
-//     perf map. All of these are Module "".
-//   - A module in brackets is a part of the kernel, unless it is `[vdso]` and
-//     the like.
-//   - pid is -1 for a task that perf could not name any more, and 0 for the idle
-//     task; with JMH's fields there is none.
+//     modules (`/tmp/a (deleted)`), so a search for a parenthesis finds neither the
+//     end of the symbol nor the start of the module.
+//   - Events carry modifiers (`cycles:Pu:`) or a PMU (`cpu_core/cycles/u:`), but the
+//     colon in a tracepoint (`sched:sched_switch:`) belongs to its name.
+//   - The code cache is `//anon`, `[unknown]` or `/tmp/perf-PID.map`, with or without
+//     huge pages. If the JVM wrote a perf map, a symbol stands with it. The Module of
+//     all of these is "".
+//   - A module in brackets is a part of the kernel, unless it is `[vdso]` and the
+//     like.
+//   - The pid is -1 for a task that perf could not name any more, and 0 for the idle
+//     task. JMH's fields have no pid.
 //   - Lost records and lost samples are two accounts of one loss; see [Lost].
 //
 // # Running DTrace
 //
-// DTrace runs [DTraceProgram] and samples all processes: which samples are of the
-// command is found out afterwards, by their pids. On macOS a JVM can't be started
-// under DTrace, and on both systems a JVM's children would be missed. It is for
-// root, or goes through sudo -n. StartDTrace returns when the BEGIN probe has
-// printed its mark, Stop when the END probe has. Some traps:
+// DTrace runs [DTraceProgram] and samples all processes. Which samples are of the
+// command is found out afterwards, by their pids: on macOS a JVM can't be started
+// under DTrace, and on both systems DTrace would miss a JVM's children. DTrace needs
+// root, or sudo -n. StartDTrace returns when the BEGIN probe has printed its mark,
+// Stop when the END probe has. Some traps:
 //
-//   - One SIGTERM ends it: it prints what it has, then the END probe's line. A
-//     second one loses samples. After that line it takes some seconds more to
-//     end, with all CPUs busy up to ten: that is for [DTrace.Wait].
-//   - DTrace for Linux wakes up for each sample that it prints, and samples
-//     itself doing so. The program leaves it out, and its text is fetched from a
-//     small pipe four times a second: in between DTrace sleeps and its buffers
-//     fill. It then takes 3 to 17 % of a core at 1001 to 1997 Hz on two CPUs, more
-//     with many samples of the kernel, whose functions it names.
-//   - When gasm is killed there is nobody to read, and SIGPIPE ends DTrace with
-//     the next sample, by way of sudo as well.
-//   - DTrace goes on when what it prints can't be written, and sudo's permission
-//     may have run out when it is to be stopped. Both are a [StoppedError], with
-//     the samples until then in the file.
-//   - Samples that found no room in its buffers (4 MB per CPU) are told of on
-//     stderr, while it samples: [DTrace.Lost].
-//   - A DTrace for Linux that starts while another one starts or ends may find its
-//     own BEGIN probe gone (about one in 25 did here). It is started again.
-//   - Linux has no profile probe above 5000 Hz. Another frequency than asked for
-//     is not taken, DTrace refuses.
-//   - SystemTap installs a script of the same name, which prints its usage on
-//     stdout. A program named dtrace is no sign of DTrace.
-//   - A seccomp filter on bpf makes DTrace complain of the limit of locked
-//     memory, which root need not care about.
+//   - One SIGTERM ends DTrace: it prints the samples that it has, then the END probe's
+//     line. A second SIGTERM loses samples. After that line DTrace takes up to ten
+//     seconds to end if all CPUs are busy; [DTrace.Wait] waits for that.
+//   - DTrace for Linux wakes up for each sample that it prints, and samples itself
+//     doing so. So the program leaves DTrace itself out, and gasm fetches DTrace's
+//     text from a small pipe four times a second. In between DTrace sleeps and its
+//     buffers fill. It then takes 3 to 17 % of a core at 1001 to 1997 Hz on two CPUs.
+//     Samples of the kernel cost the most, because DTrace names their functions.
+//   - When gasm is killed, nobody reads the pipe. The next sample ends DTrace by
+//     SIGPIPE, also when it runs under sudo.
+//   - DTrace goes on when its text can't be written, and sudo's permission may have
+//     run out when DTrace is to be stopped. Both are a [StoppedError], with the
+//     samples until then in the file.
+//   - When a buffer (4 MB per CPU) has no room for samples, DTrace drops them and says
+//     so on stderr while it samples: [DTrace.Lost].
+//   - A DTrace for Linux that starts while another one starts or ends may find its own
+//     BEGIN probe gone (about one in 25 did here). It is started again.
+//   - Linux has no profile probe above 5000 Hz. DTrace then refuses; it takes no other
+//     frequency than it was asked for.
+//   - SystemTap installs a script named dtrace too, which prints its usage on stdout.
+//   - When a seccomp filter blocks bpf, DTrace complains of the limit of locked memory,
+//     which does not apply to root.
 //
 // # DTrace's text
 //
@@ -116,19 +121,19 @@
 //
 // Traps:
 //
-//   - The widths of the columns differ, and so do their numbers of words: a
-//     place may be missing, and its name holds blanks, parentheses and
-//     backquotes. The first backquote ends the module.
-//   - JIT code has its address in place of the module and the name, a function
-//     without a name has it behind the backquote.
-//   - Linux prints mangled names, macOS demangled ones. The Symbol is always
+//   - The columns have no fixed width and no fixed number of words: a place may be
+//     missing, and a function's name holds blanks, parentheses and backquotes. The
+//     first backquote ends the module.
+//   - A PC in JIT code has its address in place of the module and the function. A PC in
+//     a function without a name has its address behind the backquote.
+//   - Linux prints mangled names, macOS demangled ones. Sample.Symbol is always
 //     demangled.
-//   - Each CPU's samples come in one go: the times of the text go back and
-//     forth. The reader gives them as they are.
+//   - Each CPU's samples come in one go, so the times of the text go back and forth.
+//     The reader gives them as they are.
 //   - timestamp is CLOCK_MONOTONIC on Linux.
-//   - A line without its end is of a DTrace that was killed, or of a full disk.
-//     The name that it ends in is not taken.
-//   - With stderr in the text there are drops (`dtrace: 12 drops on CPU 1`),
-//     which are [Lost], and on macOS a word on system integrity protection, which
-//     is as it should be.
+//   - A line without its end is from a DTrace that was killed, or from a full disk. The
+//     reader does not take the name in it, which may be cut.
+//   - If stderr was saved with the text, there are drops in it (`dtrace: 12 drops on CPU
+//     1`), which are [Lost], and on macOS a line about system integrity protection,
+//     which is normal.
 package sampler

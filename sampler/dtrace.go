@@ -17,9 +17,10 @@ import (
 	"time"
 )
 
+// When DTrace loses a race against another one, it is started again: see isRace.
 const (
 	dtraceTries = 3
-	dtracePause = 300 * time.Millisecond // between two of them
+	dtracePause = 300 * time.Millisecond // between two tries
 )
 
 // DTraceFile is the name of the file that DTrace's text goes to.
@@ -29,10 +30,10 @@ const DTraceFile = "dtrace.txt"
 type DTraceOptions struct {
 	Frequency int    // samples per second and CPU
 	Sudo      bool   // run it by sudo -n
-	Dir       string // where DTraceFile goes; one that is there is replaced
+	Dir       string // the folder for DTraceFile; a file of that name is replaced
 }
 
-// A DTrace is a DTrace that samples the whole machine, at work or ended.
+// A DTrace is a process of DTrace that samples the whole machine, or has ended.
 type DTrace struct {
 	tool      string
 	frequency int
@@ -44,9 +45,9 @@ type DTrace struct {
 	stopErr  error
 }
 
-// StartDTrace starts DTrace and returns when it samples. The error is a
-// *MissingToolError or *RefusedError where the cause is known; no process is
-// left behind then. The end of ctx kills DTrace.
+// StartDTrace starts DTrace and returns when it samples. Where the cause of an error is
+// known, the error is a *MissingToolError or a *RefusedError. After an error no process
+// is left behind. The end of ctx kills DTrace.
 func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	for try := 1; ; try++ {
 		d, err := startDTraceOnce(ctx, opts)
@@ -57,16 +58,16 @@ func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	}
 }
 
-// isRace tells the error of a DTrace for Linux that starts in the moment in which
-// another one starts or ends: one in some dozens finds its own BEGIN probe gone.
+// isRace recognizes the error of a DTrace for Linux that starts at the moment at which
+// another one starts or ends. About one in 25 of them finds its own BEGIN probe gone.
 func isRace(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "dtrace:::BEGIN: No such file or directory")
 }
 
-// startDTraceOnce gives up at the first refusal.
+// startDTraceOnce is StartDTrace without another try.
 func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
-	tool, err := findDTrace("/usr/sbin/dtrace")
+	tool, err := FindDTrace()
 	if err != nil {
 		return nil, thisHost().missingDTrace("not on PATH")
 	}
@@ -88,7 +89,7 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 		d.text.discard()
 		return nil, fmt.Errorf("%s: %w", command[0], err)
 	}
-	pipe.Close() // DTrace has its own: at its end the text is at its end
+	pipe.Close() // DTrace has a copy. Without ours, the text ends when DTrace does.
 	go d.text.save()
 
 	timeout := time.NewTimer(dtraceStartTimeout)
@@ -98,9 +99,13 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 		return d, nil
 	case <-d.process.done:
 		if err = d.refusal(ctx); err == nil {
-			return d, nil // Stop tells why it has ended
+			return d, nil // it did sample; Stop tells why it has ended
 		}
 	case <-timeout.C:
+		// On a busy machine DTrace may take that long to end after it has told why.
+		if err = dtraceRefusal(d.text.start(), d.tool, d.frequency, d.sudo, thisHost()); err != nil {
+			break
+		}
 		err = fmt.Errorf("%s: did not start to sample within %s; see whether 'sudo dtrace -n BEGIN' prints a line", tool, dtraceStartTimeout)
 	}
 	d.kill()
@@ -108,8 +113,8 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	return nil, err
 }
 
-// open prepares the process and what takes its text, and gives the pipe that is
-// the process's stdout.
+// open prepares the process and the dtraceText that saves its text. It returns the end
+// of the pipe that is the process's stdout.
 func (d *DTrace) open(ctx context.Context, command []string, dir string) (*os.File, error) {
 	file, err := os.OpenFile(filepath.Join(dir, DTraceFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -129,7 +134,8 @@ func (d *DTrace) open(ctx context.Context, command []string, dir string) (*os.Fi
 	return in, nil
 }
 
-// refusal is why DTrace ended before it sampled, nil if it did sample.
+// refusal returns the error of a DTrace that ended before it sampled, nil if it did
+// sample.
 func (d *DTrace) refusal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("dtrace: %w", context.Cause(ctx))
@@ -150,8 +156,8 @@ func (d *DTrace) refusal(ctx context.Context) error {
 	return fmt.Errorf("%s: ended before it sampled (%s): %s", d.tool, d.process.cmd.ProcessState, complaint)
 }
 
-// findDTrace also looks where a user's PATH does not lead on Linux, or leads past
-// it to SystemTap's.
+// findDTrace finds DTrace on PATH, or else where Linux has it: a user's PATH does not
+// lead there, or leads to SystemTap's script of that name first.
 func findDTrace(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {
@@ -162,7 +168,7 @@ func findDTrace(elsewhere string) (string, error) {
 	return tool, err
 }
 
-// isPython tells whether a tool is a script of Python, as SystemTap's dtrace is.
+// isPython tells whether a tool is a script in Python, as SystemTap's dtrace is.
 func isPython(tool string) bool {
 	f, err := os.Open(tool)
 	if err != nil {
@@ -173,13 +179,16 @@ func isPython(tool string) bool {
 	return strings.HasPrefix(line, "#!") && strings.Contains(line, "python")
 }
 
-// Event returns the probe that samples: "profile-1001".
-func (d *DTrace) Event() string { return "profile-" + strconv.Itoa(d.frequency) }
+// Events returns the one probe that samples: "profile-1001".
+func (d *DTrace) Events() []Event {
+	return []Event{ParseEvent(probePrefix + strconv.Itoa(d.frequency))}
+}
 
-// Frequency returns how often DTrace samples, per second and CPU.
+// Frequency returns how often DTrace samples, per second and CPU. It is always what was
+// asked for.
 func (d *DTrace) Frequency() int { return d.frequency }
 
-// Notes tells what could not be had, one sentence each.
+// Notes tells what is missing in the samples, a sentence each.
 func (d *DTrace) Notes() []string {
 	if kernelClause {
 		return nil
@@ -190,14 +199,14 @@ func (d *DTrace) Notes() []string {
 // Lost returns how many samples DTrace said that it dropped.
 func (d *DTrace) Lost() int64 { return d.text.messages.drops.Load() }
 
-// TextFile returns the path of what a DTraceReader reads. It is whole after
-// Stop.
+// TextFile returns the path of DTrace's text, which a DTraceReader reads. The file is
+// complete after Stop.
 func (d *DTrace) TextFile() string { return d.text.file.Name() }
 
-// Stop ends the sampling with one SIGTERM and returns when all samples are in
-// the TextFile, which is before DTrace itself has ended: see [DTrace.Wait]. Where
-// DTrace failed in the middle the error is a *StoppedError, and the samples
-// until then are there. A second Stop returns the same.
+// Stop ends the sampling with one SIGTERM and returns when all samples are in the
+// TextFile. DTrace itself ends later: see [DTrace.Wait]. If DTrace failed, the error is
+// a *StoppedError, and the samples until then are in the file. A second Stop returns
+// the same.
 func (d *DTrace) Stop() error {
 	d.stopOnce.Do(func() { d.stopErr = d.stop() })
 	return d.stopErr
@@ -209,7 +218,7 @@ func (d *DTrace) stop() error {
 	if asked {
 		d.text.awaitCatchUp()
 		if err := d.terminate(); err != nil {
-			time.Sleep(lastPrint) // what it has now is printed
+			time.Sleep(lastPrint) // DTrace prints the samples that it has now
 			d.kill()
 			return &StoppedError{Tool: "dtrace", Cause: "its last samples may be missing", Err: err,
 				Hint: "let sudo run kill without a password (visudo)"}
@@ -219,7 +228,7 @@ func (d *DTrace) stop() error {
 	if !inTime {
 		d.kill()
 	}
-	// A file that could not be written is worse than how DTrace ended.
+	// That the file could not be written matters more than how DTrace ended.
 	if err := d.text.err(); err != nil {
 		return &StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err,
 			Hint: "make room in " + filepath.Dir(d.TextFile())}
@@ -241,15 +250,15 @@ func (d *DTrace) stop() error {
 	return stopped
 }
 
-// Wait waits for the end of a DTrace that was stopped. It takes some seconds on
-// Linux to give back what it holds; its samples can be used meanwhile.
+// Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some
+// seconds to release what it holds of the kernel. The TextFile can be read meanwhile.
 func (d *DTrace) Wait() {
 	<-d.process.done
 	<-d.text.saved
 }
 
-// terminate sends the one SIGTERM; a second one would lose samples. sudo hands
-// it on, and only root may send it to sudo.
+// terminate sends the one SIGTERM. A second one would lose samples. Where DTrace runs
+// under sudo, it goes to sudo, which hands it on, and only root may send it there.
 func (d *DTrace) terminate() error {
 	if !d.sudo {
 		err := d.process.cmd.Process.Signal(syscall.SIGTERM)
@@ -267,8 +276,8 @@ func (d *DTrace) terminate() error {
 	return nil
 }
 
-// kill ends a DTrace that can't be ended properly. One that belongs to root
-// ends when nobody reads what it prints.
+// kill ends a DTrace that does not end properly. A DTrace that belongs to root can't be
+// killed, but ends when nobody reads its text.
 func (d *DTrace) kill() {
 	d.process.kill()
 	d.text.abandon()
@@ -281,16 +290,18 @@ func (d *DTrace) kill() {
 // kernelClause tells whether DTraceProgram samples the kernel too.
 const kernelClause = runtime.GOOS == "linux"
 
-// DTraceProgram is what DTrace runs. On macOS its ufunc() names functions; on
-// Linux that costs a third of a core and keeps DTrace seconds behind, and gasm
-// names them itself. There DTrace also has to leave itself out: it wakes up for
-// each sample, and its own would keep it awake for ever. Kernel PCs are in arg0,
-// which then has no arg1.
+// DTraceProgram is the program that DTrace runs. arg1 is the PC of a sample in user
+// space, arg0 that of one in the kernel; the other one is 0.
 //
-// The BEGIN probe says that it samples, the END probe that all is printed.
+// On macOS ufunc() names the functions. On Linux ufunc() costs a third of a core and
+// keeps DTrace seconds behind, so gasm names them itself. On Linux the program also
+// leaves DTrace itself out, which wakes up for each sample: samples of DTrace would
+// keep it awake for ever.
+//
+// The BEGIN probe prints that DTrace samples, the END probe that all is printed.
 func DTraceProgram(frequency int) string {
 	const user = `{ printf("%d 0x%lx %d", pid, arg1, timestamp); `
-	probe := "profile-" + strconv.Itoa(frequency)
+	probe := probePrefix + strconv.Itoa(frequency)
 	program := `BEGIN { printf("` + beginMark + ` %d", timestamp); } `
 	if kernelClause {
 		program += probe + " /arg1 && pid != $pid/ " + user + "} " +

@@ -2,112 +2,143 @@ package sampler
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-const dtraceCapture = "../testdata/captures/jdk17-lean-none-dtrace/samples.txt.gz"
+// dtraceCapture is a committed capture by DTrace.
+const dtraceCapture = "jdk17-lean-none-dtrace"
 
-// readText reads a text, which may be packed.
+// readText reads a file.
 func readText(tb testing.TB, path string) []byte {
 	tb.Helper()
 	text, err := os.ReadFile(path)
-	if err == nil && strings.HasSuffix(path, ".gz") {
-		var unpacked *gzip.Reader
-		if unpacked, err = gzip.NewReader(bytes.NewReader(text)); err == nil {
-			text, err = io.ReadAll(unpacked)
-		}
-	}
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return text
 }
 
-// The same counts as those of another way to read a text: words, one after the
-// other.
-func TestDTraceCaptures(t *testing.T) {
-	check := func(path string, samples, kernel int, lost int64, userOnly bool) {
-		t.Helper()
-		text := readText(t, path)
-		type key struct {
-			pid    int
-			module string
-		}
-		got, want := make(map[key]int), make(map[key]int)
-		var gotTime, wantTime, gotLost int64
-		n, k := 0, 0
-		r := NewDTraceReader(bytes.NewReader(text), path)
-		for r.Scan() {
-			switch rec := r.Record().(type) {
-			case *Sample:
-				n++
-				if rec.Kernel() {
-					k++
-				}
-				got[key{rec.PID, rec.Module}]++
-				gotTime += rec.MonoNanos % 1e9
-				checkDTraceSample(t, rec)
-			case *Lost:
-				gotLost += rec.Count
-			case *SyntaxError:
-				t.Error(rec)
+// A tally is what a text of DTrace's holds.
+type tally struct {
+	byPlace         map[tallyKey]int
+	nanos           int64 // sum of the times, without their whole seconds
+	samples, kernel int
+	lost            int64
+	userOnly        bool
+}
+
+type tallyKey struct {
+	pid    int
+	module string
+}
+
+// tallyRecords counts what a DTraceReader reads.
+func tallyRecords(t *testing.T, text []byte) tally {
+	t.Helper()
+	got := tally{byPlace: make(map[tallyKey]int)}
+	r := NewDTraceReader(bytes.NewReader(text), "text")
+	for r.Scan() {
+		switch rec := r.Record().(type) {
+		case *Sample:
+			got.samples++
+			if rec.Kernel() {
+				got.kernel++
 			}
-		}
-		for line := range strings.Lines(string(text)) {
-			words := strings.Fields(line)
-			if len(words) < 6 || !strings.HasPrefix(words[2], ":profile-") {
-				continue
-			}
-			pid, err := strconv.Atoi(words[3])
-			if err != nil {
-				t.Fatal(err)
-			}
-			nanos, err := strconv.ParseInt(words[5], 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			module := ""
-			if len(words) > 6 && strings.Contains(words[6], "`") {
-				module = strings.Split(words[6], "`")[0]
-			}
-			if strings.HasPrefix(words[4], "0xffffffff") {
-				module = KernelModule
-			}
-			want[key{pid, module}]++
-			wantTime += nanos % 1e9
-		}
-		if !maps.Equal(got, want) || gotTime != wantTime {
-			t.Errorf("%s: got %v\nwant %v\nand times of %d and %d", path, got, want, gotTime, wantTime)
-		}
-		if r.Err() != nil || n != samples || k != kernel || gotLost != lost || r.UserOnly() != userOnly {
-			t.Errorf("%s: got %d samples, %d of the kernel, %d lost, user only %t, error %v", path, n, k, gotLost, r.UserOnly(), r.Err())
+			got.byPlace[tallyKey{rec.PID, rec.Module}]++
+			got.nanos += rec.MonoNanos % 1e9
+			checkDTraceSample(t, rec)
+		case *Lost:
+			got.lost += rec.Count
+		case *SyntaxError:
+			t.Error(rec)
 		}
 	}
-	check(dtraceCapture, 6144, 0, 0, true)
-	check("testdata/dtrace.txt", 148, 77, 0, false)
-	check("testdata/dtrace-macos.txt", 13, 0, 12, true)
+	if r.Err() != nil {
+		t.Error(r.Err())
+	}
+	got.userOnly = r.UserOnly()
+	return got
+}
+
+// tallyWords counts in another way: it takes the words of a line, one after the
+// other.
+func tallyWords(t *testing.T, text []byte) tally {
+	t.Helper()
+	want := tally{byPlace: make(map[tallyKey]int), userOnly: true}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if len(words) < 6 || !strings.HasPrefix(words[2], ":profile-") {
+			if len(words) > 1 && words[0] == "dtrace:" && strings.Contains(line, " drop") {
+				n, err := strconv.Atoi(words[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				want.lost += int64(n)
+			}
+			continue
+		}
+		pid, err := strconv.Atoi(words[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		nanos, err := strconv.ParseInt(words[5], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		module := ""
+		if len(words) > 6 && strings.Contains(words[6], "`") {
+			module = strings.Split(words[6], "`")[0]
+		}
+		if strings.HasPrefix(words[4], "0xffffffff") {
+			module = KernelModule
+			want.kernel++
+			want.userOnly = false
+		}
+		want.samples++
+		want.byPlace[tallyKey{pid, module}]++
+		want.nanos += nanos % 1e9
+	}
+	return want
+}
+
+func TestDTraceCaptures(t *testing.T) {
+	check := func(name string, text []byte, samples, kernel int, lost int64) {
+		t.Helper()
+		want := tallyWords(t, text)
+		assert.Equal(t, want, tallyRecords(t, text), name)
+		assert.Equal(t, []any{samples, kernel, lost}, []any{want.samples, want.kernel, want.lost}, name)
+	}
+	check(dtraceCapture, gasmtest.Capture(t, dtraceCapture, gasmtest.Samples), 6144, 0, 0)
+	check("dtrace.txt", readText(t, "testdata/dtrace.txt"), 148, 77, 0)
+	check("dtrace-macos.txt", readText(t, "testdata/dtrace-macos.txt"), 13, 0, 12)
 }
 
 func TestNewReader(t *testing.T) {
-	paths, err := filepath.Glob("../testdata/captures/*/samples.txt.gz")
-	if err != nil || len(paths) == 0 {
-		t.Fatal(paths, err)
+	texts := map[string][]byte{}
+	for _, capture := range gasmtest.Captures {
+		if capture != "jdk21-arm64-lean-none" { // has no samples
+			texts[capture] = gasmtest.Capture(t, capture, gasmtest.Samples)
+		}
 	}
-	texts, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(texts) == 0 {
-		t.Fatal(texts, err)
+	paths, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	for _, path := range paths {
+		texts[path] = readText(t, path)
 	}
-	for _, path := range append(paths, texts...) {
-		r := NewReader(bytes.NewReader(readText(t, path)), path)
-		if _, dtrace := r.(*DTraceReader); dtrace != strings.Contains(path, "dtrace") {
-			t.Errorf("%s: got a %T", path, r)
+	require.Greater(t, len(texts), len(gasmtest.Captures), "captures and files of testdata")
+	for name, text := range texts {
+		r := NewReader(bytes.NewReader(text), name)
+		if _, dtrace := r.(*DTraceReader); dtrace != strings.Contains(name, "dtrace") {
+			t.Errorf("%s: got a %T", name, r)
 		}
 		n := 0
 		for r.Scan() {
@@ -119,7 +150,7 @@ func TestNewReader(t *testing.T) {
 			}
 		}
 		if r.Err() != nil || n == 0 {
-			t.Errorf("%s: %d samples, error %v", path, n, r.Err())
+			t.Errorf("%s: %d samples, error %v", name, n, r.Err())
 		}
 	}
 
@@ -138,20 +169,25 @@ func TestNewReader(t *testing.T) {
 }
 
 func TestDTraceReaderAllocates(t *testing.T) {
-	for _, path := range []string{dtraceCapture, "testdata/dtrace.txt", "testdata/dtrace-macos.txt"} {
-		text := readText(t, path)
+	check := func(text []byte) {
+		t.Helper()
 		checkAllocations(t, len(text), func(times int) { countDTrace(t, bytes.Repeat(text, times)) })
 	}
+	check(gasmtest.Capture(t, dtraceCapture, gasmtest.Samples))
+	check(readText(t, "testdata/dtrace.txt"))
+	check(readText(t, "testdata/dtrace-macos.txt"))
 }
 
-// checkAllocations fails where a text costs more allocations the longer it is,
-// behind the point where all of a reader's chunks are at work.
+// checkAllocations fails when a longer text costs more allocations. The shorter text
+// is long enough to have all of a reader's chunks at work.
 func checkAllocations(t *testing.T, size int, read func(times int)) {
 	t.Helper()
 	times := 20*chunkSize/size + 1
 	some := testing.AllocsPerRun(3, func() { read(times) })
 	more := testing.AllocsPerRun(3, func() { read(5 * times) })
-	// A chunk's lists grow where a later text is longer.
+	// A reader has 9 chunks with two lists each, and a list may still grow twice or
+	// thrice when a later chunk has more records in it. One allocation for each of
+	// the samples would be thousands.
 	if limit := some + 50; more > limit {
 		t.Errorf("%g allocations for %d times a text, %g for five times that", some, times, more)
 	}
@@ -175,7 +211,7 @@ func countDTrace(tb testing.TB, text []byte) int {
 }
 
 func BenchmarkDTraceReader(b *testing.B) {
-	text := bytes.Repeat(readText(b, dtraceCapture), 10)
+	text := bytes.Repeat(gasmtest.Capture(b, dtraceCapture, gasmtest.Samples), 10)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	n := 0

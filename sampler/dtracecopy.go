@@ -16,53 +16,54 @@ const (
 )
 
 const (
-	// paceInterval is how long DTrace's text may wait for us, and pipeSize how
-	// much of it DTrace prints without waiting. See [dtraceText.pace].
+	// paceInterval is the pause between two readings of the pipe, and pipeSize is the
+	// pipe's size in bytes, after which DTrace has to wait. See [dtraceText].
 	paceInterval = 250 * time.Millisecond
 	pipeSize     = 4 << 10
-	// lull is how long no more text has come when DTrace has nothing to print.
+	// lull is for how long no text comes from a DTrace that has nothing to print.
 	lull = 5 * time.Millisecond
-	// lastPrint is more than DTrace takes to print what it has: switchrate=10hz.
+	// lastPrint is longer than DTrace takes to print the samples that it has: it looks
+	// for them ten times a second (switchrate=10hz).
 	lastPrint = 300 * time.Millisecond
 )
 
 // Tests shorten these.
 var (
-	// dtraceStartTimeout is how long DTrace may take to sample. It needs a
+	// dtraceStartTimeout is how long DTrace may take until it samples. It needs a
 	// second, and more on a loaded machine.
 	dtraceStartTimeout = startTimeout
-	// endTimeout is how long no text may come from a DTrace that is to end.
+	// endTimeout is for how long no text may come from a DTrace that is to end.
 	endTimeout = 30 * time.Second
 )
 
-// A dtraceText takes what DTrace prints on its stdout to a file.
+// A dtraceText saves what DTrace prints on its stdout in a file.
 //
-// DTrace for Linux wakes up for each single record, a millisecond of work each
-// time (libdtrace's dt_peb.c asks for wakeup_events = 1): at 1001 Hz that takes
-// a good part of a core away from what is measured. So its text is fetched only
-// four times a second, from the smallest pipe there is. When that is full DTrace
-// sleeps, the records gather in its buffers (4 MB per CPU, half a minute), and
-// it then takes them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU
-// time with -n alone, 0.36 s when it leaves itself out, 0.02 s with this.
+// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for
+// wakeup_events = 1) and works for a millisecond each time. At 1001 Hz that takes a
+// good part of a core away from what is measured. So a paced dtraceText reads the text
+// four times a second only, from the smallest pipe that there is. When the pipe is full,
+// DTrace sleeps. Its records gather in its buffers (4 MB per CPU, half a minute), and
+// then it takes them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU time with
+// -n alone, 0.36 s when DTrace leaves itself out, 0.02 s when it is paced as well.
 type dtraceText struct {
 	pipe     *os.File
 	file     *os.File
-	messages dropCounter  // its stderr
-	before   cappedBuffer // what it printed before it sampled
-	paced    bool
+	messages dropCounter  // DTrace's stderr
+	before   cappedBuffer // what DTrace printed on stdout before it sampled
+	paced    bool         // set before save
 
 	begun chan struct{} // closed when DTrace samples
 	end   chan struct{} // closed when all samples are in the file
 	saved chan struct{} // closed when no more text comes
-	quick chan struct{} // closed when it is not to wait any more
-	once  sync.Once     // for quick
-	// caughtUp is closed when, after hurry, DTrace has printed what it had and
-	// no longer waits for us in the middle of a line.
+	quick chan struct{} // closed when pauses are to end
+	once  sync.Once     // closes quick
+	// caughtUp is closed after quick, when DTrace has printed what it had and no longer
+	// waits in the middle of a line for room in the pipe.
 	caughtUp chan struct{}
 
-	lastRead atomic.Int64 // Unix ns
+	lastRead atomic.Int64 // when text came last: Unix ns
 	mu       sync.Mutex
-	failure  error // of the file
+	failure  error // why the file could not be written
 }
 
 func newDTraceText(pipe, file *os.File) *dtraceText {
@@ -70,16 +71,16 @@ func newDTraceText(pipe, file *os.File) *dtraceText {
 		saved: make(chan struct{}), quick: make(chan struct{}), caughtUp: make(chan struct{})}
 }
 
-// save copies until DTrace closes the pipe. Where the file can't be written it
-// goes on reading: DTrace must not wait for us.
+// save copies the text until DTrace closes the pipe. If the file can't be written, save
+// goes on reading, so that DTrace does not hang on a full pipe.
 func (t *dtraceText) save() {
 	defer close(t.saved)
 	defer t.pipe.Close()
 	defer t.file.Close()
 	buf := make([]byte, 64<<10)
-	var tail []byte // of what was read before, for a mark that was cut
+	var tail []byte // the end of what was read before, for a mark of which half has come
 	begun, ended := false, false
-	small := 0 // readings in a row that left room in the pipe, since hurry
+	small := 0 // how many readings in a row, since hurry, found the pipe less than half full
 	for {
 		n, err := t.pipe.Read(buf)
 		if n > 0 {
@@ -104,11 +105,13 @@ func (t *dtraceText) save() {
 			if small++; n >= pipeSize/2 {
 				small = 0
 			}
-			t.catchUp(idle || small == 3)
+			if idle || small == 3 {
+				t.catchUp()
+			}
 		}
 		switch {
 		case idle:
-			t.rest()
+			t.pause()
 		case err != nil:
 			return
 		case begun && t.paced:
@@ -117,8 +120,8 @@ func (t *dtraceText) save() {
 	}
 }
 
-// deadline is when a paced reading takes a break: when DTrace has printed all
-// it had. Before the end the first such moment counts.
+// deadline returns when a paced reading ends: when no text has come for a lull. Once
+// DTrace has caught up, readings have no deadline.
 func (t *dtraceText) deadline() time.Time {
 	select {
 	case <-t.caughtUp:
@@ -128,14 +131,12 @@ func (t *dtraceText) deadline() time.Time {
 	}
 }
 
-// catchUp notes that DTrace does not wait for us, if so.
-func (t *dtraceText) catchUp(ok bool) {
+// catchUp notes that DTrace does not wait for room in the pipe.
+func (t *dtraceText) catchUp() {
 	select {
-	case <-t.caughtUp:
+	case <-t.caughtUp: // noted before
 	default:
-		if ok {
-			close(t.caughtUp)
-		}
+		close(t.caughtUp)
 	}
 }
 
@@ -148,8 +149,8 @@ func (t *dtraceText) hurried() bool {
 	}
 }
 
-// awaitCatchUp waits until DTrace can be told to end. A signal in the middle of
-// its write loses what it was writing, or has it written twice.
+// awaitCatchUp waits until DTrace can be told to end. A signal in the middle of a write
+// has DTrace lose what it was writing, or write it twice.
 func (t *dtraceText) awaitCatchUp() {
 	if !t.paced {
 		return
@@ -161,8 +162,8 @@ func (t *dtraceText) awaitCatchUp() {
 	}
 }
 
-// rest waits for the next time to read.
-func (t *dtraceText) rest() {
+// pause waits until it is time to read again.
+func (t *dtraceText) pause() {
 	select {
 	case <-t.quick:
 	case <-time.After(paceInterval):
@@ -194,17 +195,16 @@ func (t *dtraceText) err() error {
 	return t.failure
 }
 
-// start is what a DTrace that has ended before it sampled printed, on stderr and
-// on stdout.
+// start returns what a DTrace that does not sample printed, on stderr and on stdout.
 func (t *dtraceText) start() string {
 	select {
 	case <-t.saved:
-	case <-time.After(time.Second): // a child of it holds the pipe
+	case <-time.After(time.Second): // a child of DTrace has the pipe open
 	}
 	return t.messages.String() + "\n" + t.before.String()
 }
 
-// ended tells whether DTrace has printed all.
+// ended tells whether DTrace has printed everything.
 func (t *dtraceText) ended() bool {
 	select {
 	case <-t.end:
@@ -214,8 +214,8 @@ func (t *dtraceText) ended() bool {
 	}
 }
 
-// awaitEnd waits until all is printed, or the pipe closed. It is false when
-// DTrace does neither.
+// awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns
+// false when DTrace does neither for endTimeout.
 func (t *dtraceText) awaitEnd() bool {
 	asked := time.Now()
 	for {
@@ -239,21 +239,21 @@ func (t *dtraceText) abandon() {
 	t.pipe.Close()
 }
 
-// discard takes the file away when DTrace did not sample.
+// discard removes the file when DTrace did not sample.
 func (t *dtraceText) discard() {
 	t.abandon()
 	t.file.Close()
 	os.Remove(t.file.Name())
 }
 
-// A dropCounter takes what DTrace prints on its stderr: it counts drops and
-// keeps the rest.
+// A dropCounter takes what DTrace prints on its stderr. It counts drops and keeps the
+// other lines.
 type dropCounter struct {
 	drops atomic.Int64
 	rest  cappedBuffer
 
 	mu   sync.Mutex
-	line []byte // the last one, which has no end yet
+	line []byte // the last line, which has no end yet
 }
 
 func (c *dropCounter) Write(text []byte) (int, error) {
@@ -273,7 +273,7 @@ func (c *dropCounter) Write(text []byte) (int, error) {
 		}
 		lines = lines[end:]
 	}
-	if len(lines) > 64<<10 { // no message of DTrace's
+	if len(lines) > 64<<10 { // DTrace has no message that long
 		c.rest.Write(lines)
 		lines = nil
 	}
@@ -281,7 +281,7 @@ func (c *dropCounter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// String returns all but the drops.
+// String returns what DTrace printed, without the lines on drops.
 func (c *dropCounter) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

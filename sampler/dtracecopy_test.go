@@ -16,7 +16,7 @@ func TestDropCounter(t *testing.T) {
 		"dtrace: error on enabled probe ID 3: invalid address\n" +
 		"dtrace: 1 drop on CPU 1\n"
 	const rest = "dtrace: description 'BEGIN ' matched 4 probes\ndtrace: error on enabled probe ID 3: invalid address\n"
-	// However the lines are cut.
+	// The lines come in parts of any size.
 	for size := 1; size <= len(text); size++ {
 		var c dropCounter
 		for from := 0; from < len(text); from += size {
@@ -30,7 +30,7 @@ func TestDropCounter(t *testing.T) {
 		}
 	}
 
-	// A line that has no end is not lost, one of drops is no complaint.
+	// A line without its end is kept, too. A line on drops is not.
 	var c dropCounter
 	c.Write([]byte("dtrace: 2 drops on CPU 0\nsudo: a password is requ"))
 	c.Write([]byte("ired"))
@@ -40,14 +40,14 @@ func TestDropCounter(t *testing.T) {
 }
 
 func TestDropCounterLong(t *testing.T) {
-	// More drops than are kept of other text, in one write.
+	// More text on drops than is kept of other text, in one write.
 	var c dropCounter
 	c.Write([]byte(strings.Repeat("dtrace: 5 drops on CPU 1\n", 100_000) + "dtrace: x\n"))
 	if got := c.drops.Load(); got != 500_000 || c.String() != "dtrace: x\n" {
 		t.Errorf("got %d drops and %.100q", got, c.String())
 	}
-	// Much other text, with and without ends of lines.
-	for _, line := range []string{"something else\n", "something else "} {
+	check := func(line string) {
+		t.Helper()
 		var c dropCounter
 		for range 20_000 {
 			c.Write([]byte(line))
@@ -57,10 +57,12 @@ func TestDropCounterLong(t *testing.T) {
 			t.Errorf("%q: %d drops, %d bytes, %d held", line, c.drops.Load(), got, cap(c.line))
 		}
 	}
+	check("much other text\n")
+	check("a line without end ")
 }
 
-// copying gives a dtraceText at work, the pipe that DTrace would print to and
-// what reads the file.
+// copying gives a dtraceText that saves, the pipe that DTrace would print to, and a
+// function that reads the file.
 func copying(t *testing.T, paced bool) (text *dtraceText, in *os.File, saved func() string) {
 	t.Helper()
 	out, in, err := os.Pipe()
@@ -97,12 +99,13 @@ func within(t *testing.T, what string, done <-chan struct{}) {
 	}
 }
 
-// The marks are seen however they are cut, and all that was printed before the
-// end is in the file when it is.
+// A mark is seen when it comes in two parts, and all that was printed before the end mark
+// is in the file when that is seen.
 func TestDTraceTextMarks(t *testing.T) {
-	for _, paced := range []bool{false, true} {
+	check := func(paced bool) {
+		t.Helper()
 		text, in, saved := copying(t, paced)
-		print := func(parts ...string) {
+		write := func(parts ...string) {
 			for _, part := range parts {
 				if _, err := in.WriteString(part); err != nil {
 					t.Fatal(err)
@@ -110,19 +113,19 @@ func TestDTraceTextMarks(t *testing.T) {
 				time.Sleep(20 * time.Millisecond)
 			}
 		}
-		print("CPU\n", "  0 :BEGIN gas", "m: be")
+		write("CPU\n", "  0 :BEGIN gas", "m: be")
 		if text.ended() {
 			t.Error("ended")
 		}
-		print("gin 17\n")
+		write("gin 17\n")
 		within(t, "begin", text.begun)
 		samples := strings.Repeat("  1 :profile-1001 1 0x1 1\n", 1000)
-		print(samples, "  0 :END gasm: e", "n")
+		write(samples, "  0 :END gasm: e", "n")
 		text.hurry()
 		if text.ended() {
 			t.Error("ended before the end")
 		}
-		print("d\n")
+		write("d\n")
 		within(t, "end", text.end)
 		want := "CPU\n  0 :BEGIN gasm: begin 17\n" + samples + "  0 :END gasm: end"
 		if got := saved(); !strings.HasPrefix(got, want) || text.err() != nil {
@@ -134,20 +137,24 @@ func TestDTraceTextMarks(t *testing.T) {
 		in.Close()
 		within(t, "the end of the pipe", text.saved)
 	}
+	check(false)
+	check(true)
 }
 
-// Paced reading leaves its writer waiting, but not for long.
+// A paced reading has the writer wait for room in the pipe, once in paceInterval and
+// not longer than that.
 func TestDTraceTextPaced(t *testing.T) {
 	text, in, _ := copying(t, true)
 	if !narrowPipe(in) {
-		t.Skip("pipes have a fixed size here")
+		t.Skip("pipes have a fixed size here; Linux would do")
 	}
 	fmt.Fprintln(in, beginMark)
 	within(t, "begin", text.begun)
-	// It prints as DTrace does: what it has, as soon as there is room.
+	// Write as DTrace does: what there is, as soon as there is room. Stop when the
+	// writer has had to wait three times.
 	line := strings.Repeat("x", 99) + "\n"
-	began, longest, waits := time.Now(), time.Duration(0), 0
-	for time.Since(began) < 2*time.Second {
+	longest, waits := time.Duration(0), 0
+	for began := time.Now(); waits < 3 && time.Since(began) < 30*time.Second; {
 		before := time.Now()
 		if _, err := in.WriteString(line); err != nil {
 			t.Fatal(err)
@@ -158,7 +165,11 @@ func TestDTraceTextPaced(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	t.Logf("%d waits, the longest %v", waits, longest)
+	t.Logf("%d waits, the longest took %v", waits, longest)
+	if waits < 3 {
+		t.Errorf("the writer had to wait %d times in 30 s", waits)
+	}
+	// Two intervals more are for the scheduler of a busy machine.
 	if longest > 3*paceInterval {
 		t.Errorf("the writer waited %v", longest)
 	}
@@ -166,12 +177,12 @@ func TestDTraceTextPaced(t *testing.T) {
 	before := time.Now()
 	fmt.Fprintln(in, endMark)
 	within(t, "end", text.end)
-	if took := time.Since(before); took > time.Second {
+	if took := time.Since(before); took > time.Second { // no pause, or one that has begun
 		t.Errorf("the end took %v", took)
 	}
 }
 
-// A file that can't be written does not keep the writer waiting.
+// When the file can't be written, the pipe is read all the same.
 func TestDTraceTextUnwritable(t *testing.T) {
 	text, in, _ := copying(t, false)
 	text.file.Close()

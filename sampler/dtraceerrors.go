@@ -11,8 +11,8 @@ func (h host) missingDTrace(cause string) *MissingToolError {
 	return &MissingToolError{Tool: "dtrace", Cause: cause, Hint: h.installDTrace()}
 }
 
-// installDTrace says how to get DTrace 2.x, by ID and ID_LIKE of
-// /etc/os-release. Debian has it since 13.
+// installDTrace says how to get DTrace 2.x, by the ID and ID_LIKE of /etc/os-release.
+// Debian has it since 13.
 func (h host) installDTrace() string {
 	if runtime.GOOS == "darwin" {
 		return "it is a part of macOS: /usr/sbin/dtrace"
@@ -30,22 +30,22 @@ func (h host) installDTrace() string {
 	return "get it from https://github.com/oracle/dtrace"
 }
 
-// What DTrace prints when it does not sample.
+// What the lines have in them by which DTrace, or sudo, tells why it does not sample.
 var (
-	// Linux since 2.0; macOS and older ones.
+	// DTrace 2 on Linux; macOS and older versions.
 	notRootWords = []string{"run as root", "requires additional privileges"}
 	// sudo -n.
 	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute", "may not run sudo", "no tty present", "must be run from a terminal"}
-	// The script that SystemTap installs as dtrace, which makes headers.
-	// It prints its usage on stdout.
+	// The script that SystemTap installs as dtrace. It makes C headers, and prints
+	// this as its usage on stdout.
 	systemTapWords = []string{"[-h | -G]", "-s File.d"}
 	noProbeWords   = []string{"does not match any probes"}
-	// The kernel has no BPF, or not for us.
+	// The kernel has no BPF, or does not allow it.
 	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
 )
 
-// dtraceRefusal turns what dtrace or sudo printed before it sampled into an
-// error. It is nil when the text is not known.
+// dtraceRefusal turns what DTrace or sudo printed before it sampled into an error. It
+// is nil when the text is not known.
 func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 	refused := func(reason Reason, line, hint, cause string, args ...any) error {
 		return &RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
@@ -75,8 +75,8 @@ func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 	return nil
 }
 
-// dtraceComplaint returns the line of dtrace's stderr that says what went
-// wrong, "" when none does.
+// dtraceComplaint returns the line of DTrace's stderr that says what went wrong, ""
+// when none does. That is the last one that is not usual.
 func dtraceComplaint(text string) string {
 	var last string
 	for line := range strings.Lines(text) {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// What dtrace and sudo print where this machine can't make it: other versions,
-// other hosts.
+// What DTrace and sudo print on other machines and in other versions.
 func TestDTraceRefusal(t *testing.T) {
 	user, root := host{user: 1000, distro: "ID=debian\n"}, host{distro: "ID=debian\n"}
 	check := func(h host, sudo bool, text string, reason Reason, message string) {
@@ -44,16 +43,21 @@ func TestDTraceRefusal(t *testing.T) {
 	check(root, false, "dtrace: invalid probe specifier BEGIN { }: probe description :::profile-1001 does not match any probes\n",
 		ReasonUnknownEvent, "it has no probe profile-1001; take a lower --frequency, on Linux 5000 at most")
 
-	for _, text := range []string{"", usual, "sudo: unable to resolve host h\n", "dtrace: the moon is full\n"} {
+	checkUnknown := func(text string) {
+		t.Helper()
 		if err := dtraceRefusal(text, "/usr/sbin/dtrace", 1001, true, user); err != nil {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
+	checkUnknown("")
+	checkUnknown(usual)
+	checkUnknown("sudo: unable to resolve host h\n")
+	checkUnknown("dtrace: the moon is full\n")
 }
 
 func TestInstallDTrace(t *testing.T) {
 	if runtime.GOOS == "darwin" {
-		t.Skip("it is there")
+		t.Skip("macOS has DTrace; Linux would do")
 	}
 	check := func(distro, want string) {
 		t.Helper()
@@ -85,14 +89,20 @@ func TestDTraceComplaint(t *testing.T) {
 	check("sudo: a password is required", "sudo: a password is required")
 }
 
-// The probes of the program are those that a reader knows, and it has the marks.
+// The program prints what a DTraceReader reads, and the marks that StartDTrace and Stop
+// wait for.
 func TestDTraceProgram(t *testing.T) {
 	program := DTraceProgram(997)
-	for _, want := range []string{`BEGIN { printf("gasm: begin`, "profile-997 /", `printf("%d 0x%lx %d", pid, arg1, timestamp)`, `END { printf("gasm: end")`} {
+	check := func(want string) {
+		t.Helper()
 		if !strings.Contains(program, want) {
 			t.Errorf("%s: no %s", program, want)
 		}
 	}
+	check(`BEGIN { printf("gasm: begin`)
+	check("profile-997 /")
+	check(`printf("%d 0x%lx %d", pid, arg1, timestamp)`)
+	check(`END { printf("gasm: end")`)
 	if strings.Contains(program, "$pid") != (runtime.GOOS == "linux") || strings.Contains(program, "ufunc") == (runtime.GOOS == "linux") {
 		t.Errorf("on %s: %s", runtime.GOOS, program)
 	}

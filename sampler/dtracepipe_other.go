@@ -4,7 +4,9 @@ package sampler
 
 import "os"
 
-// narrowPipe is for Linux: elsewhere DTrace gathers records by itself.
+// narrowPipe returns false: on other systems than Linux, DTrace gathers records by
+// itself and needs no pacing.
 func narrowPipe(*os.File) bool { return false }
 
+// widenPipe does nothing, because narrowPipe did nothing.
 func widenPipe(*os.File) {}

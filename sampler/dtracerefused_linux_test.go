@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 func init() { helpers["dtrace"] = helpDTrace }
@@ -20,7 +22,7 @@ func init() { helpers["dtrace"] = helpDTrace }
 //
 //	FREQUENCY sudo|direct DIR
 //
-// It prints whether it samples, the error and its reason, one on a line.
+// It prints whether it samples, the error and its reason, each on a line.
 func helpDTrace(args []string) int {
 	frequency, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -51,8 +53,8 @@ func dtraceHelper(t *testing.T, frequency int, how, dir string, user *syscall.Cr
 	return cmd
 }
 
-// refusedDTrace starts DTrace, which must be refused with the message, and
-// returns the error.
+// refusedDTrace starts DTrace, which must be refused for the reason, or be missing (0),
+// with the message.
 func refusedDTrace(t *testing.T, opts DTraceOptions, reason Reason, message string) {
 	t.Helper()
 	opts.Dir = t.TempDir()
@@ -76,20 +78,20 @@ func refusedDTrace(t *testing.T, opts DTraceOptions, reason Reason, message stri
 
 func TestDTraceMissing(t *testing.T) {
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
-		t.Skip("dtrace is where a user's PATH does not lead")
+		t.Skip("gasm finds /usr/sbin/dtrace whatever PATH is; a machine without it would do")
 	}
 	t.Setenv("PATH", t.TempDir())
 	refusedDTrace(t, DTraceOptions{Frequency: 1009}, 0, "dtrace: not on PATH; ")
 }
 
 func TestDTraceNoSuchProbe(t *testing.T) {
-	needDTrace(t)
+	gasmtest.NeedDTrace(t)
 	refusedDTrace(t, DTraceOptions{Frequency: 1000000}, ReasonUnknownEvent,
 		"dtrace: it has no probe profile-1000000; take a lower --frequency, on Linux 5000 at most")
 }
 
 func TestDTraceNoFolder(t *testing.T) {
-	needDTrace(t)
+	gasmtest.NeedDTrace(t)
 	_, err := StartDTrace(t.Context(), DTraceOptions{Frequency: 1013, Dir: "/nonexistent"})
 	if err == nil || err.Error() != "open /nonexistent/dtrace.txt: no such file or directory" {
 		t.Errorf("got %v", err)
@@ -99,16 +101,9 @@ func TestDTraceNoFolder(t *testing.T) {
 
 // The real refusals for a user who is not root and has no password.
 func TestDTraceNotRoot(t *testing.T) {
-	needDTrace(t)
-	needRoot(t)
-	dir, err := os.MkdirTemp("/tmp", "gasm-nobody-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chown(dir, int(nobody.Uid), int(nobody.Gid)); err != nil {
-		t.Fatal(err)
-	}
+	gasmtest.NeedDTrace(t)
+	gasmtest.NeedRoot(t)
+	dir := nobodysDir(t)
 	check := func(frequency int, how, want string) {
 		t.Helper()
 		out, err := dtraceHelper(t, frequency, how, dir, nobody).CombinedOutput()
@@ -118,23 +113,15 @@ func TestDTraceNotRoot(t *testing.T) {
 		}
 		noDTraceLeft(t, frequency)
 	}
-	tool, err := exec.LookPath("dtrace")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tool := toolPath(t, "dtrace")
 	check(1019, "direct", "dtrace: only root may sample with it; run gasm as root, or with --sudo")
-	if _, err := exec.LookPath("sudo"); err != nil {
-		t.Skip("no sudo")
-	}
+	gasmtest.NeedTool(t, "sudo", "apt install sudo")
 	check(1021, "sudo", "dtrace: sudo -n is refused (a password is required); run 'sudo -v' first, or let this user run "+tool+" and kill without a password (visudo)")
 }
 
 func TestDTraceNoSudo(t *testing.T) {
-	needDTrace(t)
-	tool, err := exec.LookPath("dtrace")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gasmtest.NeedDTrace(t)
+	tool := toolPath(t, "dtrace")
 	dir := t.TempDir()
 	if err := os.Symlink(tool, filepath.Join(dir, "dtrace")); err != nil {
 		t.Fatal(err)
@@ -144,15 +131,12 @@ func TestDTraceNoSudo(t *testing.T) {
 }
 
 func TestDTraceRefusedByKernel(t *testing.T) {
-	needDTrace(t)
+	gasmtest.NeedDTrace(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool, err := exec.LookPath("dtrace")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tool := toolPath(t, "dtrace")
 	check := func(frequency int, filter, message string) {
 		t.Helper()
 		fakeTool(t, "dtrace", fmt.Sprintf("%s=%s exec '%s' '%s' \"$@\"", helperEnv, filter, self, tool))
@@ -167,11 +151,8 @@ func TestDTraceRefusedByKernel(t *testing.T) {
 
 // A DTrace that fails because another one starts or ends is started again.
 func TestDTraceRace(t *testing.T) {
-	needDTrace(t)
-	tool, err := exec.LookPath("dtrace")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gasmtest.NeedDTrace(t)
+	tool := toolPath(t, "dtrace")
 	const race = `echo "dtrace: could not enable tracing: Failed to enable dtrace:::BEGIN: No such file or directory" >&2
 		exit 1`
 	tried := filepath.Join(t.TempDir(), "tried")
@@ -187,7 +168,7 @@ func TestDTraceRace(t *testing.T) {
 		"Failed to enable dtrace:::BEGIN: No such file or directory); it needs a kernel with BPF")
 }
 
-// The script that SystemTap installs prints its usage on stdout.
+// The script that SystemTap installs prints its usage on stdout, and as here on stderr.
 func TestDTraceOfSystemTap(t *testing.T) {
 	const script = `echo "$0 invalid option $1"
 		echo "Usage $0 [--help] [-h | -G] [-C [-I<Path>]] -s File.d [-o <File>]"
@@ -199,7 +180,7 @@ func TestDTraceOfSystemTap(t *testing.T) {
 	refusedDTrace(t, DTraceOptions{Frequency: 1063}, 0, "dtrace is SystemTap's, which only makes headers; ")
 }
 
-// Where PATH leads to SystemTap's the other place is tried.
+// Where PATH leads to SystemTap's script, gasm takes the DTrace that is elsewhere.
 func TestFindDTrace(t *testing.T) {
 	script := func(content string) string {
 		path := filepath.Join(t.TempDir(), "dtrace")
@@ -222,16 +203,4 @@ func TestFindDTrace(t *testing.T) {
 	check(elsewhere, shell, elsewhere)
 	check("/nonexistent/dtrace", elsewhere, elsewhere)
 	check("/nonexistent/dtrace", "/nonexistent/dtrace", "")
-}
-
-// fakeTool puts a shell script on PATH, in front of the real tool, and returns
-// the folder it is in.
-func fakeTool(t *testing.T, name, script string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return dir
 }

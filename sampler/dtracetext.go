@@ -6,33 +6,33 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/native"
+	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A DTraceReader reads the text of DTrace's profile probe, as [DTraceProgram]
-// makes it print. Every line that is not empty, not a heading and not one of
-// DTrace's usual messages is one record.
+// A DTraceReader reads the text that DTrace prints for [DTraceProgram]. Every line is
+// one record, but for empty lines, headings and DTrace's usual messages.
 type DTraceReader struct{ textReader }
 
-// NewDTraceReader returns a reader of r. The name is only for messages.
+// NewDTraceReader returns a reader of r. The name is for messages only.
 func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 	return &DTraceReader{newTextReader(r, name, func() lineParser {
 		return &dtraceParser{events: make(map[string]string), places: make(map[string]place), modules: make(map[string]string)}
 	})}
 }
 
-// A dtraceParser reads lines of DTrace. [DTraceProgram] asks for the kernel too
-// on Linux, not on macOS and not in JMH's dtraceasm: a text without a sample of
-// it is of user space only.
+// A dtraceParser parses lines of DTrace's text. It remembers what it has parsed, by how
+// DTrace spells it.
+//
+// The text does not tell whether DTrace was asked for the kernel. [DTraceProgram] asks
+// for it on Linux; it does not on macOS, nor does JMH's dtraceasm. So a text without a
+// sample of the kernel is taken to be of user space only.
 type dtraceParser struct {
-	events map[string]string
-	// What is behind a place as DTrace spells it ("libjvm.so`_ZN2os5sleepEv");
-	// nothing is allocated for one that was seen before.
-	places  map[string]place
+	events  map[string]string
+	places  map[string]place // "libjvm.so`_ZN2os5sleepEv"
 	modules map[string]string
 }
 
-// A place is what DTrace's ufunc() and func() tell of an address.
+// A place is what DTrace's ufunc() and func() say of an address.
 type place struct{ module, symbol string }
 
 func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
@@ -56,7 +56,7 @@ func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 	}
 	*s = Sample{MonoNanos: int64(nanos), PID: pid, TID: NoPID, PC: pc, Event: intern(p.events, event)}
 	rest = trimBlanks(rest)
-	if cut { // in its name
+	if cut { // The module is whole if a backquote follows it; the function may be cut.
 		rest = rest[:bytes.IndexByte(rest, '`')+1]
 	}
 	at := p.place(rest)
@@ -67,8 +67,8 @@ func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 	return outcome{kind: sampleRecord, userOnly: pc < kernelStart}
 }
 
-// parseMessage takes a line that no profile probe printed. What DTrace says of
-// drops is in the text when it was saved with its stderr.
+// parseMessage parses a line that no profile probe printed. DTrace's messages on drops
+// are in a text that was saved with its stderr.
 func parseMessage(line []byte) outcome {
 	if n, ok := parseDrops(line); ok {
 		return outcome{kind: lostRecord, lost: n}
@@ -79,8 +79,8 @@ func parseMessage(line []byte) outcome {
 	return outcome{kind: badRecord, msg: "no profile probe"}
 }
 
-// usualLines start lines that say nothing about samples: the heading, how many
-// probes there are, and that macOS protects its own programs.
+// usualLines start lines that say nothing about samples: the heading, how many probes
+// DTrace has found, and that macOS protects its own programs.
 var usualLines = [][]byte{
 	[]byte("CPU "), []byte("dtrace: description "), []byte("dtrace: script "),
 	[]byte("dtrace: system integrity protection is on"),
@@ -90,10 +90,10 @@ func isUsual(line []byte) bool {
 	return slices.ContainsFunc(usualLines, func(usual []byte) bool { return bytes.HasPrefix(line, usual) })
 }
 
-// parseDrops reads "dtrace: 12 drops on CPU 1", with or without a tag before the
-// number or words before "drops". Drops of other things than records of probes,
-// which a program without aggregations and speculations does not have, count as
-// well: better one too many.
+// parseDrops parses "dtrace: 12 drops on CPU 1". There may be a tag in front of the
+// number ("dtrace: [DTRACEDROP_PRINCIPAL] 3 drops on CPU 0") and words behind it ("7
+// aggregation drops"). Not all of these are records of probes, but only a program with
+// aggregations or speculations has others, so all of them are counted.
 func parseDrops(line []byte) (n int64, ok bool) {
 	text, named := bytes.CutPrefix(line, []byte("dtrace: "))
 	text, tagged := bytes.CutPrefix(text, []byte("[DTRACEDROP_"))
@@ -108,14 +108,14 @@ func parseDrops(line []byte) (n int64, ok bool) {
 	return int64(count), true
 }
 
-// place takes what stands behind the time: nothing, an address, or a module and
-// a backquote and then a name or an address. A name may hold anything.
+// place parses what stands behind the time: nothing, an address, or a module, a
+// backquote, and a name or an address. A name may hold anything.
 func (p *dtraceParser) place(text []byte) place {
 	if len(text) == 0 || isAddress(text) {
 		return place{}
 	}
 	mod, name, _ := bytes.Cut(text, []byte("`"))
-	if isAddress(name) { // too many to be remembered
+	if isAddress(name) { // there are too many addresses to remember them
 		return place{module: intern(p.modules, mod)}
 	}
 	at, ok := p.places[string(text)]
@@ -126,7 +126,7 @@ func (p *dtraceParser) place(text []byte) place {
 	return at
 }
 
-// intern gives the string of some bytes, the same one for the same bytes.
+// intern returns the bytes as a string, without a new one for bytes that are known.
 func intern(known map[string]string, text []byte) string {
 	s, ok := known[string(text)]
 	if !ok {
@@ -142,14 +142,4 @@ func isAddress(text []byte) bool {
 		ok = ok && isHex(c)
 	}
 	return ok && len(digits) > 0
-}
-
-// cutWord cuts what stands before the next blank, and the blanks after it.
-func cutWord(text []byte) (word, rest []byte) {
-	for i, c := range text {
-		if isBlank(c) {
-			return text[:i], trimBlanks(text[i:])
-		}
-	}
-	return text, nil
 }

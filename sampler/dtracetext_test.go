@@ -43,7 +43,7 @@ func TestDTraceSample(t *testing.T) {
 			}
 		}
 	}
-	// Linux, with ufunc() and as DTraceProgram has it.
+	// Linux, with ufunc(), and without as DTraceProgram has it.
 	check("  1   3977                    :profile-1001 3356 0x7fbffc6bc568 1702201016319  libjvm.so`_ZN2os5sleepEP6Threadlb                  ",
 		Sample{MonoNanos: 1702201016319, PID: 3356, PC: 0x7fbffc6bc568, Module: "libjvm.so", Symbol: "os::sleep"})
 	check("  0   3977                    :profile-1001 25165 0x7f7844b83f18 1912993111528  libc.so.6`0x7f7844b83f18                          ",
@@ -93,7 +93,7 @@ func TestDTraceNames(t *testing.T) {
 	check("a``", "`", "a")
 	check("`main", "main", "")
 	check("my program`my function", "my function", "my program")
-	// Mangled on Linux, demangled on macOS.
+	// Names are mangled on Linux, and demangled on macOS.
 	check("libjvm.so`_ZN11SymbolTable6lookupEPKci", "SymbolTable::lookup", "libjvm.so")
 	check("libjvm.so`_ZNSt6vectorIiSaIiEE9push_backERKi+0x8", "std::vector<int, std::allocator<int> >::push_back", "libjvm.so")
 	check("libx.dylib`__ZN1a1bEv", "a::b", "libx.dylib")
@@ -118,7 +118,7 @@ func TestDTraceSyntaxErrors(t *testing.T) {
 	}
 	const noProbe, noPID = "no profile probe", "no process id after the probe"
 	const noPC, noTime, cut = "no address and time after the process id", "no time in ns after the address", "the line is cut in the time"
-	// A cut last line.
+	// The last line is cut.
 	check("  1", noProbe)
 	check("  1   3977                    ", noProbe)
 	check("  1   3977                    :prof", noProbe)
@@ -132,7 +132,7 @@ func TestDTraceSyntaxErrors(t *testing.T) {
 	check("  1   3977                    :profile-1001 25165 0x7f7844b83f18 ", noPC)
 	check("  1   3977                    :profile-1001 25165 0x7f7844b83f18 19129", cut)
 	check("  1   3977                    :profile-1001 25165 0x7f7844b83f18 1912993111528", cut)
-	// Garbled, or more than there can be.
+	// The line is garbled, or a number is too large.
 	check("  1   3977                    :profile-1001 x 0x7f 19\n", noPID)
 	check("  1   3977                    :profile-1001 99999999999 0x7f 19\n", noPID)
 	check("  1   3977                    :profile-1001 1 0x7g 19\n", noPC)
@@ -148,7 +148,8 @@ func TestDTraceSyntaxErrors(t *testing.T) {
 	check("nonsense\n", noProbe)
 }
 
-// A line is cut in its last field: the sample is whole, its name is not known.
+// The last line is cut in its last field, so the sample is whole, and the name in that
+// field is not taken.
 func TestDTraceCutName(t *testing.T) {
 	check := func(text, module, symbol string) {
 		t.Helper()
@@ -168,7 +169,7 @@ func TestDTraceCutName(t *testing.T) {
 	check("  0x7f", "", "")
 }
 
-// What is around a bad line is read, in the order of the text.
+// The lines around a bad one are read, in the order of the text.
 func TestDTraceMixed(t *testing.T) {
 	got := readDTrace(t, `dtrace: system integrity protection is on, some features will not be available
 
@@ -190,11 +191,17 @@ dtrace: 12 drops on CPU 1
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	for _, text := range []string{"", "\n", "\r\n\r\n", "CPU     ID                    FUNCTION:NAME", "CPU     ID                    FUNCTION:NAME\r\n"} {
+	checkNothing := func(text string) {
+		t.Helper()
 		if got := readDTrace(t, text); len(got) > 0 {
 			t.Errorf("%q: got %+v", text, got)
 		}
 	}
+	checkNothing("")
+	checkNothing("\n")
+	checkNothing("\r\n\r\n")
+	checkNothing("CPU     ID                    FUNCTION:NAME")
+	checkNothing("CPU     ID                    FUNCTION:NAME\r\n")
 }
 
 func TestDTraceDrops(t *testing.T) {

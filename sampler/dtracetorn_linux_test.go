@@ -1,15 +1,17 @@
 package sampler
 
 import (
-	"os"
 	"testing"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Nothing is torn or there twice when DTrace is stopped while it prints as much
-// as it can: a signal in the middle of its write would do that.
+// No line is torn, and none is there twice, when DTrace is stopped while it prints as much
+// as it can. A signal in the middle of a write would do that. One stop in some would
+// show it, so there are three.
 func TestDTraceStopsBetweenLines(t *testing.T) {
-	needDTrace(t)
+	gasmtest.NeedDTrace(t)
 	for range 3 {
 		x := hold(t, busy)
 		y := hold(t, busy)
@@ -20,26 +22,22 @@ func TestDTraceStopsBetweenLines(t *testing.T) {
 		if err := d.Stop(); err != nil {
 			t.Fatal(err)
 		}
-		f, err := os.Open(d.TextFile())
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen := map[Sample]int{}
-		r := NewDTraceReader(f, "text")
-		for r.Scan() {
-			switch rec := r.Record().(type) {
-			case *Sample:
-				seen[*rec]++
-				if seen[*rec] == 2 {
-					t.Errorf("twice: %+v", *rec)
+		n := 0
+		for _, samples := range readSamples(t, d.TextFile(), false) {
+			n += len(samples)
+			seen := map[Sample]bool{}
+			for _, s := range samples {
+				if seen[s] {
+					t.Errorf("twice: %+v", s)
 				}
-			case *SyntaxError:
-				t.Error(rec)
+				seen[s] = true
 			}
 		}
-		f.Close()
-		t.Logf("%d samples", len(seen))
-		x.cmd.Process.Kill() // DTrace takes its time to end while they run
+		t.Logf("%d samples", n)
+		if n == 0 {
+			t.Error("no samples")
+		}
+		x.cmd.Process.Kill() // DTrace needs the CPUs to end
 		y.cmd.Process.Kill()
 		d.Wait()
 	}

@@ -22,7 +22,7 @@ type Reason int
 const (
 	// ReasonParanoid: kernel.perf_event_paranoid, for a user who is not root.
 	ReasonParanoid Reason = iota + 1
-	// ReasonSandbox: the system call is blocked, by a container as a rule.
+	// ReasonSandbox: the system call is blocked, most often by a container.
 	ReasonSandbox
 	// ReasonOwner: the process belongs to another user.
 	ReasonOwner
@@ -30,26 +30,27 @@ const (
 	ReasonLimit
 	// ReasonUnknownEvent: there is no event of that name.
 	ReasonUnknownEvent
-	// ReasonUnsupportedEvent: this machine can't count the event.
+	// ReasonUnsupportedEvent: this machine can't sample the event.
 	ReasonUnsupportedEvent
 	// ReasonTargetGone: the process to be sampled has ended.
 	ReasonTargetGone
-	// ReasonNotRoot: only root may, and sudo did not help.
+	// ReasonNotRoot: only root may sample, and sudo did not help.
 	ReasonNotRoot
 	// ReasonKernel: the kernel lacks what the sampler needs, or forbids it to all.
 	ReasonKernel
 )
 
-// ofEvent tells whether another event may be had where this one was refused.
+// ofEvent tells whether the reason lies in the event, so that another event may be
+// taken.
 func (r Reason) ofEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
 
-// A RefusedError says that the sampler is there and may not sample.
+// A RefusedError says that the sampler is installed and may not sample.
 type RefusedError struct {
 	Tool   string
 	Reason Reason
 	Cause  string // what was refused and why
 	Hint   string // the mending command; "" when there is none
-	Stderr string // the line of the tool's own message that tells
+	Stderr string // the line of the tool's own message that tells the reason
 }
 
 func (e *RefusedError) Error() string { return sentence(e.Tool, e.Cause, e.Hint) }
@@ -59,9 +60,9 @@ func (e *RefusedError) Error() string { return sentence(e.Tool, e.Cause, e.Hint)
 type StoppedError struct {
 	Tool   string
 	Cause  string
-	Hint   string
-	Stderr string // the line of the tool's own message that tells
-	Err    error  // why the samples can't be read, or what ended the sampler
+	Hint   string // the mending command; "" when there is none
+	Stderr string // the line of the tool's own message that tells the cause
+	Err    error  // why the samples can't be read, or what ended the sampler; may be nil
 }
 
 func (e *StoppedError) Error() string {
@@ -82,7 +83,7 @@ func sentence(tool, cause, hint string) string {
 	return tool + ": " + cause
 }
 
-// lineWith returns the first line of the text with one of the words in it,
+// lineWith returns the first line of the text that has one of the words in it,
 // without blanks around it.
 func lineWith(text string, words ...string) (string, bool) {
 	for line := range strings.Lines(text) {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// What perf prints where this machine can't make it: other versions, other
-// hosts.
+// What perf prints on other machines and in other versions.
 func TestRefusal(t *testing.T) {
 	user := host{user: 1000, paranoid: 2}
 	root := user
@@ -18,8 +17,8 @@ func TestRefusal(t *testing.T) {
 
 	check := func(h host, events, text string, reason Reason, message string) {
 		t.Helper()
-		// There is no process -1, and so no owner.
-		err := refusal(text, strings.Split(events, ","), -1, h)
+		// There is no process -1, so it has no owner.
+		err := refusal(text, eventsOf(splitEvents(events)...), -1, h)
 		var refused *RefusedError
 		if !errors.As(err, &refused) {
 			t.Errorf("%q: got %v, want reason %d", text, err, reason)
@@ -31,7 +30,7 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 
-	// perf 4.9 at kernel.perf_event_paranoid=3, Debian's own.
+	// perf 4.9 with kernel.perf_event_paranoid=3, a value that Debian has added.
 	const oldDenied = `Error:
 You may not have permission to collect stats.
 
@@ -52,6 +51,17 @@ The current value is 3:
 		ReasonSandbox, "docker run --cap-add PERFMON")
 	check(user, "cycles", "Error:\nThe sys_perf_event_open() syscall returned with 38 (Function not implemented) for event (cycles).\n/bin/dmesg may provide additional information.\n",
 		ReasonSandbox, "(Function not implemented)")
+
+	// perf 7.2: what it says of each event that it leaves out.
+	const left = "Error:\nFailure to open event 'cpu-clock' on PMU 'software' which will be removed.\nThe sys_perf_event_open() syscall failed for event (cpu-clock): "
+	const none = "\n\"dmesg | grep -i perf\" may provide additional information.\n\nError:\nFailure to open any events for recording.\n"
+	check(root, "cpu-clock", "perf_event_open(..., 0) failed unexpectedly with error 1 (Operation not permitted)\n"+left+"Function not implemented"+none,
+		ReasonSandbox, "the kernel blocks perf_event_open (The sys_perf_event_open() syscall failed for event (cpu-clock): Function not implemented); in a container")
+	check(root, "cpu-clock", left+"Operation not permitted"+none, ReasonSandbox, "failed for event (cpu-clock): Operation not permitted); in a container")
+	check(root, "cpu-clock", left+"No such device or address"+none, ReasonUnsupportedEvent, "this machine can't sample cpu-clock (")
+	check(root, "cpu-clock", left+"No such process"+none, ReasonTargetGone, "has ended")
+	check(root, "cpu-clock,instructions", "Error:\nFailure to open event 'instructions' on PMU 'cpu' which will be removed.\nThe instructions event is not supported.\n",
+		ReasonUnsupportedEvent, "this machine can't sample cpu-clock,instructions (The instructions event is not supported); `perf list`")
 
 	check(user, "cycles:P", "Error:\ncycles:P: PMU Hardware doesn't support sampling/overflow-interrupts. Try 'perf stat'\n",
 		ReasonUnsupportedEvent, "this machine can't sample cycles:P (")
@@ -119,4 +129,7 @@ func TestPerfComplaint(t *testing.T) {
 	check("Events enabled\nfailed: can't open memory sysfs data\nfailed to write perf data, error: No space left on device\n[ perf record: Woken up 1 times ]\n",
 		"failed to write perf data, error: No space left on device")
 	check("Error:\nThe moon is full.\n", "The moon is full.")
+	check("Error:\nFailure to open event 'a' on PMU 'b' which will be removed.\nThe moon is full.\nError:\nFailure to open any events for recording.\n", "The moon is full.")
+	check("[ perf record: Woken up 1 times to write data ]\nFailed to open /proc/schedstat\n", "")
+	check("Error:\nfailed to open perf.data\nError: no data\n", "Error: no data")
 }

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 )
 
-// With the name of a helper in helperEnv the test binary is not a test but that
-// program.
+// helperEnv is the environment variable that names a helper. With it the test
+// binary does not run tests: it is that helper, a program that a test needs.
 const helperEnv = "GASM_SAMPLER_HELPER"
 
 var helpers = map[string]func(args []string) int{"sample": helpSample}
@@ -23,21 +22,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helpSample samples a process, as the user that it runs as:
+// helpSample samples a process by perf, as the user that it runs as:
 //
 //	EVENTS PID DIR
 //
-// It prints the event, the notes, the error and its reason, one on a line.
+// It prints the events, the notes, the error and its reason, each on a line.
 func helpSample(args []string) int {
 	pid, err := strconv.Atoi(args[1])
 	if err != nil {
 		panic(err)
 	}
-	var events []string
-	if args[0] != "" {
-		events = strings.Split(args[0], ",")
-	}
-	p, err := StartPerf(context.Background(), Options{Events: events, Frequency: 999, PID: pid, Dir: args[2]})
+	p, err := StartPerf(context.Background(), Options{Events: eventsOf(splitEvents(args[0])...), Frequency: 999, PID: pid, Dir: args[2]})
 	var refused *RefusedError
 	if errors.As(err, &refused) {
 		fmt.Printf("reason %d\n", refused.Reason)
@@ -46,7 +41,7 @@ func helpSample(args []string) int {
 		fmt.Printf("error %v\n", err)
 		return 1
 	}
-	fmt.Printf("event %s\n", p.Event())
+	fmt.Printf("events %s\n", specsOf(p))
 	for _, note := range p.Notes() {
 		fmt.Printf("note %s\n", note)
 	}

@@ -9,11 +9,11 @@ import (
 	"os"
 )
 
-// The header of perf.data, as perf's Documentation/perf.data-file-format.txt
-// has it: magic, size, attr_size, then offset and size of the attributes, the
-// data and the event types, then 256 bits for the features that follow the data.
-// All is in the byte order of the machine; where the magic says that it is not
-// little-endian, the file is left alone.
+// The header of perf.data, by tools/perf/Documentation/perf.data-file-format.txt in
+// the kernel's sources: magic, size, attr_size, then offset and size of the
+// attributes, of the data and of the event types, then 256 bits that tell which
+// features follow the data. The numbers have the byte order of the machine. A file
+// whose magic says that they are not little-endian is not read.
 const (
 	perfMagic      = "PERFILE2"
 	perfHeaderSize = 104
@@ -21,19 +21,20 @@ const (
 	featuresAt     = 72
 )
 
-// The part of Linux's perf_event_attr that is looked at.
+// What gasm looks at in a perf_event_attr (include/uapi/linux/perf_event.h).
 const (
 	attrMinSize       = 64
 	attrFlagsAt       = 40
 	typeSoftware      = 1
 	softwareCPUClock  = 0
+	softwareTaskClock = 1
 	softwareDummy     = 9
 	flagExcludeKernel = 1 << 5
 )
 
-// A perfHeader is the front of a perf.data file.
+// A perfHeader is the header of a perf.data file.
 type perfHeader struct {
-	attrSize             uint64 // of one attribute
+	attrSize             uint64 // of one attribute, in bytes
 	attrsAt, attrsSize   uint64
 	dataOffset, dataSize uint64
 }
@@ -55,15 +56,15 @@ func readPerfHeader(f io.ReaderAt) (perfHeader, error) {
 	}, nil
 }
 
-// An openedEvent is what perf got from the kernel, which may be less than what
-// it was asked for.
+// An openedEvent is an event that perf got from the kernel. It may be another event
+// than perf was asked for, or one without the kernel.
 type openedEvent struct {
-	cpuClock bool
-	userOnly bool // without the kernel
+	clock    string // "cpu-clock" or "task-clock" if it is one, "" otherwise
+	userOnly bool   // without the kernel
 }
 
-// openedEvents reads the attributes that perf writes before it samples. The
-// dummy event, which perf adds for itself, is left out.
+// openedEvents reads the attributes that perf writes before it samples. It leaves
+// out the event "dummy", which perf adds for itself.
 func openedEvents(path string) ([]openedEvent, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,18 +89,19 @@ func openedEvents(path string) ([]openedEvent, error) {
 		if software && config == softwareDummy {
 			continue
 		}
-		events = append(events, openedEvent{
-			cpuClock: software && config == softwareCPUClock,
-			userOnly: binary.LittleEndian.Uint64(attrs[attrFlagsAt:])&flagExcludeKernel != 0,
-		})
+		opened := openedEvent{userOnly: binary.LittleEndian.Uint64(attrs[attrFlagsAt:])&flagExcludeKernel != 0}
+		if software && config < uint64(len(clockNames)) {
+			opened.clock = clockNames[config]
+		}
+		events = append(events, opened)
 	}
 	return events, nil
 }
 
-// completePerfData makes the file of a perf that did not end properly readable:
-// its header says that there are 0 bytes of data, and lists features that were
-// never written. The data then ends with its last whole record. A file that is
-// complete stays as it is.
+// completePerfData makes the file of a perf that did not end properly readable. The
+// header of such a file says that there are 0 bytes of data, and names features that
+// perf has not written. completePerfData has the data end with the last whole record,
+// and removes the features. A file that is complete stays as it is.
 func completePerfData(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -127,9 +129,8 @@ func completePerfData(path string) error {
 	return err
 }
 
-// wholeRecords returns the length of the records from the offset to the last
-// one that is all there. A record starts with type (32 bits), misc (16) and its
-// size (16).
+// wholeRecords returns how many bytes the records from the offset to the last whole
+// one take. A record starts with its type (32 bits), misc (16) and size (16).
 func wholeRecords(f *os.File, offset uint64) uint64 {
 	info, err := f.Stat()
 	if err != nil || info.Size() < int64(offset) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// An attr is a perf_event_attr: type, config and whether the kernel is left out.
+// An attr is what a test says of a perf_event_attr.
 type attr struct {
 	kind     uint32
 	config   uint64
@@ -18,13 +18,15 @@ type attr struct {
 }
 
 var (
-	attrCycles = attr{config: 0}
-	attrDummy  = attr{kind: typeSoftware, config: softwareDummy}
-	attrClock  = attr{kind: typeSoftware, config: softwareCPUClock}
+	attrCycles    = attr{config: 0}
+	attrDummy     = attr{kind: typeSoftware, config: softwareDummy}
+	attrClock     = attr{kind: typeSoftware, config: softwareCPUClock}
+	attrTaskClock = attr{kind: typeSoftware, config: softwareTaskClock}
 )
 
-// perfData is a perf.data file that perf has begun: attributes, features that
-// are not there, a data size of 0 and what follows.
+// perfData is a perf.data file that perf has begun: its header says that there are 0
+// bytes of data, and features that perf has not written yet. The data follows all the
+// same.
 func perfData(data string, attrs ...attr) []byte {
 	const attrSize = 144
 	le := binary.LittleEndian
@@ -62,7 +64,8 @@ func TestOpenedEvents(t *testing.T) {
 		}
 	}
 	check(perfData("", attrCycles, attrDummy), "", openedEvent{})
-	check(perfData("", attrClock, attr{kind: 4, config: 0x3c, userOnly: true}), "", openedEvent{cpuClock: true}, openedEvent{userOnly: true})
+	check(perfData("", attrClock, attr{kind: 4, config: 0x3c, userOnly: true}), "", openedEvent{clock: cpuClock}, openedEvent{userOnly: true})
+	check(perfData("", attrTaskClock, attr{kind: typeSoftware, config: 2}), "", openedEvent{clock: taskClock}, openedEvent{})
 	check(perfData(""), "")
 
 	whole := perfData("", attrCycles)
@@ -95,7 +98,7 @@ func TestCompletePerfData(t *testing.T) {
 		if features := got[featuresAt:perfHeaderSize]; !bytes.Equal(features, make([]byte, 32)) {
 			t.Errorf("%q: features %x", data, features)
 		}
-		// The second time nothing changes.
+		// To complete it again changes nothing.
 		if err := completePerfData(path); err != nil {
 			t.Error(err)
 		}

@@ -2,58 +2,39 @@ package sampler
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 )
 
-// Lost tells of samples that the sampler could not keep.
-type Lost struct {
-	// Count is what this line adds to the samples known to be lost. perf tells
-	// one loss twice, as PERF_RECORD_LOST while recording and as
-	// PERF_RECORD_LOST_SAMPLES per event at the end: the second account counts
-	// only where it exceeds the first, so the sum over all Lost is right.
-	Count int64
-}
-
-// A SyntaxError is a line that is not what the sampler prints: a warning that
-// went into the text, or the cut last line of a killed sampler.
-type SyntaxError struct {
-	File string
-	Line int // from 1
-	Msg  string
-}
-
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
-
 // A PerfReader reads the text of `perf script` with the fields
-// [[comm,]pid,tid,][time,]event,ip,[sym,]dso. Every line that is not empty and not a #
-// comment is one record.
+// [[comm,]pid,tid,][time,]event,ip,[sym,]dso; those in brackets may be missing. Every
+// line is one record, but for empty lines and comments (#).
 type PerfReader struct{ textReader }
 
-// NewPerfReader returns a reader of r. The name is only for messages.
+// NewPerfReader returns a reader of r. The name is for messages only.
 func NewPerfReader(r io.Reader, name string) *PerfReader {
 	return &PerfReader{newTextReader(r, name, func() lineParser { return newPerfParser() })}
 }
 
-// A perfParser reads lines of perf script.
+// A perfParser parses lines of perf script. It remembers what it has parsed, by how
+// perf spells it.
 type perfParser struct {
-	events  map[string]event
+	events  map[string]Event
 	threads map[string]string
-	places  map[string]perfPlace // by symbol and module as perf spells them
+	places  map[string]perfPlace
 	heads   [recentHeads]perfHead
-	oldest  int // of heads
+	oldest  int // the index of the head that the next one replaces
 }
 
-// A perfPlace is what perf's "memcpy (/usr/lib/libc.so.6)" means.
+// A perfPlace is what "memcpy (/usr/lib/libc.so.6)" means.
 type perfPlace struct {
 	symbol string
 	module module
 }
 
-// A perfHead is what stands in front of the time: a thread and its ids. A CPU
-// seldom changes from one thread to another, so nearly all lines have one of the
-// last few.
+// A perfHead is what stands in front of the time: the thread's name and ids. A CPU
+// seldom changes from one thread to another, so nearly all lines have the same head as
+// one of the last few lines.
 type perfHead struct {
 	text     []byte
 	thread   string
@@ -63,7 +44,7 @@ type perfHead struct {
 const recentHeads = 4
 
 func newPerfParser() *perfParser {
-	return &perfParser{events: make(map[string]event), threads: make(map[string]string), places: make(map[string]perfPlace)}
+	return &perfParser{events: make(map[string]Event), threads: make(map[string]string), places: make(map[string]perfPlace)}
 }
 
 func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
@@ -78,7 +59,7 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	if after, ok := bytes.CutPrefix(rest, []byte("PERF_RECORD_LOST")); ok {
 		return parseLost(after)
 	}
-	name, rest, ok := cutEvent(rest)
+	event, rest, ok := cutEvent(rest)
 	if !ok {
 		return outcome{kind: badRecord, msg: "no event"}
 	}
@@ -90,12 +71,13 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	if !ok {
 		return outcome{kind: badRecord, msg: "no module in parentheses at the end"}
 	}
-	ev := p.event(name)
-	s.Event, s.Symbol, s.Module = ev.name, at.symbol, at.module.at(s.PC)
-	return outcome{kind: sampleRecord, userOnly: ev.userOnly}
+	e := p.event(event)
+	s.Event, s.Symbol, s.Module = e.Name, at.symbol, at.module.at(s.PC)
+	return outcome{kind: sampleRecord, userOnly: e.UserOnly}
 }
 
-// head reads the thread and its ids, where they are, and gives what follows.
+// head reads the thread's name and ids into s, if the line has them, and returns what
+// follows.
 func (p *perfParser) head(line []byte, s *Sample) (rest []byte) {
 	for i := range p.heads {
 		h := &p.heads[i]
@@ -118,17 +100,17 @@ func (p *perfParser) head(line []byte, s *Sample) (rest []byte) {
 	return rest
 }
 
-func (p *perfParser) event(name []byte) event {
-	ev, ok := p.events[string(name)]
+func (p *perfParser) event(text []byte) Event {
+	e, ok := p.events[string(text)]
 	if !ok {
-		ev = parseEvent(string(name))
-		p.events[string(name)] = ev
+		e = ParseEvent(string(text))
+		p.events[e.Spec] = e
 	}
-	return ev
+	return e
 }
 
-// maxPlaces bounds what is remembered: with offsets behind the symbols each
-// place is another.
+// maxPlaces limits how many places a perfParser remembers. If the text has offsets
+// behind its symbols ("memcpy+0x1f"), nearly each line has another place.
 const maxPlaces = 1 << 16
 
 func (p *perfParser) place(text []byte) (perfPlace, bool) {
@@ -148,8 +130,7 @@ func (p *perfParser) place(text []byte) (perfPlace, bool) {
 	return at, true
 }
 
-// parseLost takes what follows PERF_RECORD_LOST: " lost 43" or
-// "_SAMPLES lost 43".
+// parseLost parses what follows PERF_RECORD_LOST: " lost 43" or "_SAMPLES lost 43".
 func parseLost(text []byte) outcome {
 	text, samples := bytes.CutPrefix(text, []byte("_SAMPLES"))
 	_, digits, ok := bytes.Cut(text, []byte("lost"))
@@ -160,8 +141,8 @@ func parseLost(text []byte) outcome {
 	return outcome{kind: lostRecord, lost: int64(n), again: samples}
 }
 
-// cutIDs cuts "24997/24998" and the blanks after it. A PMU's event
-// ("cpu_core/cycles/") is not taken for one.
+// cutIDs cuts "24997/24998" and the blanks after it. An event with a PMU
+// ("cpu_core/cycles/") has a slash too, but no number in front of it.
 func cutIDs(text []byte) (pid, tid int, rest []byte, ok bool) {
 	pid, rest, ok = cutInt(text)
 	if !ok || len(rest) == 0 || rest[0] != '/' {
@@ -175,9 +156,9 @@ func cutIDs(text []byte) (pid, tid int, rest []byte, ok bool) {
 	return pid, tid, trimBlanks(rest), true
 }
 
-// cutThread cuts a thread's name and the ids behind it: "C2 CompilerThre
-// 24997/25003". The name may hold anything, so the ids are those that a time
-// follows.
+// cutThread cuts a thread's name and the ids behind it, "C2 CompilerThre 24997/25003",
+// and the blanks after them. The name may hold anything, also what looks like ids, so
+// the ids are those that a time follows.
 func cutThread(text []byte) (name []byte, pid, tid int, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if !isBlank(text[i-1]) || isBlank(text[i]) {
@@ -213,7 +194,8 @@ func cutTime(text []byte) (nanos int64, rest []byte, ok bool) {
 	return int64(sec)*1_000_000_000 + int64(frac), trimBlanks(after[1:]), true
 }
 
-// cutEvent cuts the event at the first colon that a blank follows.
+// cutEvent cuts the event, which ends at the first colon that a blank follows, and the
+// blanks after it.
 func cutEvent(text []byte) (name, rest []byte, ok bool) {
 	for i, c := range text {
 		if c == ':' && i > 0 && i+1 < len(text) && isBlank(text[i+1]) {
@@ -223,51 +205,30 @@ func cutEvent(text []byte) (name, rest []byte, ok bool) {
 	return nil, text, false
 }
 
-// cutHex cuts a bare hexadecimal number and the blanks after it.
-func cutHex(text []byte) (x uint64, rest []byte, ok bool) {
-	n := 0
-	for n < len(text) && isHex(text[n]) {
-		digit := text[n]
-		switch {
-		case digit >= 'a':
-			digit -= 'a' - 10
-		case digit >= 'A':
-			digit -= 'A' - 10
-		default:
-			digit -= '0'
-		}
-		x = x<<4 | uint64(digit)
-		n++
-	}
-	if n == 0 || n > 16 || n == len(text) || !isBlank(text[n]) {
-		return 0, text, false
-	}
-	return x, trimBlanks(text[n:]), true
-}
-
 // cutModule splits "symbol (module)". Both may hold blanks and parentheses. The
-// module is the balanced parenthesis at the end if that looks like a module;
-// a path with a lone parenthesis in it starts at the first " (/" or " ([".
+// balanced parentheses at the end hold the module if what is in them looks like one.
+// If not, the module is a path with an unbalanced parenthesis in it ("f (/tmp/a) b)"),
+// which starts at the first " (/" or " ([".
 func cutModule(text []byte) (sym, mod []byte, ok bool) {
 	if len(text) == 0 || text[len(text)-1] != ')' {
 		return nil, nil, false
 	}
 	balanced := openingParen(text)
-	open := balanced
-	if open < 0 || !startsModule(text, open) || !pathLike(text[open+1:]) {
-		open = firstPath(text)
+	start := balanced
+	if start < 0 || !startsModule(text, start) || !pathLike(text[start+1:]) {
+		start = firstPath(text)
 	}
-	if open < 0 {
-		open = balanced
+	if start < 0 {
+		start = balanced
 	}
-	if open < 0 || !startsModule(text, open) || open+2 == len(text) {
+	if start < 0 || !startsModule(text, start) || start+2 == len(text) {
 		return nil, nil, false
 	}
-	return bytes.TrimRight(text[:open], " \t"), text[open+1 : len(text)-1], true
+	return bytes.TrimRight(text[:start], " \t"), text[start+1 : len(text)-1], true
 }
 
-// openingParen returns the index of the parenthesis that the last byte closes,
-// or -1.
+// openingParen returns the index of the parenthesis that the one at the end of the
+// text closes, or -1.
 func openingParen(text []byte) int {
 	depth := 0
 	for i := len(text) - 1; i >= 0; i-- {
@@ -284,8 +245,8 @@ func openingParen(text []byte) int {
 	return -1
 }
 
-// firstPath returns the index of the first parenthesis that opens a path or a
-// bracketed name, or -1.
+// firstPath returns the index of the first parenthesis that a path or a name in
+// brackets follows, or -1.
 func firstPath(text []byte) int {
 	for i, c := range text {
 		if c == '(' && startsModule(text, i) && pathLike(text[i+1:]) {
@@ -295,46 +256,7 @@ func firstPath(text []byte) int {
 	return -1
 }
 
-func startsModule(text []byte, open int) bool { return open == 0 || isBlank(text[open-1]) }
+// startsModule tells whether a module may start with the parenthesis at an index.
+func startsModule(text []byte, paren int) bool { return paren == 0 || isBlank(text[paren-1]) }
 
 func pathLike(text []byte) bool { return len(text) > 0 && (text[0] == '/' || text[0] == '[') }
-
-// cutInt cuts a decimal int32; a minus is allowed.
-func cutInt(text []byte) (n int, rest []byte, ok bool) {
-	digits, negative := bytes.CutPrefix(text, []byte("-"))
-	x, rest, ok := cutUint(digits, math.MaxInt32)
-	if !ok {
-		return 0, text, false
-	}
-	n = int(x)
-	if negative {
-		n = -n
-	}
-	return n, rest, true
-}
-
-// cutUint cuts a decimal number of at most limit.
-func cutUint(text []byte, limit uint64) (x uint64, rest []byte, ok bool) {
-	n := 0
-	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
-		x = x*10 + uint64(text[n]-'0')
-		if x > limit {
-			return 0, text, false
-		}
-		n++
-	}
-	return x, text[n:], n > 0
-}
-
-func trimBlanks(text []byte) []byte {
-	for len(text) > 0 && isBlank(text[0]) {
-		text = text[1:]
-	}
-	return text
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}

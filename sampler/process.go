@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// A process is an external sampler at work. It has a process group of its own,
-// so Ctrl-C on the terminal does not reach it, no stdin, and speaks English.
+// A process is an external sampler. It has a process group of its own, so that
+// Ctrl-C on the terminal does not reach it. It has no stdin, and its messages are in
+// English.
 type process struct {
 	cmd    *exec.Cmd
 	stderr cappedBuffer
 	kill   context.CancelFunc // kills the group
-	done   chan struct{}      // closed when the process has ended and was waited for
+	done   chan struct{}      // closed when the process has ended and cmd.Wait has returned
 }
 
 // startProcess starts the command with the files as its descriptors 3, 4, ….
@@ -30,7 +31,7 @@ func startProcess(ctx context.Context, path string, args []string, files ...*os.
 	return p, nil
 }
 
-// newProcess prepares a command. The end of ctx kills it.
+// newProcess prepares a command that start runs. The end of ctx kills it.
 func newProcess(ctx context.Context, path string, args []string) *process {
 	ctx, kill := context.WithCancel(ctx)
 	p := &process{kill: kill, done: make(chan struct{})}
@@ -45,7 +46,7 @@ func (p *process) start() error {
 		return err
 	}
 	go func() {
-		// How it ended stands in p.cmd.ProcessState.
+		// p.cmd.ProcessState tells how it ended.
 		_ = p.cmd.Wait()
 		p.kill()
 		close(p.done)
@@ -65,7 +66,8 @@ func toolCommand(ctx context.Context, path string, args []string) *exec.Cmd {
 		}
 		return err
 	}
-	// A child that the tool left behind must not keep us waiting for its stderr.
+	// If the tool leaves a child behind that has its stderr open, Wait does not wait
+	// for the child.
 	cmd.WaitDelay = time.Second
 	return cmd
 }
@@ -80,15 +82,15 @@ func (p *process) ended() bool {
 	}
 }
 
-// stop asks the process to end and waits until it has. It is false when it had
-// ended before.
+// stop asks the process to end and waits until it has. It returns false when the
+// process had ended before.
 func (p *process) stop(sig os.Signal) bool {
 	asked := !p.ended() && p.cmd.Process.Signal(sig) == nil
 	<-p.done
 	return asked
 }
 
-// status tells how the process ended; only after done.
+// status tells how the process ended. Call it after done is closed.
 func (p *process) status() syscall.WaitStatus {
 	return p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 }

@@ -2,21 +2,22 @@ package sampler
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
-// DefaultFrequency is how often gasm samples where that is cheap, per second and
-// CPU: JMH's perfasm and dtraceasm take about as many. It is prime to a machine's
-// other clocks, so that the samples don't always meet the same of its work.
+// DefaultFrequency is how often gasm samples where a sample costs little, per second
+// and CPU. JMH's perfasm and dtraceasm take about as many. 1001 is no multiple of
+// the frequencies of a machine's other clocks, so samples don't fall into the same
+// of its work again and again.
 const DefaultFrequency = 1001
 
-// lowerFrequencies are taken where samples are expensive. They are few and far
-// apart, so that a machine takes the same one each time.
+// lowerFrequencies are taken where a sample costs more. They are few and far apart,
+// so that a machine takes the same one each time.
 var lowerFrequencies = []int{201, 101}
 
-// maxShare is the share of a CPU's time that samples may take by default. With
-// what else capturing costs, a steady program loses less than 1 %.
+// maxShare is the share of a thread's time that samples may take by default.
+// Together with the rest of what capturing costs, a steady program loses less than
+// 1 %.
 const maxShare = 0.006
 
 // A Rate is how often to sample when the user does not say.
@@ -25,27 +26,29 @@ type Rate struct {
 	// Cost is what a sample takes of the sampled thread's time, 0 where that can't
 	// be measured.
 	Cost time.Duration
-	// Timers is how many of the events sample by time, each of which costs that.
+	// Timers is how many of the events are sampled by time, each of which takes Cost.
 	Timers int
 }
 
 // ChooseRate measures what a sample costs and takes the highest rate that leaves
-// the command 99.4 % of its time, or the lowest there is. No events are perf's
-// best, as for StartPerf. It takes 20 ms of one CPU.
+// the command 99.4 % of its time, or the lowest there is. No events are those that
+// StartPerf takes by default. It takes 20 ms of one CPU, and at most 0.3 s on a busy
+// machine.
 //
-// On hardware a sample is an interrupt of a microsecond or two, and the rate is
-// DefaultFrequency. In a virtual machine cpu-clock's timer leaves the guest
-// several times a sample, and nested ones have 25 us: 2.5 % of all time at
-// 1001 Hz. That of events that do not go on with time, as page-faults, is not
-// measured.
-func ChooseRate(events []string) Rate {
+// On hardware a sample is an interrupt of 1 or 2 us, and the rate is
+// DefaultFrequency. In a virtual machine the timer of a clock event makes the CPU
+// leave the guest several times for a sample. In a nested one that takes 25 us,
+// which at 1001 Hz is 2.5 % of all time.
+//
+// The cost of events that do not advance with time, as page-faults, is not measured.
+func ChooseRate(events []Event) Rate {
 	if len(events) == 0 {
-		events = []string{"cycles"}
+		events = bestEvents[:1]
 	}
-	var timers []string
-	for _, text := range events {
-		if name := parseEvent(text).name; isCycles(name) || ByClock(name) {
-			timers = append(timers, name)
+	var timers []Event
+	for _, e := range events {
+		if e.CountsCycles() || e.ByClock() {
+			timers = append(timers, e)
 		}
 	}
 	if len(timers) == 0 {
@@ -54,14 +57,7 @@ func ChooseRate(events []string) Rate {
 	return rateFor(sampleCost(timers[0]), len(timers))
 }
 
-func isCycles(event string) bool { return event == "cycles" || event == "cpu-cycles" }
-
-// ByClock tells the events that are sampled by a CPU's clock: perf's cpu-clock and
-// task-clock, and at any frequency DTrace's profile-1001.
-func ByClock(event string) bool {
-	return event == "cpu-clock" || event == "task-clock" || strings.HasPrefix(event, "profile-")
-}
-
+// rateFor takes a rate by what a sample costs; 0 is unknown.
 func rateFor(cost time.Duration, timers int) Rate {
 	rate := Rate{DefaultFrequency, cost, timers}
 	for _, lower := range lowerFrequencies {
@@ -73,13 +69,14 @@ func rateFor(cost time.Duration, timers int) Rate {
 	return rate
 }
 
-// Share is the share of its time that a thread loses to samples, 0 where their
-// cost is unknown.
+// Share is the share of its time that a thread loses when it is sampled at this
+// frequency. It is 0 where the cost of a sample is unknown.
 func (r Rate) Share(hertz int) float64 {
 	return r.Cost.Seconds() * float64(r.Timers) * float64(hertz)
 }
 
-// Note says what the rate costs, and what the default would; "" if it is that.
+// Note says what the rate costs, and what the default rate would cost. It is "" for
+// the default rate.
 func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""

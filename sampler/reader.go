@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A Reader reads one sampler's text, record by record: a [PerfReader] or a
+// A Reader reads one sampler's text, record by record. It is a [PerfReader] or a
 // [DTraceReader].
 type Reader interface {
 	// Scan reads the next record. It returns false at EOF and on an I/O error.
@@ -15,16 +15,18 @@ type Reader interface {
 	Record() any
 	// Err returns the I/O error that ended the reading, nil after plain EOF.
 	Err() error
-	// UserOnly tells whether a missing kernel sample means nothing.
+	// UserOnly tells whether all samples so far are of events that leave the kernel
+	// out. If so, a text without kernel samples does not mean that the kernel took no
+	// time.
 	UserOnly() bool
 }
 
-// sniffed is how much of a text is looked at to tell whose it is. A BEGIN
+// sniffed is how many bytes of a text NewReader looks at to tell whose it is. A BEGIN
 // probe's line and a heading may come before the first sample.
 const sniffed = 4 << 10
 
-// NewReader returns the reader for the text of r, by what the text looks like.
-// The name is only for messages.
+// NewReader returns the reader for the text of r, by what the text looks like. The
+// name is for messages only.
 func NewReader(r io.Reader, name string) Reader {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, _ := in.Peek(sniffed) // an error shows again at the first Scan
@@ -34,7 +36,9 @@ func NewReader(r io.Reader, name string) Reader {
 	return NewPerfReader(in, name)
 }
 
+// isDTrace tells whether a text that starts so is DTrace's. It starts with "dtrace: "
+// if DTrace's stderr was saved with it.
 func isDTrace(start []byte) bool {
-	return bytes.HasPrefix(start, []byte("dtrace: ")) || // its stderr is with it
-		bytes.Contains(start, []byte(":profile-")) || bytes.Contains(start, []byte("FUNCTION:NAME"))
+	return bytes.HasPrefix(start, []byte("dtrace: ")) ||
+		bytes.Contains(start, []byte(":"+probePrefix)) || bytes.Contains(start, []byte("FUNCTION:NAME"))
 }

@@ -1,28 +1,46 @@
 package sampler
 
+import "fmt"
+
 // A Sample is one program counter that the sampler saw.
 type Sample struct {
 	MonoNanos int64  // CLOCK_MONOTONIC; -1 when the text has no time
 	PID, TID  int    // NoPID when the text has none; 0 is the idle task, -1 one that perf could not name
 	Thread    string // the thread's name, of 15 bytes at most; "" when the text has none
 	PC        uint64
-	// Event is the event's bare name: "cycles" for "cpu_core/cycles/Pu" and
-	// "cycles:P".
-	Event string
-	// Symbol is the function as the sampler names it; "" when it has none.
-	Symbol string
-	// Module is the base name of the mapped file ("libjvm.so"), "kernel" for
-	// the kernel and its modules, and "" for memory without a file, such as
-	// the code cache.
+	Event     string // the event's Name: "cycles" for "cpu_core/cycles/Pu" and "cycles:P"
+	Symbol    string // the function as the sampler names it; "" when it has no name
+	// Module is the base name of the mapped file ("libjvm.so"). It is "kernel" for
+	// the kernel and its modules, and "" for memory without a file, such as the code
+	// cache.
 	Module string
 }
 
 // Kernel tells whether the PC is in kernel space.
 func (s *Sample) Kernel() bool { return s.Module == KernelModule }
 
-// NoPID is the PID and TID of samples whose text has no process ids, as JMH's
-// has.
+// NoPID is the PID and the TID of a sample whose text has no process ids. JMH's text
+// of perf has none.
 const NoPID = -2
 
 // KernelModule is the Module of kernel samples.
 const KernelModule = "kernel"
+
+// Lost is a line that tells of samples that the sampler could not keep.
+type Lost struct {
+	// Count is how many more samples are known to be lost by this line. perf tells
+	// one loss twice: by PERF_RECORD_LOST while it records, and for each event by
+	// PERF_RECORD_LOST_SAMPLES at the end. The second account counts only by how
+	// much it exceeds the first, so that the sum over all Lost is right.
+	Count int64
+}
+
+// A SyntaxError is a line that is not in the sampler's format: a warning that was
+// saved with the text, or the last line of a killed sampler, which may be cut.
+type SyntaxError struct {
+	File string
+	Line int // from 1
+	Msg  string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }

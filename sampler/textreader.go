@@ -9,87 +9,89 @@ import (
 )
 
 const (
-	// chunkSize is how much text is parsed at once.
+	// chunkSize is how many bytes of text are parsed at once.
 	chunkSize = 256 << 10
-	// maxLine is the longest line that is read. A symbol of C++ can be longer
-	// than a chunk.
+	// maxLine is the length of the longest line that is read. A line can be longer
+	// than a chunk, because a symbol of C++ can.
 	maxLine = 16 << 20
-	// maxParsers bounds the goroutines that parse; what comes behind takes no
-	// more than they give.
+	// maxParsers is how many goroutines parse at most. Whoever takes the records is
+	// slower than four of them.
 	maxParsers = 4
 )
 
 var errTooLong = errors.New("a line of more than 16 MB: no sampler's text")
 
-// A lineParser knows one sampler's text. It remembers names, so that nothing is
-// allocated for one that was seen before; each goroutine has its own.
+// A lineParser parses lines of one sampler's text. It remembers names, so that it
+// allocates nothing for a name that it has seen before. Each goroutine has its own.
 type lineParser interface {
-	// parse reads a line without blanks around it that is not empty, into s where
-	// it is a sample. cut tells that the line's last word may go on: its writer
-	// was stopped.
+	// parse parses a line, which is not empty and has no blanks around it. If the
+	// line is a sample, parse fills in s. cut tells that the sampler was stopped
+	// while it wrote the line, so that the line's last word may be cut.
 	parse(line []byte, cut bool, s *Sample) outcome
 }
 
 // An outcome is what a line was.
 type outcome struct {
 	kind     recordKind
-	userOnly bool   // the sample's event leaves the kernel out
-	lost     int64  // samples
-	again    bool   // lost is perf's second account of what was lost
-	msg      string // why the line could not be read
+	userOnly bool   // of a sampleRecord: its event leaves the kernel out
+	lost     int64  // of a lostRecord: how many samples
+	again    bool   // of a lostRecord: it is perf's second account of the loss
+	msg      string // of a badRecord: why the line could not be parsed
 }
 
 type recordKind uint8
 
 const (
-	noRecord recordKind = iota // the line tells nothing
+	noRecord recordKind = iota // the line says nothing about samples
 	sampleRecord
 	lostRecord
 	badRecord
 )
 
-// A textReader reads text chunk by chunk, parses chunks side by side, and gives
-// their records in the text's order. It has to be read to its end: its
-// goroutines end there.
+// A textReader reads text in chunks, parses several chunks at a time, and gives their
+// records in the text's order. Its goroutines end when it has been read to its end.
+//
+// Chunks go in a circle: from free to the goroutine that reads text into them, from
+// there to a goroutine that parses them and to queue, and back to free.
 type textReader struct {
 	name      string
 	in        io.Reader
 	newParser func() lineParser
 	started   bool
-	queue     chan *chunk // in the text's order
+	queue     chan *chunk // in the text's order; parsed or being parsed
 	free      chan *chunk
-	cur       *chunk
-	next      struct{ sample, other int } // in cur
-	line      int                         // lines in front of cur
+	current   *chunk                      // the one whose records are given
+	next      struct{ sample, other int } // of current
+	line      int                         // how many lines are in front of current
 	err       error
 
-	record any
+	record any // what Record returns: a sample of current, &lost or &bad
 	lost   Lost
 	bad    SyntaxError
 
-	samples      bool // a sample was seen
-	kernelEvents bool // one of them was of an event that includes the kernel
+	samples      bool // there was a sample
+	kernelEvents bool // and one of an event that includes the kernel
 
-	lostFirst, lostAgain, lostTotal int64 // see Lost
+	lostFirst, lostAgain, lostTotal int64 // perf's two accounts, and the sum of Lost.Count
 }
 
-// A chunk is some whole lines, and what they are.
+// A chunk is some whole lines of the text, and what they are.
 type chunk struct {
 	text    []byte
 	cut     bool // the last line has no end
 	lines   int
 	samples []Sample
-	kernel  bool // a sample's event includes the kernel
-	others  []other
-	err     error // behind text
-	parsed  chan struct{}
+	kernel  bool // one of the samples is of an event that includes the kernel
+	others  []otherLine
+	err     error         // the I/O error that came after text
+	parsed  chan struct{} // gets a value when the chunk has been parsed
 }
 
-// An other is a line that is no sample.
-type other struct {
+// An otherLine is a line that is no sample.
+type otherLine struct {
 	outcome
 	line int // in the chunk, from 0
-	at   int // how many samples are in front of it
+	at   int // how many samples of the chunk are in front of it
 }
 
 func newTextReader(in io.Reader, name string, newParser func() lineParser) textReader {
@@ -102,7 +104,7 @@ func (r *textReader) Scan() bool {
 		r.start()
 	}
 	for {
-		if r.cur != nil && r.take() {
+		if r.current != nil && r.take() {
 			return true
 		}
 		if !r.advance() {
@@ -112,19 +114,18 @@ func (r *textReader) Scan() bool {
 	}
 }
 
-// Record returns what Scan read: a *Sample, *Lost or *SyntaxError. It belongs to
-// the reader and is valid until the next Scan; its strings stay valid.
+// Record returns what Scan has read: a *Sample, *Lost or *SyntaxError. It belongs to
+// the reader and is valid until the next Scan. Its strings stay valid.
 func (r *textReader) Record() any { return r.record }
 
 // Err returns the I/O error that ended the reading, nil after plain EOF.
 func (r *textReader) Err() error { return r.err }
 
-// UserOnly tells whether all samples so far are of events that leave the kernel
-// out: then a missing kernel sample means nothing. It is false as long as there
-// is no sample.
+// UserOnly tells whether all samples so far are of events that leave the kernel out. It
+// is false as long as there is no sample.
 func (r *textReader) UserOnly() bool { return r.samples && !r.kernelEvents }
 
-// start sets the goroutines to work.
+// start starts the goroutines.
 func (r *textReader) start() {
 	r.started = true
 	parsers := min(runtime.GOMAXPROCS(0), maxParsers)
@@ -146,11 +147,11 @@ func (r *textReader) start() {
 	go r.read(jobs)
 }
 
-// read cuts the text into chunks. It owns r.in.
+// read cuts the text into chunks. Nothing else reads from r.in.
 func (r *textReader) read(jobs chan<- *chunk) {
 	defer close(r.queue)
 	defer close(jobs)
-	var rest []byte // the begun line behind the last chunk
+	var rest []byte // the start of a line that the last chunk ended in
 	for ended := false; !ended; {
 		c := <-r.free
 		c.text, c.err, c.cut = append(c.text[:0], rest...), nil, false
@@ -160,11 +161,12 @@ func (r *textReader) read(jobs chan<- *chunk) {
 	}
 }
 
-// fill reads until the chunk has its size, and one whole line at least. What
-// follows its last line is the rest.
+// fill reads until the chunk has half of chunkSize, and one whole line at least. What
+// follows its last whole line is the rest, which fill writes into buf. ended tells that
+// this was the last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	for {
-		have, scanned := len(c.text), len(c.text)
+		have := len(c.text)
 		if cap(c.text)-have < chunkSize/4 {
 			c.text = append(make([]byte, 0, max(2*cap(c.text), chunkSize+chunkSize/4)), c.text...)
 		}
@@ -178,13 +180,13 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			c.cut = len(c.text) > 0 && c.text[len(c.text)-1] != '\n'
 			return nil, true
 		}
-		last := scanned + bytes.LastIndexByte(c.text[scanned:], '\n')
+		last := have + bytes.LastIndexByte(c.text[have:], '\n')
 		switch {
-		case last >= scanned && len(c.text) >= chunkSize/2:
+		case last >= have && len(c.text) >= chunkSize/2:
 			rest = append(buf[:0], c.text[last+1:]...)
 			c.text = c.text[:last+1]
 			return rest, false
-		case last < scanned && len(c.text) > maxLine && bytes.IndexByte(c.text, '\n') < 0:
+		case last < have && len(c.text) > maxLine && bytes.IndexByte(c.text, '\n') < 0:
 			c.text, c.err = c.text[:0], errTooLong
 			return nil, true
 		}
@@ -210,19 +212,19 @@ func (c *chunk) parse(p lineParser) {
 		}
 		c.samples = c.samples[:len(c.samples)-1]
 		if o.kind != noRecord {
-			c.others = append(c.others, other{o, c.lines, len(c.samples)})
+			c.others = append(c.others, otherLine{o, c.lines, len(c.samples)})
 		}
 	}
 }
 
-// advance takes the next chunk; false behind the last one.
+// advance makes the next chunk the current one. It returns false after the last one.
 func (r *textReader) advance() bool {
-	if c := r.cur; c != nil {
+	if c := r.current; c != nil {
 		r.line += c.lines
 		if c.err != nil {
 			r.err = fmt.Errorf("%s:%d: %w", r.name, r.line+1, c.err)
 		}
-		r.cur = nil
+		r.current = nil
 		r.free <- c
 	}
 	c, ok := <-r.queue
@@ -230,13 +232,14 @@ func (r *textReader) advance() bool {
 		return false
 	}
 	<-c.parsed
-	r.cur, r.next.sample, r.next.other = c, 0, 0
+	r.current, r.next.sample, r.next.other = c, 0, 0
 	return true
 }
 
-// take makes the next record of the current chunk; false behind its last one.
+// take takes the next record of the current chunk. It returns false after the last
+// one.
 func (r *textReader) take() bool {
-	c, n := r.cur, &r.next
+	c, n := r.current, &r.next
 	if n.other < len(c.others) && c.others[n.other].at == n.sample {
 		o := &c.others[n.other]
 		n.other++
@@ -257,8 +260,8 @@ func (r *textReader) take() bool {
 	return true
 }
 
-// lose adds up what was lost.
-func (r *textReader) lose(o *other) {
+// lose makes a Lost of a line, by both of perf's accounts so far.
+func (r *textReader) lose(o *otherLine) {
 	if o.again {
 		r.lostAgain += o.lost
 	} else {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowRecords gives the records of a text line by line, as text.
+// slowRecords gives the records of a text, each as text, by parsing line after line.
 func slowRecords(text string) (records []string) {
 	p := newPerfParser()
 	var first, again, total int64
@@ -41,8 +41,9 @@ func slowRecords(text string) (records []string) {
 	return records
 }
 
-// Chunks side by side give the records in the text's order, wherever a chunk
-// ends and however the text comes.
+// Chunks that are parsed at the same time give the records in the text's order, wherever
+// a chunk ends, and in whatever parts the text comes. The texts are random, always the
+// same.
 func TestChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	lines := strings.SplitAfter(string(capture(t)), "\n")
@@ -95,7 +96,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// A line longer than any is an error behind what came before it.
+// A line that is too long is an error, after the records in front of it.
 func TestTooLongLine(t *testing.T) {
 	text := append([]byte("1/1 1.5: cycles: 7f00 f (/a)\n"), bytes.Repeat([]byte("x"), maxLine+chunkSize)...)
 	r := NewPerfReader(bytes.NewReader(text), "in")

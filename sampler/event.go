@@ -1,0 +1,177 @@
+package sampler
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An Event is what makes the sampler take a sample: an event of perf, or DTrace's
+// profile probe.
+type Event struct {
+	// Spec is the event as one asks perf for it ("cpu_core/cycles/Pu", "cycles:P"),
+	// or the name of DTrace's probe ("profile-1001").
+	Spec string
+	// Name is the event without its PMU and its modifiers ("cycles"). Samples go by
+	// it: it is their Sample.Event.
+	Name string
+	// UserOnly tells that the modifiers leave the kernel out: u without k.
+	UserOnly bool
+}
+
+// ParseEvent takes an event as one asks perf for it, or as perf script prints it
+// in front of a colon:
+//
+//	cycles:Pu                      cycles, user space only
+//	cpu_core/cycles/u              cycles, user space only
+//	cpu/event=0x3c,umask=0x1/      event=0x3c,umask=0x1
+//	sched:sched_switch             sched:sched_switch, a tracepoint
+//	r01c4                          r01c4, a raw event
+//
+// The Name is never empty when the text is not. A Name is itself a text that can be
+// parsed, as the events of a profile are.
+func ParseEvent(spec string) Event {
+	name, modifiers := spec, ""
+	if last := strings.LastIndexByte(spec, '/'); last >= 0 {
+		// PMU/terms/modifiers
+		first := strings.IndexByte(spec, '/')
+		if first+1 < last && (last+1 == len(spec) || isModifiers(spec[last+1:])) {
+			name, modifiers = spec[first+1:last], spec[last+1:]
+		}
+	} else if colon := strings.LastIndexByte(spec, ':'); colon > 0 && isModifiers(spec[colon+1:]) {
+		name, modifiers = spec[:colon], spec[colon+1:]
+	}
+	return Event{
+		Spec:     spec,
+		Name:     name,
+		UserOnly: strings.Contains(modifiers, "u") && !strings.Contains(modifiers, "k"),
+	}
+}
+
+// isModifiers tells modifiers ("u", "Pu", "ppp", "uH") from the name of a
+// tracepoint ("sched_switch", "hub_up"). perf takes no modifier twice but p, which
+// it takes up to three times.
+func isModifiers(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if !strings.ContainsRune("ukhpPGHSDIWebRX", rune(c)) {
+			return false
+		}
+		if c != 'p' && strings.IndexByte(text[i+1:], c) >= 0 {
+			return false
+		}
+	}
+	return text != "" && strings.Count(text, "p") <= 3
+}
+
+// ParseEvents takes the list of events that the flag --event gives, separated by
+// commas. It refuses what perf takes and gasm would misunderstand. An empty list
+// gives no events.
+func ParseEvents(list string) ([]Event, error) {
+	var events []Event
+	byName := map[string]Event{}
+	for _, spec := range splitEvents(list) {
+		e := ParseEvent(spec)
+		if err := e.check(); err != nil {
+			return nil, err
+		}
+		if other, ok := byName[e.Name]; ok {
+			return nil, fmt.Errorf("--event has %s and %s, whose samples both go by the name of %s; name one of them", other.Spec, e.Spec, e.Name)
+		}
+		byName[e.Name] = e
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// splitEvents splits a list at its commas. A comma between the slashes of a PMU's
+// event belongs to the event: "cpu/event=0x3c,umask=0x1/u,cycles" has two events.
+func splitEvents(list string) (specs []string) {
+	inPMU, start := false, 0
+	for i, c := range list + "," {
+		switch {
+		case c == '/':
+			inPMU = !inPMU
+		case c == ',' && (!inPMU || i == len(list)):
+			if spec := strings.TrimSpace(list[start:i]); spec != "" {
+				specs = append(specs, spec)
+			}
+			start = i + 1
+		}
+	}
+	return specs
+}
+
+// check refuses groups in braces, which splitEvents has cut at their commas, and
+// terms that give an event another name or frequency than gasm knows.
+func (e Event) check() error {
+	if strings.ContainsAny(e.Spec, "{}") {
+		return fmt.Errorf("--event has a group in braces (%s); name its events, separated by commas", e.Spec)
+	}
+	_, terms, _ := strings.Cut(e.Spec, "/")
+	for term := range strings.SplitSeq(terms, ",") {
+		switch name, _, _ := strings.Cut(term, "="); name {
+		case "freq", "period":
+			return fmt.Errorf("--event %s: gasm samples all events at one frequency; say it by --frequency", e.Spec)
+		case "name":
+			return fmt.Errorf("--event %s: name the event as perf list does, without name=", e.Spec)
+		}
+	}
+	return nil
+}
+
+// Specs gives the events as one asks for them.
+func Specs(events []Event) []string {
+	var specs []string
+	for _, e := range events {
+		specs = append(specs, e.Spec)
+	}
+	return specs
+}
+
+// ByClock tells whether the event is sampled by a CPU's clock: perf's cpu-clock and
+// task-clock, and DTrace's profile probe with any frequency (profile-1001,
+// profile-997hz).
+func (e Event) ByClock() bool {
+	return e.Name == cpuClock || e.Name == taskClock || strings.HasPrefix(e.Name, probePrefix)
+}
+
+// probePrefix starts the name of DTrace's profile probe; its frequency follows.
+const probePrefix = "profile-"
+
+// CountsCycles tells whether the event counts the cycles of the CPU. That is what
+// gasm samples by default, and perf replaces it by a clock where the machine has
+// no counter for it.
+func (e Event) CountsCycles() bool { return e.Name == "cycles" || e.Name == "cpu-cycles" }
+
+// otherCycles count cycles of other clocks than the CPU's own.
+var otherCycles = []string{"ref-cycles", "bus-cycles"}
+
+// CPUNanos is the CPU time that one sample of the event stands for, in ns, when it
+// is sampled at a frequency in Hz. It is 0 when a sample stands for no time, as one
+// of a page fault does, and when the frequency is unknown (0).
+//
+// Clocks and cycles advance with time while the CPU works, so perf, which aims at
+// the frequency, takes a sample of them each 1/frequency seconds.
+func (e Event) CPUNanos(frequency int) float64 {
+	if frequency <= 0 || !e.ByClock() && !e.CountsCycles() && !slices.Contains(otherCycles, e.Name) {
+		return 0
+	}
+	return 1e9 / float64(frequency)
+}
+
+// NamedFrequency is the frequency in the event's own name, in Hz: 1001 for DTrace's
+// profile-1001 and profile-1001hz. It is 0 for a name without one.
+func (e Event) NamedFrequency() int {
+	frequency, ok := strings.CutPrefix(e.Name, probePrefix)
+	hertz, err := strconv.Atoi(strings.TrimSuffix(frequency, "hz"))
+	if !ok || err != nil || hertz < 0 {
+		return 0
+	}
+	return hertz
+}
+
+// tracepoint tells whether the event is one of the kernel's tracepoints
+// ("sched:sched_switch"), which another user than root may not sample.
+func (e Event) tracepoint() bool { return strings.Contains(e.Name, ":") }
