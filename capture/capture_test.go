@@ -1,0 +1,120 @@
+package capture
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+func TestDescriptionRoundTrip(t *testing.T) {
+	want := &Description{
+		Schema: 1, Gasm: "v1.0.0", Command: []string{"java", "-jar", "a b.jar", "<>&\""},
+		Host:    Host{OS: "linux", Arch: "amd64", Kernel: "6.12.0", CPUs: 2},
+		Sampler: "perf", Events: []string{"cycles:P"}, Frequency: 1001, Notes: []string{"no window"},
+		Clocks: []Clock{{MonoNanos: 1, WallNanos: 1_700_000_000_000_000_001}},
+		JVMs: []JVM{
+			{PID: 7, Main: "bench.jar", Version: "17.0.15+6", LogFile: "asm-7.log", StartMonoNanos: 5},
+			{PID: 8, Main: "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", LogFile: "asm-8.log", StartMonoNanos: 6, Fork: 1},
+		},
+		Trials:   []Trial{{Name: "a.B.c (size=10)", Windows: []Window{{8, Span{10, 20}}}}},
+		ExitCode: 3,
+	}
+	dir := t.TempDir()
+	if err := want.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, DescriptionFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gasmtest.Golden(t, "capture.json", text)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
+	}
+	if got, err := ReadDescription(dir); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	if err := want.Write(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: got %v", err)
+	}
+}
+
+func TestReadDescriptionErrors(t *testing.T) {
+	check := func(text, want string) {
+		t.Helper()
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, DescriptionFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadDescription(dir)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%q: got %v, want the path and %q", text, err, want)
+		}
+	}
+	check(`{"schema":2,"gasm":"v9"}`, "has schema 2, this gasm reads schema 1: use the gasm that made it (v9)")
+	check(`{"schema":"1"}`, "not a capture's description")
+	check("{}", "not a capture's description")
+	check("[]", "not a capture's description")
+	check("", "not a capture's description")
+	check(`{"schema":1}{`, "not a capture's description")
+	check("Failed to write\n", "not a capture's description")
+	if _, err := ReadDescription(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: got %v, want fs.ErrNotExist", err)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a [b] *?") // nothing of it is a pattern
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{WrittenLogFile(123), LogFile(45), WrittenLogFile(6), "asm.log", "asm-pid7.log.tmp", "asm-pidx.log.x", "samples.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{filepath.Join(dir, "asm-45.log"), filepath.Join(dir, "asm-pid123.log"), filepath.Join(dir, "asm-pid6.log")}
+	if got := Logs(dir); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	pids := WritingJVMs(dir)
+	slices.Sort(pids)
+	if want := []int{6, 123}; !slices.Equal(pids, want) {
+		t.Errorf("writing: got %v, want %v", pids, want)
+	}
+	if logs, pids := Logs(filepath.Join(dir, "none")), WritingJVMs(filepath.Join(dir, "none")); len(logs)+len(pids) != 0 {
+		t.Errorf("no folder: got %q, %v", logs, pids)
+	}
+}
+
+func TestClock(t *testing.T) {
+	before := time.Now().UnixNano()
+	c := ReadClock()
+	after := time.Now().UnixNano()
+	if c.WallNanos < before || c.WallNanos > after {
+		t.Errorf("wall clock %d is not between %d and %d", c.WallNanos, before, after)
+	}
+	// The mapping gives what the other clock reads, but for a pause between
+	// the two readings: the best of some tries counts.
+	best := int64(1 << 62)
+	for range 20 {
+		wall := time.Now().UnixNano()
+		mono := MonoNanos()
+		best = min(best, max(mono-c.Mono(wall), c.Mono(wall)-mono))
+	}
+	if best > int64(time.Millisecond) {
+		t.Errorf("clocks differ by %v after the mapping", time.Duration(best))
+	}
+	if got := (Clock{MonoNanos: 1000, WallNanos: 5000}).Mono(4500); got != 500 {
+		t.Errorf("got %d, want 500", got)
+	}
+}

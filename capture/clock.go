@@ -1,0 +1,43 @@
+package capture
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Clock is one moment on two clocks. It translates wall clock times to the
+// samples' clock.
+type Clock struct {
+	MonoNanos int64 `json:"mono_nanos"` // CLOCK_MONOTONIC
+	WallNanos int64 `json:"wall_nanos"` // since 1970
+}
+
+// ReadClock reads both clocks at one moment: the wall clock between two readings of
+// the monotonic one. Of some tries it takes the one in which these two were closest.
+func ReadClock() Clock {
+	var best Clock
+	width := int64(1 << 62)
+	for range 5 {
+		before := MonoNanos()
+		wall := time.Now().UnixNano()
+		after := MonoNanos()
+		if after-before < width {
+			width = after - before
+			best = Clock{MonoNanos: before + width/2, WallNanos: wall}
+		}
+	}
+	return best
+}
+
+// Mono translates a wall clock time to the samples' clock.
+func (c Clock) Mono(wallNanos int64) int64 { return wallNanos - c.WallNanos + c.MonoNanos }
+
+// MonoNanos reads CLOCK_MONOTONIC, the clock of all samples.
+func MonoNanos() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return 0 // cannot happen: every Unix has this clock
+	}
+	return ts.Nano()
+}

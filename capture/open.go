@@ -1,0 +1,184 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A Capture is a recording that is open for reading: its description, with a Log in
+// each JVM whose log could be read. The caller closes it.
+type Capture struct {
+	Description
+	// Guessed tells that there is no capture.json: the JVMs are those of the logs,
+	// each JVM's start is the time of its first sample, and there are no trials.
+	Guessed bool
+	// Unread are the errors of logs that could not be read. There is at least one
+	// that could.
+	Unread []error
+	// Progress is called now and then while samples are read, with the number of
+	// bytes that were read since the last call; nil for nobody.
+	Progress func(bytes int)
+
+	logs    []*printassembly.Log
+	samples source
+	symbols *native.Table // nil when the capture has none
+}
+
+// Open opens the capture in a folder.
+func Open(dir string) (*Capture, error) {
+	logs := Logs(dir)
+	if len(logs) == 0 {
+		return nil, fmt.Errorf("%s is no capture: it has no %s", dir, logGlob)
+	}
+	c := &Capture{samples: sourceFile(filepath.Join(dir, SamplesFile))}
+	d, err := ReadDescription(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.Guessed = true
+	case err != nil:
+		return nil, err
+	default:
+		c.Description = *d
+	}
+	var note string
+	if c.symbols, note, err = readSymbols(dir); err != nil {
+		return nil, err
+	}
+	c.Notes.Add(note)
+	return c.open(logs)
+}
+
+// OpenFiles opens a sampler's text and HotSpot's logs that lie anywhere and that
+// nothing describes, as other tools save them.
+func OpenFiles(samples string, logs []string) (*Capture, error) {
+	c := &Capture{Guessed: true, samples: sourceFile(samples)}
+	return c.open(logs)
+}
+
+// OpenUnsaved opens a capture that could not be written completely, because the
+// disk is full: the logs are those in the folder, and all else is still in memory.
+// The samples are read from what open gives; table may be nil.
+func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
+	c := &Capture{Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
+	return c.open(Logs(dir))
+}
+
+// open opens the logs, and gives each to its JVM.
+func (c *Capture) open(logs []string) (_ *Capture, err error) {
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	for _, path := range logs {
+		log, err := printassembly.Open(path)
+		if err != nil {
+			c.Unread = append(c.Unread, err)
+			continue
+		}
+		c.logs = append(c.logs, log)
+	}
+	if len(c.logs) == 0 {
+		return nil, errors.Join(c.Unread...)
+	}
+	if err := c.samples.check(); err != nil {
+		return nil, err
+	}
+	if c.Guessed {
+		return c, c.guess()
+	}
+	c.JVMs = slices.Clone(c.JVMs) // the description stays as it was read
+	for i := range c.JVMs {
+		c.JVMs[i].Log = c.logOf(c.JVMs[i].LogFile)
+	}
+	return c, nil
+}
+
+// logOf finds a log by its file's name; nil when it is not there.
+func (c *Capture) logOf(file string) *printassembly.Log {
+	i := slices.IndexFunc(c.logs, func(l *printassembly.Log) bool { return filepath.Base(l.Name()) == file })
+	if i < 0 {
+		return nil
+	}
+	return c.logs[i]
+}
+
+// Close closes the logs.
+func (c *Capture) Close() {
+	for _, l := range c.logs {
+		l.Close() // it was only read
+	}
+}
+
+// guess describes the JVMs of the logs, and takes the time of each one's first
+// sample for its start, which is right but for the time between two samples.
+func (c *Capture) guess() error {
+	first, err := c.firstSamples()
+	if err != nil {
+		return fmt.Errorf("reading the samples: %w", err)
+	}
+	for _, log := range c.logs {
+		j := Describe(log)
+		at, ok := first[j.PID]
+		if !ok {
+			at = first[sampler.NoPID]
+		}
+		j.StartMonoNanos = at
+		c.JVMs = append(c.JVMs, j)
+	}
+	c.Notes.Add("no capture.json: each JVM's start is estimated from its first sample, and the whole run is reported")
+	return nil
+}
+
+// firstSamples gives the time of each process's first sample. The samples of
+// several processors, and so of a process, need not be in the order of time.
+func (c *Capture) firstSamples() (map[int]int64, error) {
+	in, err := c.samples.open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	first := map[int]int64{}
+	r := sampler.NewReader(in, c.samples.name)
+	for r.Scan() {
+		if s, ok := r.Record().(*sampler.Sample); ok {
+			if at, seen := first[s.PID]; !seen || s.MonoNanos < at {
+				first[s.PID] = s.MonoNanos
+			}
+		}
+	}
+	return first, r.Err()
+}
+
+// readSymbols reads the names of native functions that a folder keeps; nil when it
+// has none. The note says what of them could not be read.
+func readSymbols(dir string) (table *native.Table, note string, err error) {
+	path := filepath.Join(dir, SymbolsFile)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the native symbols: %w", err)
+	}
+	defer f.Close()
+	if table, err = native.ReadTable(f, path); err != nil {
+		return nil, "", fmt.Errorf("reading the native symbols: %w", err)
+	}
+	if n, first := table.BadLines(); n > 0 {
+		note = fmt.Sprintf("%d lines of the native symbols could not be read, the first: %v", n, first)
+		if n == 1 {
+			note = fmt.Sprintf("a line of the native symbols could not be read: %v", first)
+		}
+	}
+	return table, note, nil
+}

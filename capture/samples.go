@@ -1,0 +1,106 @@
+package capture
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A source is where the samples' text comes from. It can be opened several times.
+type source struct {
+	name string // for messages
+	open func() (io.ReadCloser, error)
+	file bool // name is the path of a file
+}
+
+func sourceFile(path string) source {
+	open := func() (io.ReadCloser, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("opening the samples: %w", err)
+		}
+		return f, nil
+	}
+	return source{name: path, open: open, file: true}
+}
+
+// check finds out early that a samples file can't be read, or holds nothing.
+func (s *source) check() error {
+	if !s.file {
+		return nil
+	}
+	info, err := os.Stat(s.name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("opening the samples: %w", err)
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder; the samples are a file", s.name)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is a pipe or a device; the samples are read more than once: save them as a file", s.name)
+	case info.Size() == 0:
+		return fmt.Errorf("%s is empty: the sampler wrote nothing into it", s.name)
+	}
+	return nil
+}
+
+// SamplesName is the path of the samples, for messages.
+func (c *Capture) SamplesName() string { return c.samples.name }
+
+// SamplesSize is the size of the samples' text in bytes; -1 when that is unknown.
+func (c *Capture) SamplesSize() int64 {
+	if info, err := os.Stat(c.samples.name); c.samples.file && err == nil {
+		return info.Size()
+	}
+	return -1
+}
+
+// A SampleReader reads the samples of a capture. Where the capture knows a native
+// function better than the sampler does, a sample's Module and Symbol are those of
+// symbols.txt.
+type SampleReader struct {
+	sampler.Reader
+	in      io.Closer
+	symbols *native.Table
+}
+
+// Samples begins to read the capture's samples. The caller closes the reader.
+func (c *Capture) Samples() (*SampleReader, error) {
+	in, err := c.samples.open()
+	if err != nil {
+		return nil, err
+	}
+	var text io.Reader = in
+	if c.Progress != nil {
+		text = &countingReader{in, c.Progress}
+	}
+	return &SampleReader{sampler.NewReader(text, c.samples.name), in, c.symbols}, nil
+}
+
+// Record gives what [sampler.Reader] gives, valid until the next Scan.
+func (r *SampleReader) Record() any {
+	rec := r.Reader.Record()
+	if s, ok := rec.(*sampler.Sample); ok && r.symbols != nil && !s.Kernel() {
+		if known, ok := r.symbols.Resolve(s.PID, s.PC); ok {
+			s.Module, s.Symbol = known.Module, known.Symbol
+		}
+	}
+	return rec
+}
+
+// Close ends the reading.
+func (r *SampleReader) Close() error { return r.in.Close() }
+
+// A countingReader tells how much is read through it.
+type countingReader struct {
+	io.Reader
+	count func(bytes int)
+}
+
+func (c *countingReader) Read(buf []byte) (int, error) {
+	n, err := c.Reader.Read(buf)
+	c.count(n)
+	return n, err
+}

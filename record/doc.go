@@ -1,0 +1,31 @@
+// Package record makes a capture: it runs a command, samples it, and writes down what
+// its JVMs say about their code.
+//
+// A [Recording] goes through these steps:
+//
+//  1. [New] takes [Options]. [NewFolder] has made the capture's folder.
+//  2. [Recording.Run] makes the command's process and holds it in front of its exec,
+//     attaches the sampler to it, and lets it go. So the sampler misses nothing, and
+//     the sampler is never the command's parent: its failure does not touch what is
+//     being profiled.
+//  3. While the command runs, its stdout passes through gasm, which notes when a line
+//     that begins or ends a measurement arrives. JVMs are found by the logs that they
+//     write into the folder. Of each one, the mapped files are noted again and again,
+//     and code that HotSpot does not print is copied out of its memory.
+//  4. [Recording.Finish] ends the copying, writes the samples as text, the names of
+//     native functions, and capture.json, and opens the capture.
+//
+// # The command is run unchanged
+//
+// stdin, stderr, the terminal, signals and the exit code are the command's own; of
+// stdout the command notices nothing. What a JVM must be told travels in
+// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads. So forks of
+// JMH, of Maven or of a shell script are captured too. Each JVM says so itself on
+// stderr ("Picked up JAVA_TOOL_OPTIONS: …").
+//
+// # When it is measured
+//
+// A trial has windows, which belong to a process. The first of these rules that
+// applies makes them (windows.go): a delay and a length; lines of the output that the
+// user named; JMH's progress lines (jmh.go); the whole run.
+package record

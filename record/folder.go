@@ -1,0 +1,84 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// A Folder is where a capture is written. Only its owner may read it, because a
+// capture has the program's command line and class names in it.
+type Folder struct {
+	Path string
+	// Temporary tells that the user named no folder, so that it is gasm's to remove.
+	Temporary bool
+}
+
+// NewFolder makes the folder of a capture, and finds out whether it can be written.
+// It must be new or empty, so that no capture is overwritten; the empty name makes a
+// temporary one.
+func NewFolder(name string) (*Folder, error) {
+	if name == "" {
+		return newTemporaryFolder()
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, fmt.Errorf("making the capture folder: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("making the capture folder: %w", err)
+	}
+	err = os.Mkdir(path, 0o700)
+	if errors.Is(err, os.ErrExist) {
+		entries, readErr := os.ReadDir(path)
+		switch {
+		case readErr != nil:
+			return nil, fmt.Errorf("-o %s: %w", name, readErr)
+		case len(entries) > 0:
+			return nil, fmt.Errorf("-o %s: the folder is not empty; name a new one, so that no capture is overwritten", name)
+		}
+		err = os.Chmod(path, 0o700)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making the capture folder: %w", err)
+	}
+	return &Folder{Path: path}, checkWritable(path)
+}
+
+func newTemporaryFolder() (*Folder, error) {
+	path, err := os.MkdirTemp("", "gasm-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for the capture: %w (set TMPDIR, or name one with -o)", err)
+	}
+	if err := checkWritable(path); err != nil {
+		os.RemoveAll(path)
+		return nil, fmt.Errorf("%w (set TMPDIR, or name a folder with -o)", err)
+	}
+	return &Folder{Path: path, Temporary: true}, nil
+}
+
+// checkWritable writes a block, so that a full disk is found before the command
+// runs.
+func checkWritable(dir string) error {
+	f, err := os.CreateTemp(dir, "try-")
+	if err != nil {
+		return fmt.Errorf("the capture folder can't be written: %w", err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, err := f.Write(make([]byte, 4096)); err != nil {
+		return fmt.Errorf("the capture folder can't be written: %w", err)
+	}
+	return nil
+}
+
+// Remove removes a temporary folder with all that is in it, and any other one when it
+// is empty.
+func (f *Folder) Remove() error {
+	if f.Temporary {
+		return os.RemoveAll(f.Path)
+	}
+	os.Remove(f.Path) // fails when it is not empty, as it should
+	return nil
+}

@@ -1,0 +1,76 @@
+package record
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+// holdArg as the first argument makes gasm's program a holder: it waits for a byte on
+// its file descriptor 3, and then becomes the command in the arguments after it.
+const holdArg = "__gasm-hold"
+
+const (
+	gateFD   = 3 // a byte opens the gate, the end without one means: give up
+	resultFD = 4 // closed by a successful exec; an errno in text otherwise
+)
+
+// A sampler follows the holder's first thread, so that thread must become the command.
+// Locking it in an init makes main run on it. The Go runtime's other threads end at the
+// exec.
+func init() {
+	if held() {
+		runtime.LockOSThread()
+	}
+}
+
+func held() bool { return len(os.Args) > 2 && os.Args[1] == holdArg }
+
+// Hold must be the first call of main in a program that records. In a process that a
+// [Recording] has made as a holder it becomes the command, and returns only when it
+// can't: then main must exit with the code. In any other process it is false.
+func Hold() (code int, isHolder bool) {
+	if !held() {
+		return 0, false
+	}
+	gate, result := os.NewFile(gateFD, "gate"), os.NewFile(resultFD, "result")
+	if n, _ := gate.Read(make([]byte, 1)); n == 0 {
+		return 1, true // gasm is gone
+	}
+	gate.Close()
+	syscall.CloseOnExec(resultFD)
+	err := syscall.Exec(os.Args[2], os.Args[3:], os.Environ())
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		result.WriteString(strconv.Itoa(int(errno)))
+	}
+	return 127, true
+}
+
+// A CommandError is the error of a command that could not be started at all.
+type CommandError struct {
+	Command string
+	Err     error
+}
+
+// errNoInterpreter is what ENOENT of exec means for a file that exists.
+var errNoInterpreter = errors.New("the interpreter of its #! line, or the loader that it was linked for, is not there")
+
+func (e *CommandError) Error() string {
+	switch {
+	case errors.Is(e.Err, exec.ErrNotFound):
+		return "command not found: " + e.Command + " (is it on your PATH?)"
+	case errors.Is(e.Err, os.ErrNotExist):
+		return "command not found: " + e.Command
+	case errors.Is(e.Err, syscall.ENOEXEC):
+		return "cannot run " + e.Command + ": it is neither a program nor a script with a #! line"
+	case errors.Is(e.Err, os.ErrPermission):
+		return "cannot run " + e.Command + ": permission denied (is it executable?)"
+	}
+	return "cannot run " + e.Command + ": " + e.Err.Error()
+}
+
+func (e *CommandError) Unwrap() error { return e.Err }

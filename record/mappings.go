@@ -1,0 +1,107 @@
+package record
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/inotify"
+	"github.com/gasm-profiler/gasm/internal/native"
+)
+
+// A mappingWatch notes which files the JVMs have mapped while they live, for the
+// names of native functions. JVMs are found by the logs that they write.
+type mappingWatch struct {
+	dir      string
+	resolver *native.Resolver
+	found    func(pid int) // is called once for each JVM
+	next     map[int]mappingRead
+	stopped  chan struct{}
+	done     chan struct{}
+}
+
+// A mappingRead is when a process's mappings are read again. A JVM loads libraries at
+// its start, and now and then later. A process that has ended has no pause.
+type mappingRead struct {
+	at    time.Time
+	pause time.Duration // before the reading after that one
+}
+
+// Reading /proc/PID/maps takes a JVM's locks for 0.1 ms, and the command's processors
+// for 1 ms. So each pause is twice as long as the one before.
+const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
+
+// watchMappings begins to watch the JVMs that write logs into a folder. It calls
+// found for each of them, from a goroutine of its own.
+func watchMappings(dir string, found func(pid int)) *mappingWatch {
+	w := &mappingWatch{dir: dir, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
+		stopped: make(chan struct{}), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+// run sleeps until there is something to do: a wake-up costs the command more than
+// what is done then.
+func (w *mappingWatch) run() {
+	defer close(w.done)
+	if runtime.GOOS != "linux" { // native.ReadMaps reads none elsewhere, and nothing is copied
+		<-w.stopped
+		return
+	}
+	files := inotify.NewFiles(w.dir)
+	defer files.Close()
+	timer := time.NewTimer(0)
+	for {
+		select {
+		case <-w.stopped:
+			return
+		case <-files.C:
+		case <-timer.C:
+		}
+		now := time.Now()
+		w.look(now)
+		if due, any := w.due(); any {
+			timer.Reset(due.Sub(now))
+		} else {
+			timer.Stop()
+		}
+	}
+}
+
+// due gives the time of the next reading.
+func (w *mappingWatch) due() (at time.Time, any bool) {
+	for _, r := range w.next {
+		if r.pause > 0 && (!any || r.at.Before(at)) {
+			at, any = r.at, true
+		}
+	}
+	return at, any
+}
+
+// look reads the mappings of the JVMs that are new, or whose pause is over.
+func (w *mappingWatch) look(now time.Time) {
+	for _, pid := range capture.WritingJVMs(w.dir) {
+		r, known := w.next[pid]
+		if known && (r.pause == 0 || now.Before(r.at)) {
+			continue
+		}
+		if !known {
+			w.found(pid)
+		}
+		mappings, err := native.ReadMaps(pid)
+		if len(mappings) == 0 && err != nil {
+			w.next[pid] = mappingRead{} // it has ended, or this is macOS
+			continue
+		}
+		w.resolver.Add(mappings...)
+		pause := min(longestPause, max(shortestPause, 2*r.pause))
+		w.next[pid] = mappingRead{now.Add(pause), pause}
+	}
+}
+
+// stop ends the watch. The resolver knows all mappings from then on.
+func (w *mappingWatch) stop() *native.Resolver {
+	close(w.stopped)
+	<-w.done
+	return w.resolver
+}

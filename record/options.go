@@ -1,0 +1,81 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// Options say what is recorded, and how. Their zero values are the defaults, but for
+// those that say so.
+type Options struct {
+	Gasm    string   // the version of gasm, for the capture's description
+	Command []string // what is run; not empty
+	Folder  *Folder  // of the capture; not nil
+
+	// Stdin and Stderr are the command's own. What the command prints to stdout goes
+	// to Stdout after gasm has looked at it.
+	Stdin, Stdout, Stderr *os.File
+
+	Sampler Sampler         // not empty
+	Events  []sampler.Event // that perf samples; none: cycles, or what there is in their place
+	// Frequency is how often each event is sampled, per second and CPU. With 0 it is
+	// as often as this machine affords, see sampler.ChooseRate.
+	Frequency int
+	Sudo      bool // run dtrace by sudo -n
+
+	// Delay and Length limit the measurement to a time after the command's start.
+	Delay, Length time.Duration
+	// WindowStart and WindowEnd limit it to what lies between lines of the command's
+	// stdout that match; nil does not.
+	WindowStart, WindowEnd *regexp.Regexp
+
+	Code    CodeSource // not empty
+	Methods []string   // patterns of the methods whose code is printed; none: all
+	SkipC1  bool       // no code of what C1 compiled
+
+	// Problem is called when something of the capture is lost, while the rest goes
+	// on; of several errors of a full disk with the first one alone. It may be called
+	// from any goroutine, and may be nil.
+	Problem func(error)
+	// Progress is called while perf script writes the samples' text at the end, with
+	// the number of bytes that were written since the last call; nil for nobody.
+	Progress func(bytes int)
+}
+
+// Sampler says which sampler is used.
+type Sampler string
+
+// The samplers. SamplerAuto is perf, or dtrace where perf can't be had.
+const (
+	SamplerAuto   Sampler = "auto"
+	SamplerPerf   Sampler = "perf"
+	SamplerDTrace Sampler = "dtrace"
+)
+
+// Check finds out what the options say that makes no sense. It runs nothing.
+func (o *Options) Check() error {
+	switch {
+	case o.Sampler != SamplerAuto && o.Sampler != SamplerPerf && o.Sampler != SamplerDTrace:
+		return fmt.Errorf("--sampler is %q; it can be auto, perf or dtrace", o.Sampler)
+	case o.Sampler == SamplerDTrace && len(o.Events) > 0:
+		return errors.New("--event names perf's events; dtrace samples by time alone")
+	case o.Sampler == SamplerPerf && o.Sudo:
+		return errors.New("--sudo is for dtrace; perf needs no root where kernel.perf_event_paranoid allows it")
+	case o.Delay < 0 || o.Length < 0:
+		return errors.New("--delay and --length can't be negative")
+	case (o.Delay > 0 || o.Length > 0) && (o.WindowStart != nil || o.WindowEnd != nil):
+		return errors.New("--delay/--length and --window-start/--window-end say two different windows; use one pair")
+	}
+	for _, m := range o.Methods {
+		if err := printassembly.CheckPattern(m); err != nil {
+			return fmt.Errorf("--method: %w", err)
+		}
+	}
+	return o.checkCode()
+}

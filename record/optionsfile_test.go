@@ -1,0 +1,160 @@
+package record
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// javas gives the java of each JDK of this machine.
+func javas(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, j := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
+		found = append(found, j.Java())
+	}
+	return found
+}
+
+// java runs a JVM with capture flags through Start.
+func java(t *testing.T, flags []string, command ...string) (out, stderr string) {
+	t.Helper()
+	o, e, code := start(t, heldOptions{CaptureFlags: flags}, command...).finish(t)
+	if code != 0 {
+		t.Errorf("%q with %q: code %d, %s%s", command, flags, code, o, e)
+	}
+	return string(o), string(e)
+}
+
+// TestFlagsArrive looks for flags with blanks and quotes in a real JVM.
+func TestFlagsArrive(t *testing.T) {
+	t.Setenv("JAVA_TOOL_OPTIONS", "-Dgasm.first=1")
+	values := []string{"plain", "with blank", "tab\tand 'single'", `"double"`, `both ' and "`, `'`, `back\slash $HOME *`}
+	for _, path := range javas(t) {
+		var flags []string
+		for _, v := range values {
+			flags = append(flags, "-Dgasm.value="+v)
+			_, text := java(t, flags[len(flags)-1:], path, "-XshowSettings:properties", "-version")
+			if want := "    gasm.value = " + v + "\n"; !strings.Contains(text, want) || !strings.Contains(text, "gasm.first = 1\n") {
+				t.Errorf("%s: no %q in\n%s", path, want, text)
+			}
+		}
+	}
+}
+
+// TestOptionsFile checks what JMH sees when it asks for compiler blackholes,
+// and that capture is off only then.
+func TestOptionsFile(t *testing.T) {
+	question := []string{"-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=blackhole,some/fake/Class.method", "-version"}
+	for _, path := range javas(t) {
+		dir := filepath.Join(t.TempDir(), "a 'folder' of logs")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		options, err := newOptionsFile(dir, printassembly.QuietFlags())
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := append(printassembly.CaptureFlags(filepath.Join(dir, capture.LogPattern), true, printassembly.Selection{}), options.Flag())
+		check := func(state string, blackholes bool, logs int) {
+			t.Helper()
+			out, _ := java(t, flags, append([]string{path}, question...)...)
+			if got := strings.Contains(out, "CompileCommand: blackhole"); got != blackholes {
+				t.Errorf("%s, %s: said CompileCommand: %v, want %v\n%s", path, state, got, blackholes, out)
+			}
+			nameLogs(dir)
+			if got := capture.Logs(dir); len(got) != logs {
+				t.Errorf("%s, %s: got logs %q, want %d", path, state, got, logs)
+			}
+		}
+		check("at first", false, 1)
+		options.Quiet(true)
+		check("quiet", true, 1)
+		options.Quiet(false)
+		check("not quiet", false, 2)
+		options.Remove()
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", "vm.options*")); len(left) > 0 {
+			t.Errorf("left %q", left)
+		}
+	}
+}
+
+// TestJMHLive lets a real JMH find compiler blackholes under capture, and
+// measures its fork.
+func TestJMHLive(t *testing.T) {
+	gasmtest.NeedTime(t)
+	jar, path := gasmtest.NeedBenchmarks(t), gasmtest.NeedJava(t)
+	dir := t.TempDir()
+	options, err := newOptionsFile(dir, printassembly.QuietFlags())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newOutputWatch(nil, nil)
+	w.OnJMHProbe(options.Quiet)
+	flags := append(printassembly.CaptureFlags(filepath.Join(dir, capture.LogPattern), true, printassembly.Selection{}), options.Flag())
+	began := capture.MonoNanos()
+	out, _, code := start(t, heldOptions{CaptureFlags: flags, Watch: w}, path, "-jar", jar,
+		"VectorSum", "-f", "1", "-wi", "0", "-i", "2", "-r", "100ms").finish(t)
+	if code != 0 || !strings.HasPrefix(w.JMHBlackholes(), "compiler (auto-detected") {
+		t.Errorf("got code %d, blackholes %q\n%s", code, w.JMHBlackholes(), out)
+	}
+	nameLogs(dir)
+	if logs := capture.Logs(dir); len(logs) != 2 { // none of the JVMs that were asked
+		t.Errorf("got logs %q, want the host's and the fork's", logs)
+	}
+	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, capture.MonoNanos())
+	if len(trials) != 1 || len(trials[0].Windows) != 2 {
+		t.Errorf("got %v, want two windows", trials)
+	}
+}
+
+// TestOptionsFileOfUser has another options file on the command line.
+func TestOptionsFileOfUser(t *testing.T) {
+	dir := t.TempDir()
+	options, err := newOptionsFile(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(dir, "own.options")
+	if err := os.WriteFile(own, []byte("-Dgasm.own=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range javas(t) {
+		_, text := java(t, []string{options.Flag()}, path, "-XX:VMOptionsFile="+own, "-XshowSettings:properties", "-version")
+		if !strings.Contains(text, "gasm.own = 1\n") {
+			t.Errorf("%s: the user's options file was not read:\n%s", path, text)
+		}
+	}
+}
+
+func TestOptionsFileErrors(t *testing.T) {
+	if _, err := newOptionsFile(filepath.Join(t.TempDir(), "none"), nil); err == nil {
+		t.Error("no folder: no error")
+	}
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	options, err := newOptionsFile(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.RemoveAll(dir)
+	options.Quiet(true)
+	options.Remove()
+}
+
+func TestStartsJava(t *testing.T) {
+	for command, want := range map[string]bool{
+		"java": true, "/usr/bin/java": true, "./java": true, "javac": false, "mvn": false, "sh": false,
+	} {
+		if got := startsJava([]string{command, "-version"}); got != want {
+			t.Errorf("%s: got %v, want %v", command, got, want)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// ErrNotRun is the error of a command that was stopped before it ran.
+var ErrNotRun = errors.New("stopped before the command ran")
+
+// ErrNoJVM is wrapped by the error of a command that started no JVM. Nothing that it
+// left is worth keeping.
+var ErrNoJVM = errors.New("no code, no report")
+
+// A Recording is one command that is recorded: [New], [Recording.Run],
+// [Recording.Finish], and [Recording.Wait], in this order. Only [Recording.Signal] may
+// be called from another goroutine at the same time.
+type Recording struct {
+	o        Options
+	output   *outputWatch
+	sampling sampling
+	mappings *mappingWatch
+	resolver *native.Resolver // knows all mappings once they are no longer watched
+	copies   codeCopies
+	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
+	logsCompilation bool
+	clocks          []capture.Clock
+	// The command's start and end.
+	startedMonoNanos, endedMonoNanos int64
+	exitCode                         int
+
+	mu       sync.Mutex
+	problems []error
+	command  *heldCommand // while it runs, for signals
+	ended    bool
+	ctrlC    bool
+	early    syscall.Signal // the first signal to stop before the command ran; 0 without
+}
+
+// New makes a recording that has not begun.
+func New(o Options) *Recording {
+	return &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
+}
+
+// path is that of a file in the capture.
+func (r *Recording) path(file string) string { return filepath.Join(r.o.Folder.Path, file) }
+
+// Run runs the command with the sampler beside it, until the command has ended. An
+// error means that the command did not run; then nothing of the recording is left.
+func (r *Recording) Run() error {
+	err := r.run()
+	if err != nil {
+		if r.sampling != nil {
+			_ = r.sampling.Stop() // it has sampled nothing that could be lost
+			r.sampling.wait()
+			r.sampling.discard()
+		}
+		r.o.Folder.Remove()
+	}
+	return err
+}
+
+func (r *Recording) run() error {
+	if name, cause := OverridingVariable(); name != "" {
+		return fmt.Errorf("%s: unset %s", cause, name)
+	}
+	flags, remove, err := r.captureFlags()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	command, err := hold(heldOptions{Command: r.o.Command, CaptureFlags: flags,
+		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output})
+	if err != nil {
+		return err
+	}
+	if r.sampling, err = r.startSampler(command.PID()); err != nil {
+		command.Abandon()
+		return err
+	}
+	r.clocks = append(r.clocks, capture.ReadClock())
+	if !r.begin(command) {
+		command.Abandon()
+		return ErrNotRun
+	}
+	if err := command.Release(); err != nil {
+		r.end()
+		return err
+	}
+	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
+	r.mappings = watchMappings(r.o.Folder.Path, r.copies.follow)
+	r.exitCode = command.Wait()
+	r.endedMonoNanos = capture.MonoNanos()
+	r.end()
+	if err := r.sampling.Stop(); err != nil {
+		r.problem(err)
+	}
+	r.clocks = append(r.clocks, capture.ReadClock())
+	r.resolver = r.mappings.stop()
+	return nil
+}
+
+// captureFlags gives the options that make the command's JVMs tell of their code, and
+// writes the files that these need. The caller calls remove when the command has
+// ended.
+func (r *Recording) captureFlags() (flags []string, remove func(), err error) {
+	r.copies = codeCopies{dir: r.o.Folder.Path, what: r.o.copied(), followers: map[int]*nmethod.Follower{}}
+	sel, removeDirectives, err := r.o.selection(r.copies.what)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.logsCompilation = !sel.All()
+	flags = printassembly.CaptureFlags(r.path(capture.LogPattern), !hasCaptureFlags(r.o.Command), sel)
+	if !startsJava(r.o.Command) {
+		return flags, removeDirectives, nil
+	}
+	options, err := newOptionsFile(r.o.Folder.Path, printassembly.QuietFlags())
+	if err != nil {
+		removeDirectives()
+		return nil, nil, err
+	}
+	r.output.OnJMHProbe(options.Quiet)
+	remove = func() {
+		options.Remove()
+		removeDirectives()
+	}
+	return append(flags, options.Flag()), remove, nil
+}
+
+// Wait waits until nothing is left of the sampler. DTrace takes seconds to end, so
+// this is for after the report.
+func (r *Recording) Wait() {
+	if r.sampling != nil {
+		r.sampling.wait()
+	}
+}
+
+// ExitCode is the command's: 128 + n when signal n killed it.
+func (r *Recording) ExitCode() int { return r.exitCode }
+
+// Problems are the errors that the capture is not complete because of.
+func (r *Recording) Problems() []error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.problems)
+}
+
+// problem notes what went wrong with the capture while the rest goes on. A full disk
+// is said once, whatever else could not be written to it.
+func (r *Recording) problem(err error) {
+	r.mu.Lock()
+	known := isDiskFull(err) && slices.ContainsFunc(r.problems, isDiskFull)
+	r.problems = append(r.problems, err)
+	r.mu.Unlock()
+	if !known && r.o.Problem != nil {
+		r.o.Problem(err)
+	}
+}
+
+// isDiskFull also knows the words of perf, whose errors are text.
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "No space left on device")
+}
+
+// Signal takes a signal that gasm got. While the command runs, it is handed to the
+// command, so that stopping gasm stops the command and still gives a report. Before,
+// a signal to stop means that the command is not to run. It returns false when the
+// command has ended: what the signal means then is up to the caller.
+func (r *Recording) Signal(sig syscall.Signal) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ctrlC = r.ctrlC || sig == syscall.SIGINT
+	switch {
+	case r.ended:
+		return false
+	case r.command != nil:
+		r.command.handOn(sig, r.o.Stdout)
+	case stops(sig) && r.early == 0:
+		r.early = sig
+	}
+	return true
+}
+
+// stops tells the signals that end a program which does not handle them.
+func stops(sig syscall.Signal) bool {
+	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP
+}
+
+// StoppedBy is the signal by which the command was stopped before it ran; 0 when it
+// was not.
+func (r *Recording) StoppedBy() syscall.Signal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.early
+}
+
+// Interrupted tells whether there was a Ctrl-C, while the command ran or later.
+func (r *Recording) Interrupted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ctrlC
+}
+
+// begin makes the command get the signals from now on. It is false when it is not to
+// run.
+func (r *Recording) begin(command *heldCommand) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.early != 0 {
+		return false
+	}
+	r.command = command
+	return true
+}
+
+// end notes that the command gets no more signals.
+func (r *Recording) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.command, r.ended = nil, true
+}

@@ -1,0 +1,103 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// JMHTrials gives the trials that JMH announced, with the JVMs that ran them and the
+// times of their measured iterations. There are none when the command was not JMH, or
+// measured nothing. It sets the Fork of those among jvms that are forks. An iteration
+// that was cut short ends at endMonoNanos.
+//
+// A fork that was measured and left no log is in no trial; [outputWatch.LostForks]
+// names it afterwards.
+func (w *outputWatch) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []capture.Trial {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	forks := w.jmh.forks
+	names := trialNames(forks)
+	var trials []capture.Trial
+	w.lostForks = nil
+	index := map[string]int{}
+	taken := map[*capture.JVM]bool{}
+	for i, f := range forks {
+		if len(f.iterations) == 0 {
+			continue
+		}
+		j := forkJVM(jvms, f)
+		if j == nil || taken[j] {
+			if !f.warmup {
+				w.lostForks = append(w.lostForks, fmt.Sprintf("fork %d of %s", f.number, names[i]))
+			}
+			continue
+		}
+		taken[j] = !f.host
+		if f.warmup {
+			continue
+		}
+		at, ok := index[names[i]]
+		if !ok {
+			at = len(trials)
+			index[names[i]] = at
+			trials = append(trials, capture.Trial{Name: names[i]})
+		}
+		addOperations(&trials[at], len(trials[at].Windows) == 0, f.operations)
+		j.Fork = f.number
+		for _, s := range f.iterations {
+			if s.ToMonoNanos == 0 {
+				s.ToMonoNanos = max(s.FromMonoNanos, endMonoNanos)
+			}
+			trials[at].Windows = append(trials[at].Windows, capture.Window{PID: j.PID, Span: s})
+		}
+	}
+	return trials
+}
+
+// LostForks names the measured forks that the last JMHTrials found no JVM for:
+// "fork 1 of org.sample.Bench.measure".
+func (w *outputWatch) LostForks() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lostForks
+}
+
+// forkJVM finds the JVM that ran a fork's iterations; nil when it left no log. JMH runs
+// one fork after the other, so it is the ForkedMain that started last before the first
+// iteration. Where JMH runs the benchmark in its own JVM (-f 0), it is the JVM that
+// started last before the first iteration and is no ForkedMain.
+func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
+	var found *capture.JVM
+	for i := range jvms {
+		j := &jvms[i]
+		forked := forkOfJMH(j)
+		if j.Main == "" || forked == f.host || j.StartMonoNanos > f.iterations[0].FromMonoNanos {
+			continue
+		}
+		if found == nil || found.StartMonoNanos < j.StartMonoNanos {
+			found = j
+		}
+	}
+	return found
+}
+
+// trialNames gives the name of each fork's trial. JMH's mode is part of it where one
+// benchmark runs in several modes.
+func trialNames(forks []jmhFork) []string {
+	modes := map[string][]string{}
+	for _, f := range forks {
+		if !slices.Contains(modes[f.trial], f.mode) {
+			modes[f.trial] = append(modes[f.trial], f.mode)
+		}
+	}
+	names := make([]string, len(forks))
+	for i, f := range forks {
+		names[i] = f.trial
+		if len(modes[f.trial]) > 1 {
+			names[i] += ", " + f.mode
+		}
+	}
+	return names
+}

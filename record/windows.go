@@ -1,0 +1,106 @@
+package record
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// trials says when and in which JVMs the command is measured. The first rule that
+// applies counts: Delay and Length, the lines that the user named, JMH's own lines,
+// the whole run. It numbers JMH's forks among jvms. The note says what of the rule did
+// not apply as the user may expect.
+func (r *Recording) trials(jvms []capture.JVM) (trials []capture.Trial, note string) {
+	var spans []capture.Span
+	switch {
+	case r.o.Delay > 0 || r.o.Length > 0:
+		spans, note = r.spanByTime()
+	case r.o.WindowStart != nil || r.o.WindowEnd != nil:
+		spans, note = r.spansByLines()
+	default:
+		trials, note = r.trialsOfJMH(jvms)
+		if len(trials) > 0 {
+			return trials, note
+		}
+		spans = []capture.Span{r.wholeRun()}
+	}
+	return []capture.Trial{wholeTrial(jvms, spans)}, note
+}
+
+func (r *Recording) wholeRun() capture.Span {
+	return capture.Span{FromMonoNanos: r.startedMonoNanos, ToMonoNanos: r.endedMonoNanos}
+}
+
+// spanByTime is the window of Delay and Length.
+func (r *Recording) spanByTime() (spans []capture.Span, note string) {
+	span := r.wholeRun()
+	span.FromMonoNanos += int64(r.o.Delay)
+	if r.o.Length > 0 {
+		span.ToMonoNanos = min(span.ToMonoNanos, span.FromMonoNanos+int64(r.o.Length))
+	}
+	if span.FromMonoNanos >= r.endedMonoNanos {
+		span = capture.Span{FromMonoNanos: r.endedMonoNanos, ToMonoNanos: r.endedMonoNanos}
+		note = "the command ended before --delay was over: the window is empty"
+	}
+	return []capture.Span{span}, note
+}
+
+// spansByLines are the windows between the lines that the user named.
+func (r *Recording) spansByLines() (spans []capture.Span, note string) {
+	const noEnd = "no line of output matched --window-end: the window goes on to the end of the run"
+	spans = r.output.Spans()
+	for i := range spans {
+		spans[i].FromMonoNanos = max(spans[i].FromMonoNanos, r.startedMonoNanos)
+		if spans[i].ToMonoNanos == 0 {
+			spans[i].ToMonoNanos = r.endedMonoNanos
+			if r.o.WindowEnd != nil {
+				note = noEnd
+			}
+		}
+	}
+	switch {
+	case len(spans) > 0:
+		return spans, note
+	case r.o.WindowStart == nil:
+		note = noEnd
+	default:
+		note = "no line of output matched --window-start: the whole run is measured"
+	}
+	return []capture.Span{r.wholeRun()}, note
+}
+
+// trialsOfJMH are the trials that JMH announced; none when the command was not JMH or
+// measured nothing.
+func (r *Recording) trialsOfJMH(jvms []capture.JVM) (trials []capture.Trial, note string) {
+	trials = r.output.JMHTrials(jvms, r.endedMonoNanos)
+	if lost := r.output.LostForks(); len(lost) > 0 {
+		note = strings.Join(lost, ", ") + ": not in the profile, for HotSpot's log of it is missing"
+	}
+	if len(trials) > 0 {
+		return trials, note
+	}
+	for i := range jvms {
+		if forkOfJMH(&jvms[i]) {
+			note = "JMH ran here, but no measured iterations were seen on its stdout (has it -o, or was it stopped?): " +
+				"the whole run is measured, JMH's host and warm-up too"
+		}
+	}
+	return nil, note
+}
+
+// wholeTrial measures all JVMs in the same spans.
+func wholeTrial(jvms []capture.JVM, spans []capture.Span) capture.Trial {
+	var t capture.Trial
+	for _, j := range jvms {
+		for _, s := range spans {
+			t.Windows = append(t.Windows, capture.Window{PID: j.PID, Span: s})
+		}
+	}
+	return t
+}
+
+// forkOfJMH tells whether a JVM runs benchmarks for a JMH host. Its command is
+// "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", the host's address.
+func forkOfJMH(j *capture.JVM) bool {
+	return strings.HasPrefix(j.Main, "org.openjdk.jmh.runner.ForkedMain")
+}
