@@ -2,31 +2,35 @@ package diff
 
 import "slices"
 
-// A match says that a line of A and one of B are the same instruction, at
-// least but for registers.
+// A match pairs a line of A with a line of B, by their indexes. The two are the same
+// instruction, except perhaps for registers and stack slots.
 type match struct{ a, b int }
 
-// maxCells limits the cost of an alignment: two pieces of code of 2000 lines.
+// maxCells limits the time and memory of one alignment, which are the product of two
+// numbers of lines. Two pieces of code with 2000 lines each can still be aligned.
 const maxCells = 4 << 20
 
+// How much a match adds to the score of an alignment.
 const (
-	sameText  = 3
-	sameShape = 2
+	scoreText  = 3 // the same text
+	scoreShape = 2 // the same text but for registers and stack slots
 )
 
-func score(a, b *Line) uint32 {
+// matchScore is what a match of two lines is worth; 0 for lines that don't match.
+func matchScore(a, b *Line) uint32 {
 	switch {
 	case a.Text == b.Text:
-		return sameText
+		return scoreText
 	case a.shape == b.shape:
-		return sameShape
+		return scoreShape
 	}
 	return 0
 }
 
-// align finds the longest common subsequence of two listings. Lines that are
-// the same but for registers may go together, but weigh less: no diff library
-// has two degrees of equality. False when the code is too long.
+// align finds the longest common subsequence of two pieces of code. Lines of the same
+// shape but with other registers match too, but are worth less than equal ones. Libraries
+// for diffs do not have these two degrees of equality. The result is false when the code
+// is too long.
 func align(a, b []Line) ([]match, bool) {
 	head := 0
 	for head < min(len(a), len(b)) && a[head].Text == b[head].Text {
@@ -36,15 +40,15 @@ func align(a, b []Line) ([]match, bool) {
 	for tail < min(len(a), len(b))-head && a[len(a)-1-tail].Text == b[len(b)-1-tail].Text {
 		tail++
 	}
-	midA, midB := a[head:len(a)-tail], b[head:len(b)-tail]
-	if (len(midA)+1)*(len(midB)+1) > maxCells {
+	middleA, middleB := a[head:len(a)-tail], b[head:len(b)-tail]
+	if (len(middleA)+1)*(len(middleB)+1) > maxCells {
 		return nil, false
 	}
 	var matches []match
 	for i := range head {
 		matches = append(matches, match{i, i})
 	}
-	for _, m := range alignMiddle(midA, midB) {
+	for _, m := range alignMiddle(middleA, middleB) {
 		matches = append(matches, match{m.a + head, m.b + head})
 	}
 	for i := range tail {
@@ -53,8 +57,9 @@ func align(a, b []Line) ([]match, bool) {
 	return matches, true
 }
 
-// alignMiddle fills the table of the best scores of all prefixes and walks it
-// back.
+// alignMiddle aligns what is between the equal heads and the equal tails. It fills a
+// table with the best score of each pair of prefixes, and then follows the best scores
+// from the end of the table to its start.
 func alignMiddle(a, b []Line) []match {
 	width := len(b) + 1
 	best := make([]uint32, (len(a)+1)*width)
@@ -62,7 +67,7 @@ func alignMiddle(a, b []Line) []match {
 	for i := range a {
 		for j := range b {
 			n := max(*at(i, j+1), *at(i+1, j))
-			if s := score(&a[i], &b[j]); s > 0 {
+			if s := matchScore(&a[i], &b[j]); s > 0 {
 				n = max(n, *at(i, j)+s)
 			}
 			*at(i+1, j+1) = n

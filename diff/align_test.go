@@ -28,13 +28,14 @@ func TestAlign(t *testing.T) {
 	check(loop, changed, "0-0 2-3 3-4 4-5")
 	renamed := code(0x3000, "mov 0x10(%rbx),%r10d", "add %r10d,%r11d", "inc %esi", "cmp %edi,%esi", "jl 0x3000")
 	check(loop, renamed, "0-0 1-1 2-2 3-3 4-4")
-	// The same text goes before the same shape.
+	// A match of the same text is preferred to one of the same shape.
 	check(code(0, "add %eax,%ebx"), code(0, "add %ecx,%edx", "add %eax,%ebx", "add %esi,%edi"), "0-1")
-	_, ok := align(many("inc %eax", 3000), many("dec %eax", 3000))
+	_, ok := align(repeated("inc %eax", 3000), repeated("dec %eax", 3000))
 	assert.False(t, ok, "too long")
 }
 
-func many(text string, n int) []Line {
+// repeated is the same instruction n times.
+func repeated(text string, n int) []Line {
 	lines := make([]Line, n)
 	for i := range lines {
 		lines[i] = Line{Addr: uint64(i), Text: text, shape: text}
@@ -42,16 +43,16 @@ func many(text string, n int) []Line {
 	return lines
 }
 
-// rowsOf writes a listing as one line per row.
-func rowsOf(a, b []Line) string {
+// listingText writes the operation, label and text of each line of a listing.
+func listingText(a, b []Line) string {
 	matches, _ := align(a, b)
 	var out []string
-	for _, r := range newListing(a, b, matches).lines() {
-		row := r.Op + " " + r.Text
-		if r.Label != "" {
-			row = r.Op + " " + r.Label + ": " + r.Text
+	for _, l := range newListing(a, b, matches).lines {
+		label := l.Label
+		if label != "" {
+			label += ": "
 		}
-		out = append(out, row)
+		out = append(out, l.Op+" "+label+l.Text)
 	}
 	return strings.Join(out, "\n")
 }
@@ -59,18 +60,18 @@ func rowsOf(a, b []Line) string {
 func TestListing(t *testing.T) {
 	a := code(0x1000, "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x1000", "1 ret")
 	b := code(0x2000, "1 mov 0x10(%rax),%r8d", "1 imul %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x2000", "1 ret")
-	assert.Equal(t, "= L1: mov 0x10(%rax),%r8d\n- add %r8d,%r9d\n+ imul %r8d,%r9d\n= inc %ecx\n= cmp %edx,%ecx\n= jl L1\n= ret", rowsOf(a, b))
-	// A jump to another place is no equal line.
+	assert.Equal(t, "= L1: mov 0x10(%rax),%r8d\n- add %r8d,%r9d\n+ imul %r8d,%r9d\n= inc %ecx\n= cmp %edx,%ecx\n= jl L1\n= ret", listingText(a, b))
+	// A jump to another instruction is no equal line.
 	b = code(0x2000, "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x2004", "1 ret")
-	assert.Contains(t, rowsOf(a, b), "- jl L1\n+ jl L2\n= ret")
-	// Cold code at the ends may only be listed on one side.
+	assert.Contains(t, listingText(a, b), "- jl L1\n+ jl L2\n= ret")
+	// Code without samples at the ends is left out: the other side may only not list it.
 	longer := code(0x0ff8, "push %rbp", "mov %rsp,%rbp", "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x1000", "1 ret", "hlt")
-	assert.NotContains(t, rowsOf(longer, a), "-")
-	// So does code that lies in a gap of the other side.
+	assert.NotContains(t, listingText(longer, a), "-")
+	// So is code without samples that is in a gap of the other side.
 	gap := append(code(0x3000, "1 mov 0x10(%rax),%r8d"), code(0x300c, "1 cmp %edx,%ecx", "1 jl 0x3000", "1 ret")...)
-	gap[1].gap = true
+	gap[1].afterGap = true
 	for i := range a {
 		a[i].Count = 0
 	}
-	assert.NotContains(t, rowsOf(a, gap), "-")
+	assert.NotContains(t, listingText(a, gap), "-")
 }

@@ -3,12 +3,16 @@ package diff
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/report"
 )
 
@@ -21,19 +25,22 @@ func writeText(t *testing.T, r *Result, o TextOptions) []byte {
 
 func TestText(t *testing.T) {
 	none, hsdis, jdk25 := captureSide(t, "jdk17-lean-none"), captureSide(t, "jdk17-full-hsdis"), captureSide(t, "jdk25-lean-none")
-	for _, c := range []struct {
+	cases := []struct {
 		name    string
 		a, b    *Side
 		options TextOptions
 	}{
 		{"self", none, none, TextOptions{Gasm: "v1", Top: 20}},
 		{"hsdis", none, hsdis, TextOptions{Gasm: "v1", Top: 20}},
-		{"jdk25", none, jdk25, TextOptions{Top: 20, ASCII: true}},
-		{"color-width80", none, jdk25, TextOptions{Top: 3, Color: true, Width: 80}},
-	} {
+		{"jdk25", none, jdk25, TextOptions{Top: 20, Look: layout.Look{ASCII: true}}},
+		{"color-width80", none, jdk25, TextOptions{Top: 3, Look: layout.Look{Color: true, Width: 80}}},
+	}
+	require.NotEmpty(t, cases)
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			text := writeText(t, Compare(c.a, c.b, options()), c.options)
-			golden(t, c.name+".golden", text)
+			require.NotEmpty(t, text)
+			gasmtest.Golden(t, c.name+".golden", text)
 			if c.options.ASCII {
 				for _, r := range string(text) {
 					require.Less(t, r, rune(0x80))
@@ -46,32 +53,54 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A capture and the JSON report of it are the same, whichever regions the
-// report has the code of.
+// A capture and its JSON report make the same side, with one fork or several, and
+// whichever regions the report has the code of.
 func TestReadJSON(t *testing.T) {
-	for _, trial := range []string{"", "bench"} {
-		testReadJSON(t, trial)
+	cases := []struct {
+		trial string
+		forks int
+		hot   float64
+	}{
+		{"", 1, 0.01}, {"", 1, 0.10},
+		{"bench", 1, 0.01}, {"bench", 1, 0.10},
+		{"", 2, 0.01}, {"", 2, 0.10},
+		{"bench", 3, 0.01}, {"bench", 3, 0.10},
+	}
+	require.NotEmpty(t, cases)
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("%q, %d forks, from %g", c.trial, c.forks, c.hot), func(t *testing.T) { testReadJSON(t, c.trial, c.forks, c.hot) })
 	}
 }
 
-func testReadJSON(t *testing.T, trial string) {
-	h, ps := profiles(t, "jdk17-lean-none", trial)
-	for _, hot := range []float64{0.01, 0.10} {
-		for i := range ps[0].Regions {
-			if r := &ps[0].Regions[i]; float64(r.Counts[0]) < hot*float64(ps[0].Accounts[0].Profiled) {
-				r.Lines = nil
-			}
+// testReadJSON writes and reads a report that has the code of regions from the share hot
+// on.
+func testReadJSON(t *testing.T, trial string, forks int, hot float64) {
+	ps := profiles(t, "jdk17-lean-none", trial, forks)
+	p := &ps.Trials[0]
+	require.NotEmpty(t, p.Regions)
+	for i := range p.Regions {
+		if p.Share(p.Regions[i].Counts) < hot {
+			p.Regions[i].Lines = nil
 		}
-		var text bytes.Buffer
-		require.NoError(t, report.WriteJSON(&text, h, ps, report.Options{}))
-		read, err := ReadJSON(&text, "report.json")
-		require.NoError(t, err)
-		own := FromProfiles("report.json", h, ps)
-		own.Notes, read.Notes = nil, nil
-		assert.Equal(t, own, read)
-		c := Compare(own, read, options()).Trials[0]
-		assert.True(t, c.unchanged())
-		assert.Equal(t, trial != "", c.Noise.Slices)
+	}
+	var text bytes.Buffer
+	require.NoError(t, report.WriteJSON(&text, ps, report.Options{Gasm: "v1"}))
+	read, err := ReadJSON(&text, "report.json")
+	require.NoError(t, err)
+	direct := FromReport("report.json", report.JSON(ps, "v1"))
+	direct.Notes, read.Notes = nil, nil
+	assert.Equal(t, direct, read)
+	repeats := trial != "" && forks > 1
+	c := Compare(direct, read, options()).Trials[0]
+	assert.True(t, c.unchanged())
+	assert.Equal(t, trial != "", c.Noise.Slices)
+	assert.Equal(t, repeats, c.Noise.Forks)
+	if repeats {
+		require.NotEmpty(t, read.Trials[0].Methods)
+		require.NotEmpty(t, read.Trials[0].Frames)
+		for _, item := range slices.Concat(read.Trials[0].Methods, read.Trials[0].Frames) {
+			assert.Len(t, item.Forks, forks, item.Name)
+		}
 	}
 }
 
@@ -94,9 +123,9 @@ func TestBadJSON(t *testing.T) {
 func TestWriteJSON(t *testing.T) {
 	a := trial(1000, region("A::sum", 1, code(0x1000, sumLoop...)), region("A::walk", 2, code(0x9000, walkLoop...)))
 	b := trial(1300, region("A::sum", 7, code(0x3000, mulLoop...)), region("A::walk", 9, code(0x8000, walkLoop...)))
-	r := Compare(side("before", a, Trial{Name: "x"}), side("after", b), options())
+	r := Compare(side("before", a, TrialSide{Name: "x"}), side("after", b), options())
 	var text bytes.Buffer
 	require.NoError(t, r.WriteJSON(&text, "v1"))
 	assert.True(t, json.Valid(text.Bytes()))
-	golden(t, "small.json", text.Bytes())
+	gasmtest.Golden(t, "small.json", text.Bytes())
 }

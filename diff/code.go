@@ -6,39 +6,39 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// regions writes the table of regions and the code of those that have a
-// listing.
+// regions writes the table of the regions that changed, and the code of those that have
+// a listing.
 func (t *textDiff) regions() {
 	rows := t.c.Regions
 	if len(rows) == 0 {
 		return
 	}
-	t.rule("Changed Regions")
-	shown := t.cut(len(rows))
+	t.Rule("Changed Regions")
+	n := t.rowsShown(len(rows))
 	var cells [][]string
 	var tails []string
-	for i := range rows[:shown] {
+	for i := range rows[:n] {
 		r := &rows[i]
 		cells = append(cells, append(shareCells(&r.Row), r.Source, r.Name, r.details(r.codeText())))
 		tails = append(tails, r.compileIDs())
 	}
-	t.render(cells, tails)
-	if shown < len(rows) {
-		t.line("%26s<...other %s...>", "", layout.Plural(len(rows)-shown, "changed region"))
-	}
-	t.line("")
+	t.writeRows(cells, tails)
+	t.others(len(rows)-n, "region")
+	t.Line("")
 	number := 0
-	for i := range rows[:shown] {
+	for i := range rows[:n] {
 		if len(rows[i].Listing) > 0 {
 			number++
-			t.listing(number, &rows[i])
+			t.code(number, &rows[i])
 		}
 	}
 }
 
+// compileIDs is ", compile id 137" or ", compile ids 137 and 145"; "" for stubs and the
+// interpreter, which have none.
 func (r *RegionRow) compileIDs() string {
 	switch {
 	case r.CompileIDA == 0 && r.CompileIDB == 0:
@@ -55,11 +55,11 @@ func (r *RegionRow) compileIDs() string {
 	return ", compile ids " + id(r.CompileIDA) + " and " + id(r.CompileIDB)
 }
 
-// codeText says how the code differs, where it is known.
+// codeText says whether the code differs; "" where that is unknown.
 func (r *RegionRow) codeText() string {
 	switch {
 	case r.Code > 0:
-		return codeText(r.Code)
+		return codeDifference(r.Code)
 	case r.CodeKnown:
 		return "same code"
 	}
@@ -67,22 +67,26 @@ func (r *RegionRow) codeText() string {
 }
 
 const (
-	// around is how many equal lines are shown around those that differ.
-	around = 3
-	// warm is the share from which on an equal line is shown anywhere.
-	warm = 0.01
-	// Frames stand in a column as far right as the longest instruction needs,
-	// within these limits.
+	// contextLines is how many lines are shown before and after a line that differs.
+	contextLines = 3
+	// warmShare is the share of the profile from which on a line is shown even if it
+	// is equal on both sides.
+	warmShare = 0.01
+	// maxDifferent limits how many lines of a listing are shown because they differ, or
+	// because they are the context of such a line. JSON has them all.
+	maxDifferent = 100
+	// Frames are written behind the instructions, in a column that has room for the
+	// longest instruction, within these limits.
 	minTextColumn = 28
 	maxTextColumn = 48
 )
 
-// listing writes the aligned code of one region.
-func (t *textDiff) listing(number int, r *RegionRow) {
-	t.rule(fmt.Sprintf("Changed Region %d", number))
-	t.line("%s, %s%s: %.0f%% of the lines are the same", r.Source, r.Name, r.compileIDs(), 100*r.Same)
-	t.line("")
-	t.line("%7s  %7s", "A", "B")
+// code writes the aligned code of one region.
+func (t *textDiff) code(number int, r *RegionRow) {
+	t.Rule(fmt.Sprintf("Changed Region %d", number))
+	t.Line("%s, %s%s: %.0f%% of the lines are the same", r.Source, r.Name, r.compileIDs(), 100*r.Same)
+	t.Line("")
+	t.Line("%7s  %7s", "A", "B")
 	column := minTextColumn
 	shown, left := t.shown(r)
 	for i, l := range r.Listing {
@@ -90,14 +94,14 @@ func (t *textDiff) listing(number int, r *RegionRow) {
 			column = max(column, n)
 		}
 	}
-	frame, skipped := "", false
+	frame, skipped := "", false // the frame of the previous line; whether lines were left out since
 	for i := range r.Listing {
 		if !shown[i] {
 			skipped = true
 			continue
 		}
 		if skipped {
-			t.line("%25s%s", "", t.glyph("…", "..."))
+			t.Line("%25s%s", "", t.Ellipsis())
 			frame, skipped = "", false
 		}
 		l := &r.Listing[i]
@@ -106,58 +110,53 @@ func (t *textDiff) listing(number int, r *RegionRow) {
 			text = layout.PadRight(text, column) + "  ; " + l.Frame
 		}
 		frame = l.Frame
-		t.listingLine(l, text)
+		t.codeLine(l, text)
 	}
 	if skipped {
-		t.line("%25s%s", "", t.glyph("…", "..."))
+		t.Line("%25s%s", "", t.Ellipsis())
 	}
 	if left > 0 {
-		t.line("%25s(%s not shown; --format json has all)", "", layout.Plural(left, "more different line"))
+		t.Line("%25s(%s not shown; --format json has all)", "", layout.Plural(left, "more different line"))
 	}
-	t.line("")
+	t.Line("")
 }
 
-func (t *textDiff) listingLine(l *ListingLine, text string) {
-	op, paint := " ", style("")
+// codeLine writes one line of a listing. text is the instruction, perhaps with its frame.
+func (t *textDiff) codeLine(l *ListingLine, text string) {
+	op, style := " ", layout.Plain
 	switch l.Op {
 	case "-":
-		op, paint = "-", red
+		op, style = "-", layout.Red
 	case "+":
-		op, paint = "+", magenta
+		op, style = "+", layout.Magenta
 	}
 	label := l.Label
 	if label != "" {
 		label += ":"
 	}
-	line := fmt.Sprintf("%7s  %7s  %s %4s  %s", t.linePercent(l.A, t.c.A), t.linePercent(l.B, t.c.B), op, label, text)
-	if paint != "" {
-		line = t.paint(paint, line)
-	}
-	t.line("%s", line)
+	line := fmt.Sprintf("%7s  %7s  %s %4s  %s", linePercent(l.A, t.c.A), linePercent(l.B, t.c.B), op, label, text)
+	t.Line("%s", t.Paint(style, line))
 }
 
-func (t *textDiff) linePercent(n int64, of *Trial) string {
+// linePercent is a line's share of one side's profile; "" without samples.
+func linePercent(n int64, side *TrialSide) string {
 	if n == 0 {
 		return ""
 	}
-	return percent(shareOf(n, of.Samples))
+	return percentText(shareOf(n, side.Samples))
 }
 
-// maxShown is how many lines of a listing are shown because they differ. JSON
-// has them all.
-const maxShown = 100
-
-// shown tells which lines of a listing are shown: those that differ, the
-// hottest of either side first, with what is around them, and what is warm. It
-// also gives the number of lines that differ and are left out.
+// shown tells which lines of a listing are shown: lines that differ, the hottest ones
+// first, lines before and after those, and warm lines. left is how many lines that differ
+// are not shown.
 func (t *textDiff) shown(r *RegionRow) (shown []bool, left int) {
 	lines := r.Listing
 	shown = make([]bool, len(lines))
-	// A line's heat is its part of the region's samples on its side, so that
-	// both sides have their say.
+	// A line's heat is its share of the region's samples on its own side. So a side
+	// with few samples has its lines shown too.
 	heat := func(i int) float64 { return max(shareOf(lines[i].A, r.SamplesA), shareOf(lines[i].B, r.SamplesB)) }
 	isWarm := func(l *ListingLine) bool {
-		return max(shareOf(l.A, t.c.A.Samples), shareOf(l.B, t.c.B.Samples)) >= warm
+		return max(shareOf(l.A, t.c.A.Samples), shareOf(l.B, t.c.B.Samples)) >= warmShare
 	}
 	var differ []int
 	for i := range lines {
@@ -168,15 +167,15 @@ func (t *textDiff) shown(r *RegionRow) (shown []bool, left int) {
 		}
 	}
 	slices.SortStableFunc(differ, func(i, j int) int { return cmp.Compare(heat(j), heat(i)) })
-	marked := map[string]int{} // by side: each has half of what is shown
+	used := map[string]int{} // lines shown, by the side of the line that they are shown for
 	for _, i := range differ {
-		if marked[lines[i].Op] >= maxShown/2 {
+		if used[lines[i].Op] >= maxDifferent/2 {
 			continue
 		}
-		for j := max(i-around, 0); j <= min(i+around, len(lines)-1); j++ {
+		for j := max(i-contextLines, 0); j <= min(i+contextLines, len(lines)-1); j++ {
 			if !shown[j] {
 				shown[j] = true
-				marked[lines[i].Op]++
+				used[lines[i].Op]++
 			}
 		}
 	}

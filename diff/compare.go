@@ -9,12 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Options say what is a change worth showing.
+// Options say which changes are shown.
 type Options struct {
 	// MinChange is the least change of a share that is shown, 0 to 1.
 	MinChange float64
-	// HotThreshold is the share from which on, on either side, a region whose
-	// code differs is listed instruction by instruction. The first one always is.
+	// HotThreshold is the share that a region whose code differs must have, on one of
+	// the sides, to be listed instruction by instruction. The first such region is
+	// always listed.
 	HotThreshold float64
 }
 
@@ -23,14 +24,14 @@ type Result struct {
 	A, B      *Side
 	Notes     []string // what the reader should know about the comparison
 	Trials    []Comparison
-	UnpairedA []string // trials that B does not have
+	UnpairedA []string // the names of trials that B does not have
 	UnpairedB []string
 }
 
-// A Comparison is of one trial. Its rows are those that changed, what changed
-// most first.
+// A Comparison is what differs in one trial. It has a row for everything that changed,
+// the largest change first.
 type Comparison struct {
-	A, B     *Trial
+	A, B     *TrialSide
 	Noise    Noise
 	Compared Compared
 	Methods  []Row
@@ -38,15 +39,15 @@ type Comparison struct {
 	Regions  []RegionRow
 }
 
-// Compared counts what was compared, on both sides together.
+// Compared is how many things were compared. What only one side has counts too.
 type Compared struct {
 	Methods int `json:"methods"`
 	Frames  int `json:"frames"`
 	Regions int `json:"regions"`
 }
 
-// A Row is a method, frame or region that changed. Shares are of the samples
-// in the profile, 0 to 1.
+// A Row is a method, frame or region that changed. Shares are of the samples in the
+// profile, 0 to 1.
 type Row struct {
 	Source   string  `json:"source,omitempty"`
 	Name     string  `json:"name"`
@@ -54,41 +55,43 @@ type Row struct {
 	SamplesB int64   `json:"samples_b"`
 	ShareA   float64 `json:"share_a"`
 	ShareB   float64 `json:"share_b"`
-	Change   float64 `json:"change"` // of the share, B - A
-	// NanosA and NanosB are the CPU time per operation, in ns, where both sides
-	// know their operations; else 0.
+	Change   float64 `json:"change"` // ShareB - ShareA
+	// NanosA and NanosB are the CPU time per operation of the benchmark, in ns. They
+	// are 0 when one side does not know its number of operations.
 	NanosA float64 `json:"nanos_per_op_a,omitempty"`
 	NanosB float64 `json:"nanos_per_op_b,omitempty"`
-	// Threshold is what the change must have to be none of chance.
+	// Threshold is the least change of the share that chance does not explain.
 	Threshold float64 `json:"threshold"`
-	// Code is the share of the samples, on the side that has more, on
-	// instructions that the other side has not; 0 where it is not above the
-	// noise or the code is unknown.
+	// Code is the share of the samples that are on instructions which the other side
+	// does not have, of the side with the larger share. It is 0 where that is within
+	// the noise, and where code is unknown.
 	Code float64 `json:"code"`
 }
 
-// codePart is the part of a row's samples that must be on different code to
-// make it a change when its share is the same: two compilations of a method
-// often differ in their coldest parts.
-const codePart = 0.05
+// leastCodePart is the part of a row's samples that must be on different code for the
+// row to be a change while its share is the same. Two compilations of one method often
+// differ in their coldest parts.
+const leastCodePart = 0.05
 
-// changed tells whether the row is above the noise.
+// changed tells whether the row's share or its code changed by more than noise.
 func (r *Row) changed() bool {
-	return math.Abs(r.Change) >= r.Threshold || r.Code > 0 && r.Code >= codePart*max(r.ShareA, r.ShareB)
+	return math.Abs(r.Change) >= r.Threshold || r.Code > 0 && r.Code >= leastCodePart*max(r.ShareA, r.ShareB)
 }
 
 func (r *Row) size() float64 { return max(math.Abs(r.Change), r.Code) }
 
+// compareRows orders rows by the size of their change, the largest first.
 func compareRows(a, b *Row) int {
 	return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)), strings.Compare(a.Name, b.Name))
 }
 
-// Compare compares two sides, trial by trial.
+// Compare compares two sides, trial by trial. Trials are paired by name; if each side
+// has a single trial, these two are a pair whatever their names.
 func Compare(a, b *Side, o Options) *Result {
 	r := &Result{A: a, B: b}
 	usedB := make([]bool, len(b.Trials))
 	for i := range a.Trials {
-		j := slices.IndexFunc(b.Trials, func(t Trial) bool { return t.Name == a.Trials[i].Name })
+		j := slices.IndexFunc(b.Trials, func(t TrialSide) bool { return t.Name == a.Trials[i].Name })
 		if len(a.Trials) == 1 && len(b.Trials) == 1 {
 			j = 0
 		}
@@ -112,19 +115,19 @@ func Compare(a, b *Side, o Options) *Result {
 	return r
 }
 
-// note says what makes two trials hard to compare, once.
-func (r *Result) note(a, b *Trial) {
+// note notes what makes two trials hard to compare. Each note is made once.
+func (r *Result) note(a, b *TrialSide) {
 	say := func(text string) {
 		if !slices.Contains(r.Notes, text) {
 			r.Notes = append(r.Notes, text)
 		}
 	}
-	if a.Event != b.Event && !(sampler.ByClock(a.Event) && sampler.ByClock(b.Event)) {
+	if a.Event != b.Event && !(sampler.ParseEvent(a.Event).ByClock() && sampler.ParseEvent(b.Event).ByClock()) {
 		say("A has samples of " + a.Event + ", B of " + b.Event + ": shares of one are not shares of the other")
 	}
 	if r.A.Selection != r.B.Selection {
 		say("HotSpot printed other code in A (" + cmp.Or(r.A.Selection, "all") + ") than in B (" + cmp.Or(r.B.Selection, "all") +
-			"), so what was inlined into what is not known alike: frames are not compared")
+			"): a side knows what was inlined only into the methods that HotSpot printed, so frames are not compared")
 	}
 	if !sameSyntax(a, b) {
 		say("the instructions of A and B are written in different ways (another processor, or --intel-syntax), so the code is not compared")
@@ -132,46 +135,49 @@ func (r *Result) note(a, b *Trial) {
 }
 
 // withoutFrames is a copy without frames.
-func (t *Trial) withoutFrames() *Trial {
+func (t *TrialSide) withoutFrames() *TrialSide {
 	without := *t
 	without.Frames = nil
 	return &without
 }
 
-// sameSyntax tells whether instructions can be compared as text.
-func sameSyntax(a, b *Trial) bool {
+// sameSyntax tells whether the instructions of both sides can be compared as text.
+func sameSyntax(a, b *TrialSide) bool {
 	x, y := a.syntax(), b.syntax()
 	return x == y || x == "" || y == ""
 }
 
-// syntax tells how the code is written: AT&T has a % at each register.
-func (t *Trial) syntax() string {
-	percent, lines := 0, 0
+// syntax guesses in which syntax the code is written; "" without code. AT&T syntax has a
+// % at each register: "add %eax,%ebx". Intel syntax and aarch64 have none, but normalised
+// lines can have one in any syntax: "<const>(%rip)". Hence a quarter of the lines.
+func (t *TrialSide) syntax() string {
+	withPercent, all := 0, 0
 	for i := range t.Regions {
 		for _, l := range t.Regions[i].Lines {
-			lines++
+			all++
 			if strings.Contains(l.Text, "%") {
-				percent++
+				withPercent++
 			}
 		}
 	}
 	switch {
-	case lines == 0:
+	case all == 0:
 		return ""
-	case 4*percent > lines:
+	case 4*withPercent > all:
 		return "AT&T"
 	}
 	return "other"
 }
 
-// A rowPair is a row before the noise is known.
-type rowPair struct {
+// An itemPair is a method or frame with its counts on both sides.
+type itemPair struct {
 	source, name   string
 	countA, countB int64
-	spread         float64
+	spreadError    float64
 }
 
-func compareTrials(a, b *Trial, o Options) Comparison {
+// compareTrials compares two trials that are a pair.
+func compareTrials(a, b *TrialSide, o Options) Comparison {
 	if a.Samples == 0 || b.Samples == 0 {
 		return Comparison{A: a, B: b, Methods: []Row{}, Frames: []Row{}, Regions: []RegionRow{}}
 	}
@@ -180,55 +186,57 @@ func compareTrials(a, b *Trial, o Options) Comparison {
 	regions := pairing.pairs(a, b)
 	c := Comparison{A: a, B: b, Compared: Compared{len(methods), len(frames), len(regions)}}
 
-	large := 0 // rows that can change by MinChange
+	canChange := 0 // rows whose share is at least MinChange on one side
 	count := func(countA, countB int64) {
 		if max(shareOf(countA, a.Samples), shareOf(countB, b.Samples)) >= o.MinChange {
-			large++
+			canChange++
 		}
 	}
-	for _, row := range slices.Concat(methods, frames) {
-		count(row.countA, row.countB)
+	for _, p := range slices.Concat(methods, frames) {
+		count(p.countA, p.countB)
 	}
 	for _, q := range regions {
-		count(total(q.a), total(q.b))
+		count(totalCount(q.a), totalCount(q.b))
 	}
-	c.Noise = newNoise(a, b, large, o.MinChange)
+	c.Noise = newNoise(a, b, canChange, o.MinChange)
 
-	code := map[itemKey]float64{} // of methods
 	c.Regions = c.regionRows(pairing, regions, methods, o)
+	codeOfMethods := map[itemKey]float64{}
 	for i := range c.Regions {
 		r := &c.Regions[i]
-		code[itemKey{r.Source, r.Name}] += r.Code
+		codeOfMethods[itemKey{r.Source, r.Name}] += r.Code
 	}
-	c.Methods = c.rows(methods, code)
+	c.Methods = c.rows(methods, codeOfMethods)
 	c.Frames = c.rows(frames, nil)
 	return c
 }
 
-// itemPairs pairs what has the same source and name.
-func itemPairs(a, b *Trial, as, bs []Item) []rowPair {
-	inA, inB := index(as), index(bs)
-	var pairs []rowPair
-	for i := range as {
-		item := &as[i]
-		p := rowPair{source: item.Source, name: item.Name, countA: item.Count}
+// itemPairs pairs the items that have the same source and name. An item that only one
+// side has makes a pair too.
+func itemPairs(a, b *TrialSide, itemsA, itemsB []Item) []itemPair {
+	inA, inB := byKey(itemsA), byKey(itemsB)
+	var pairs []itemPair
+	for i := range itemsA {
+		item := &itemsA[i]
+		p := itemPair{source: item.Source, name: item.Name, countA: item.Count}
 		other := inB[item.key()]
 		if other != nil {
 			p.countB = other.Count
 		}
-		p.spread = spread(a, b, item, other)
+		p.spreadError = spreadError(a, b, item, other)
 		pairs = append(pairs, p)
 	}
-	for i := range bs {
-		if item := &bs[i]; inA[item.key()] == nil {
-			pairs = append(pairs, rowPair{source: item.Source, name: item.Name, countB: item.Count, spread: spread(a, b, nil, item)})
+	for i := range itemsB {
+		if item := &itemsB[i]; inA[item.key()] == nil {
+			pairs = append(pairs, itemPair{source: item.Source, name: item.Name, countB: item.Count, spreadError: spreadError(a, b, nil, item)})
 		}
 	}
 	return pairs
 }
 
-// rows keeps the pairs that changed.
-func (c *Comparison) rows(pairs []rowPair, code map[itemKey]float64) []Row {
+// rows gives a row for each of the pairs that changed. code is each method's Row.Code,
+// the sum of its regions.
+func (c *Comparison) rows(pairs []itemPair, code map[itemKey]float64) []Row {
 	rows := []Row{}
 	for i := range pairs {
 		row := c.row(&pairs[i])
@@ -241,10 +249,11 @@ func (c *Comparison) rows(pairs []rowPair, code map[itemKey]float64) []Row {
 	return rows
 }
 
-func (c *Comparison) row(p *rowPair) Row {
+// row makes the row of a pair, without what is known of the code.
+func (c *Comparison) row(p *itemPair) Row {
 	r := Row{Source: p.source, Name: p.name, SamplesA: p.countA, SamplesB: p.countB,
 		ShareA: shareOf(p.countA, c.A.Samples), ShareB: shareOf(p.countB, c.B.Samples),
-		Threshold: c.Noise.threshold(p.countA, p.countB, p.spread)}
+		Threshold: c.Noise.threshold(p.countA, p.countB, p.spreadError)}
 	r.Change = r.ShareB - r.ShareA
 	if c.A.NanosPerOp > 0 && c.B.NanosPerOp > 0 {
 		r.NanosA, r.NanosB = r.ShareA*c.A.NanosPerOp, r.ShareB*c.B.NanosPerOp
@@ -252,9 +261,10 @@ func (c *Comparison) row(p *rowPair) Row {
 	return r
 }
 
-func shareOf(n, total int64) float64 {
-	if total == 0 {
+// shareOf is n as a share of all; 0 where all is.
+func shareOf(n, all int64) float64 {
+	if all == 0 {
 		return 0
 	}
-	return float64(n) / float64(total)
+	return float64(n) / float64(all)
 }

@@ -1,26 +1,33 @@
-// Package diff compares two profiles of a program: which methods, frames and
-// regions have another share of the samples than before by more than chance
-// would give them, and how their machine code differs.
+// Package diff compares two profiles of a program, A and B. It finds the methods,
+// frames and regions whose share of the samples changed by more than chance explains,
+// and shows how their machine code differs.
 //
-// # What is noise
+// # What counts as noise
 //
-// A profile is a sample. Two runs of the same program differ by chance, so a
-// change counts only above a threshold: [Noise] times the standard error of
-// the difference of two shares, and at least [Options.MinChange]. The standard
-// error is that of drawing samples at random, or what the forks of a benchmark
-// or the slices of its time show by themselves where that is more. The factor
-// grows with the number of rows that could change, so that all rows together
-// stay below a chance of one in a hundred. With one fork on each side, what
-// differs from one JVM to the next is not in it: heap layout, what C2 made of
-// its first impressions, the machine's other work.
+// A profile is a sample, so two runs of the same program differ by chance. A change of
+// a share is shown only when it reaches a threshold: at least [Options].MinChange, and
+// at least [Noise].Factor times the standard error of the difference of the two shares.
+//
+// The standard error is that of drawing the samples at random. Where the shares differ
+// more from fork to fork of a benchmark, or from slice to slice of its time, the
+// standard error that follows from those differences is used as well.
+//
+// The factor grows with the number of rows that are large enough to change. It is chosen
+// so that comparing two runs of the same program shows any row at all in one of a
+// hundred comparisons (a Bonferroni correction).
+//
+// With one fork on each side, the differences between one JVM and the next are not part
+// of the threshold. These come from the heap's layout, from what HotSpot knew of the
+// program when C2 compiled it, and from what else the machine did at the time.
 //
 // # How code is compared
 //
-// Methods go together by source and name, frames by name. The regions of a
-// method are paired by how much of their code is the same, with what differs
-// from run to run left out: addresses, constants near the program counter,
-// embedded objects and classes, padding. A pair's code counts as different
-// when samples lie on instructions that the other side has not; other
-// registers or stack slots alone do not make it different, though the listing
-// shows them.
+// Methods are paired by source and name, frames by name. The regions of a method are
+// paired by how much of their code is the same, after everything that differs from run
+// to run was replaced: addresses, constants addressed relative to the program counter,
+// embedded objects and classes, padding (normal.go).
+//
+// The code of a pair counts as different when there are samples on instructions that the
+// other side does not have. Other registers or other stack slots alone do not make code
+// different, although the listing shows them.
 package diff

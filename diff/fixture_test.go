@@ -2,56 +2,32 @@ package diff
 
 import (
 	"bytes"
-	"compress/gzip"
-	"flag"
-	"io"
-	"os"
-	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
-
-// golden compares got with testdata/name.
-func golden(t *testing.T, name string, got []byte) {
+// profiles makes the profile of a committed capture, with a number of forks. Each fork is
+// the capture's JVM with another process id; of several, the first has half of the
+// samples. If trial is not "", it is the profile of a benchmark with that name, in windows
+// of a second.
+func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, got, 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "%s (-update accepts)", file)
-}
-
-func readCapture(t *testing.T, name, file string) []byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join("../testdata/captures", name, file+".gz"))
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	text, err := io.ReadAll(z)
-	require.NoError(t, err)
-	return text
-}
-
-// profiles joins a committed capture, as one trial of the given name.
-func profiles(t *testing.T, name, trial string) (report.Header, []profile.Profile) {
-	t.Helper()
-	text := readCapture(t, name, "asm.log")
+	text := gasmtest.Capture(t, name, gasmtest.Log)
 	log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
 	require.NoError(t, err)
 	var samples []sampler.Sample
 	start := int64(0)
-	for r := sampler.NewReader(bytes.NewReader(readCapture(t, name, "samples.txt")), name); r.Scan(); {
+	for r := sampler.NewReader(bytes.NewReader(gasmtest.Capture(t, name, gasmtest.Samples)), name); r.Scan(); {
 		s, ok := r.Record().(*sampler.Sample)
 		require.True(t, ok)
 		if start == 0 && s.PID == log.PID {
@@ -59,46 +35,62 @@ func profiles(t *testing.T, name, trial string) (report.Header, []profile.Profil
 		}
 		samples = append(samples, *s)
 	}
-	one := profile.Trial{Name: trial, PIDs: []int{log.PID}}
-	if trial != "" {
-		one.Windows = []profile.Window{{PID: log.PID, FromMonoNanos: start, ToMonoNanos: start + 1e9}}
+	require.NotEmpty(t, samples)
+	benchmark := capture.Trial{Name: trial}
+	var jvms []capture.JVM
+	for i := range forks {
+		pid := log.PID + i
+		j := capture.JVM{PID: pid, Main: "Workload", Version: log.VMVersion, Log: log, StartMonoNanos: start}
+		jvms = append(jvms, j)
+		benchmark.Windows = append(benchmark.Windows, capture.Window{PID: pid, Span: capture.Span{FromMonoNanos: start, ToMonoNanos: start + 1e9}})
 	}
-	b := profile.NewBuilder([]profile.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}, []profile.Trial{one})
+	var trials []capture.Trial // none for the whole run
+	if trial != "" {
+		trials = append(trials, benchmark)
+	}
+	b := profile.NewBuilder(jvms, trials)
 	for i := range samples {
-		b.Add(&samples[i])
+		pid := samples[i].PID
+		for fork := range forks {
+			if s := samples[i]; pid == log.PID && (fork > 0 || forks == 1 || i%2 == 0) {
+				s.PID += fork
+				b.Add(&s)
+			}
+		}
 	}
 	o := profile.DefaultOptions()
-	o.HotThreshold, o.MergeMargin, o.Locations = 0.01, MergeMargin, true
-	ps := b.Build(o)
-	return report.Header{Sampler: "perf", Events: ps[0].Events, Frequency: 1001, Command: []string{"java", "-Dsec=2", "Workload"},
-		JVMs: []report.JVM{{PID: log.PID, Main: "Workload", Version: log.VMVersion}}}, ps
+	o.HotThreshold, o.MergeMargin = 0.01, MergeMargin
+	built := b.Build(o)
+	require.NotEmpty(t, built)
+	return &profile.Profiles{Trials: built, Capture: capture.Description{Sampler: "perf", Events: built[0].Events, Frequency: 1001,
+		Command: []string{"java", "-Dsec=2", "Workload"}, JVMs: jvms}}
 }
 
+// captureSide is the side of a committed capture, as the whole run of one JVM.
 func captureSide(t *testing.T, name string) *Side {
 	t.Helper()
-	h, ps := profiles(t, name, "")
-	return FromProfiles(name, h, ps)
+	return FromReport(name, report.JSON(profiles(t, name, "", 1), "v1"))
 }
 
 func options() Options { return Options{MinChange: 0.01, HotThreshold: 0.10} }
 
-// code makes normalised lines, four bytes each; a line that starts with a digit
-// has that many samples.
+// code makes normalised lines of four bytes each. A number in front of an instruction is
+// its number of samples: "100 inc %ecx".
 func code(lo uint64, lines ...string) []Line {
 	var raw []rawLine
 	for i, text := range lines {
 		r := rawLine{addr: lo + 4*uint64(i), text: text}
-		for r.text[0] >= '0' && r.text[0] <= '9' {
-			r.count = 10*r.count + int64(r.text[0]-'0')
-			r.text = r.text[1:]
+		if number, instruction, ok := strings.Cut(text, " "); ok {
+			if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+				r.count, r.text = n, instruction
+			}
 		}
-		r.text = string(bytes.TrimLeft([]byte(r.text), " "))
 		raw = append(raw, r)
 	}
 	return normalise(raw)
 }
 
-// region is code with all of its samples.
+// region makes a region of code, with the samples of its lines.
 func region(method string, id int, lines []Line) Region {
 	r := Region{Source: "c2, level 4", Method: method, CompileID: id, Lo: lines[0].Addr, Hi: lines[len(lines)-1].Addr + 4, Lines: lines}
 	for _, l := range lines {
@@ -107,9 +99,10 @@ func region(method string, id int, lines []Line) Region {
 	return r
 }
 
-// trial makes a trial of regions; its methods and frames are theirs.
-func trial(samples int64, regions ...Region) Trial {
-	t := Trial{Event: "cycles", Samples: samples, Seconds: 2, Regions: mergeRegions(regions)}
+// trial makes a trial with these regions, and with the methods and frames that they are
+// of.
+func trial(samples int64, regions ...Region) TrialSide {
+	t := TrialSide{Event: "cycles", Samples: samples, Seconds: 2, Regions: mergeRegions(regions)}
 	for _, r := range regions {
 		t.Methods = append(t.Methods, Item{Source: r.Source, Name: r.Method, Count: r.Count})
 		t.Frames = append(t.Frames, Item{Name: r.Method, Count: r.Count})
@@ -118,4 +111,4 @@ func trial(samples int64, regions ...Region) Trial {
 	return t
 }
 
-func side(name string, trials ...Trial) *Side { return &Side{Name: name, Trials: trials} }
+func side(name string, trials ...TrialSide) *Side { return &Side{Name: name, Trials: trials} }

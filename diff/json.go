@@ -5,20 +5,19 @@ import (
 	"io"
 )
 
-// The types below, with [Row], [RegionRow], [ListingLine] and [Noise], are
-// schema 1 of the JSON that diff writes. Fields may be added to it; to change
-// or drop one takes schema 2. Shares are 0 to 1.
+// The types below, with [Row], [RegionRow], [ListingLine], [Compared] and [Noise], are
+// schema 1 of the JSON that diff writes. Fields may be added to schema 1; to change or
+// to drop one takes schema 2. Shares are 0 to 1.
 
 type jsonDiff struct {
-	Schema int    `json:"schema"`
-	Gasm   string `json:"gasm"`
-	// Kind tells this from a report.
-	Kind   string      `json:"kind"` // "diff"
+	Schema int         `json:"schema"`
+	Gasm   string      `json:"gasm"`
+	Kind   string      `json:"kind"` // "diff"; reports have no such member
 	A      jsonSide    `json:"a"`
 	B      jsonSide    `json:"b"`
 	Notes  []string    `json:"notes"`
 	Trials []jsonTrial `json:"trials"`
-	// Trials that only one side has are not compared.
+	// The names of trials that only one side has. They are not compared.
 	UnpairedA []string `json:"unpaired_a"`
 	UnpairedB []string `json:"unpaired_b"`
 }
@@ -32,12 +31,11 @@ type jsonSide struct {
 }
 
 type jsonTrial struct {
-	A jsonTrialSide `json:"a"`
-	B jsonTrialSide `json:"b"`
-	// Noise says what counts as a change.
-	Noise    Noise    `json:"noise"`
-	Compared Compared `json:"compared"`
-	// What changed, most first; all else that was compared did not.
+	A        jsonTrialSide `json:"a"`
+	B        jsonTrialSide `json:"b"`
+	Noise    Noise         `json:"noise"`
+	Compared Compared      `json:"compared"`
+	// Everything that changed, the largest change first.
 	Methods []Row       `json:"methods"` // native functions too
 	Frames  []Row       `json:"frames"`  // samples by innermost Java method
 	Regions []RegionRow `json:"regions"`
@@ -48,15 +46,18 @@ type jsonTrialSide struct {
 	Event   string  `json:"event"`
 	Samples int64   `json:"samples"` // in the profile
 	Seconds float64 `json:"window_seconds"`
-	// NanosPerOp is the CPU time of one operation, where JMH's scores tell.
+	// NanosPerOp is the CPU time of one operation, in ns. It is left out where JMH's
+	// scores are not known.
 	NanosPerOp float64 `json:"nanos_per_op,omitempty"`
-	Forks      int     `json:"forks"` // JVMs that repeat the trial; 0 when there is one or it is unknown
+	// Forks is the number of JVMs that repeat the trial; 0 when there is a single one,
+	// and when it is unknown whether the JVMs repeat it.
+	Forks int `json:"forks"`
 }
 
-// WriteJSON writes all that r holds; gasm is the version of the program.
+// WriteJSON writes everything in r. gasm is the version of gasm that compared.
 func (r *Result) WriteJSON(w io.Writer, gasm string) error {
-	out := jsonDiff{Schema: 1, Gasm: gasm, Kind: "diff", A: newJSONSide(r.A), B: newJSONSide(r.B), Notes: list(r.Notes),
-		Trials: []jsonTrial{}, UnpairedA: list(r.UnpairedA), UnpairedB: list(r.UnpairedB)}
+	out := jsonDiff{Schema: 1, Gasm: gasm, Kind: "diff", A: newJSONSide(r.A), B: newJSONSide(r.B), Notes: notNil(r.Notes),
+		Trials: []jsonTrial{}, UnpairedA: notNil(r.UnpairedA), UnpairedB: notNil(r.UnpairedB)}
 	for i := range r.Trials {
 		c := &r.Trials[i]
 		out.Trials = append(out.Trials, jsonTrial{A: newJSONTrialSide(c.A), B: newJSONTrialSide(c.B), Noise: c.Noise,
@@ -69,12 +70,12 @@ func (r *Result) WriteJSON(w io.Writer, gasm string) error {
 }
 
 func newJSONSide(s *Side) jsonSide {
-	return jsonSide{s.Name, list(s.Command), list(s.JVMs), s.Sampler, list(s.Notes)}
+	return jsonSide{s.Name, notNil(s.Command), notNil(s.JVMs), s.Sampler, notNil(s.Notes)}
 }
 
-func newJSONTrialSide(t *Trial) jsonTrialSide {
+func newJSONTrialSide(t *TrialSide) jsonTrialSide {
 	return jsonTrialSide{t.Name, t.Event, t.Samples, t.Seconds, t.NanosPerOp, len(t.Forks)}
 }
 
-// list is s, and [] rather than null when it is empty.
-func list(s []string) []string { return append([]string{}, s...) }
+// notNil is s, but empty instead of nil, so that JSON has [] and not null.
+func notNil(s []string) []string { return append([]string{}, s...) }

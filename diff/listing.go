@@ -5,36 +5,42 @@ import (
 	"strings"
 )
 
-// A ListingLine is one line of an aligned listing.
+// A ListingLine is one line of a listing, which shows two pieces of code aligned.
 type ListingLine struct {
-	// Op is "=" for an instruction of both sides, "-" for one that only A has,
+	// Op is "=" for an instruction that both sides have, "-" for one that only A has,
 	// "+" for one that only B has.
 	Op    string `json:"op"`
 	A     int64  `json:"samples_a"`
 	B     int64  `json:"samples_b"`
-	Label string `json:"label,omitempty"` // when a jump leads here
+	Label string `json:"label,omitempty"` // "L3" where a jump leads to this line
 	Text  string `json:"text"`
 	Frame string `json:"frame,omitempty"` // the innermost Java method and its line
-	a, b  int    // index of the line on each side, -1 for none
-	own   bool   // of the region itself
+
+	lineA, lineB int  // indexes into the code of A and of B, -1 for none
+	inRegion     bool // it is part of the region, not of the code around that
 }
 
-// A listing puts two aligned pieces of code under each other.
+// A listing aligns two pieces of code.
 type listing struct {
-	a, b       []Line
-	bOfA, aOfB []int // the partner of each line, -1 for none
-	rows       []ListingLine
+	a, b []Line
+	// The match of each line of A in B and of each line of B in A, -1 for none.
+	matchOfA, matchOfB []int
+	lines              []ListingLine
 }
 
+// newListing makes a listing from two pieces of code and their matches.
 func newListing(a, b []Line, matches []match) *listing {
-	l := &listing{a: a, b: b, bOfA: filled(len(a)), aOfB: filled(len(b))}
+	l := &listing{a: a, b: b, matchOfA: noMatches(len(a)), matchOfB: noMatches(len(b))}
 	for _, m := range matches {
-		l.bOfA[m.a], l.aOfB[m.b] = m.b, m.a
+		l.matchOfA[m.a], l.matchOfB[m.b] = m.b, m.a
 	}
+	l.interleave()
+	l.trim()
+	l.label()
 	return l
 }
 
-func filled(n int) []int {
+func noMatches(n int) []int {
 	s := make([]int, n)
 	for i := range s {
 		s[i] = -1
@@ -42,18 +48,18 @@ func filled(n int) []int {
 	return s
 }
 
-// equal tells whether two partners are the same instruction, registers and
-// targets of jumps included.
+// equal tells whether two lines that match are the same instruction, with the same
+// registers, and, if they jump within the code, jump to lines that match.
 func (l *listing) equal(i, j int) bool {
 	if l.a[i].Text != l.b[j].Text {
 		return false
 	}
-	toA, toB := find(l.a, l.a[i].to), find(l.b, l.b[j].to)
-	return toA < 0 || toB < 0 || l.bOfA[toA] == toB || l.bOfA[toA] < 0 && l.aOfB[toB] < 0
+	toA, toB := indexOf(l.a, l.a[i].jumpsTo), indexOf(l.b, l.b[j].jumpsTo)
+	return toA < 0 || toB < 0 || l.matchOfA[toA] == toB || l.matchOfA[toA] < 0 && l.matchOfB[toB] < 0
 }
 
-// find gives the line at an address, -1 when it is not listed.
-func find(lines []Line, addr uint64) int {
+// indexOf gives the index of the line at an address, -1 when no line is there.
+func indexOf(lines []Line, addr uint64) int {
 	for i := range lines {
 		if addr != 0 && lines[i].Addr == addr {
 			return i
@@ -62,12 +68,12 @@ func find(lines []Line, addr uint64) int {
 	return -1
 }
 
-// same is the part of the lines that is the same. Code at the ends and in gaps
-// that one side lists and the other does not is not counted.
+// same is the share of the lines, of both sides together, that are equal. Code that only
+// one side lists, at the ends and in gaps of the other side, does not count.
 func (l *listing) same() float64 {
 	var equal, all int
-	for _, r := range l.lines() {
-		switch r.Op {
+	for i := range l.lines {
+		switch l.lines[i].Op {
 		case "=":
 			equal, all = equal+2, all+2
 		default:
@@ -77,46 +83,38 @@ func (l *listing) same() float64 {
 	return float64(equal) / float64(max(all, 1))
 }
 
-// lines gives the rows, with labels.
-func (l *listing) lines() []ListingLine {
-	if l.rows == nil {
-		l.align()
-		l.cut()
-		l.label()
-	}
-	return l.rows
-}
-
-// align puts the lines in order: of each stretch that differs first A's, then
-// B's.
-func (l *listing) align() {
+// interleave puts the lines of both sides in order. Where they differ, A's lines come
+// first and then B's.
+func (l *listing) interleave() {
 	i, j := 0, 0
-	var onlyA, onlyB []ListingLine
-	matched := false // a pair came before, or comes behind
+	var onlyA, onlyB []ListingLine // since the last equal line
+	matched := false               // there was a match before, or one follows
 	flush := func(last bool) {
+		// Before the first match, after the last one, and at a gap, one side may
+		// only list less code than the other.
 		if !matched || last || l.atGap(i, j) {
-			onlyA, onlyB = sampled(onlyA), sampled(onlyB)
+			onlyA, onlyB = sampledPart(onlyA), sampledPart(onlyB)
 		}
-		l.rows = append(append(l.rows, onlyA...), onlyB...)
+		l.lines = append(append(l.lines, onlyA...), onlyB...)
 		onlyA, onlyB = nil, nil
 	}
 	for i < len(l.a) || j < len(l.b) {
 		switch {
-		case i < len(l.a) && l.bOfA[i] < 0:
-			onlyA = append(onlyA, rowOf("-", &l.a[i], i, -1))
+		case i < len(l.a) && l.matchOfA[i] < 0:
+			onlyA = append(onlyA, newListingLine("-", &l.a[i], i, -1))
 			i++
-		case j < len(l.b) && l.aOfB[j] < 0:
-			onlyB = append(onlyB, rowOf("+", &l.b[j], -1, j))
+		case j < len(l.b) && l.matchOfB[j] < 0:
+			onlyB = append(onlyB, newListingLine("+", &l.b[j], -1, j))
 			j++
 		case l.equal(i, j):
 			flush(false)
-			row := rowOf("=", &l.b[j], i, j)
-			row.A, row.own, matched = l.a[i].Count, l.a[i].own || l.b[j].own, true
-			l.rows = append(l.rows, row)
+			both := newListingLine("=", &l.b[j], i, j)
+			both.A, both.inRegion, matched = l.a[i].Count, l.a[i].inRegion || l.b[j].inRegion, true
+			l.lines = append(l.lines, both)
 			i, j = i+1, j+1
 		default:
-			onlyA = append(onlyA, rowOf("-", &l.a[i], i, -1))
-			onlyB = append(onlyB, rowOf("+", &l.b[j], -1, j))
+			onlyA = append(onlyA, newListingLine("-", &l.a[i], i, -1))
+			onlyB = append(onlyB, newListingLine("+", &l.b[j], -1, j))
 			matched = true
 			i, j = i+1, j+1
 		}
@@ -124,83 +122,84 @@ func (l *listing) align() {
 	flush(true)
 }
 
-// margin is how many lines are kept around the region.
-const margin = 5
+// regionMargin is how many lines are kept before and after the region.
+const regionMargin = 5
 
-// cut leaves out other regions of the method.
-func (l *listing) cut() {
-	first, last := len(l.rows), 0
-	for i := range l.rows {
-		if l.rows[i].own {
-			first, last = min(first, i), i+1
+// trim leaves out the method's other regions.
+func (l *listing) trim() {
+	first, end := len(l.lines), 0
+	for i := range l.lines {
+		if l.lines[i].inRegion {
+			first, end = min(first, i), i+1
 		}
 	}
-	if first < last {
-		l.rows = l.rows[max(first-margin, 0):min(last+margin, len(l.rows))]
+	if first < end {
+		l.lines = l.lines[max(first-regionMargin, 0):min(end+regionMargin, len(l.lines))]
 	}
 }
 
-// atGap tells whether one side does not list the code before a line.
+// atGap tells whether one side does not list the code before line i of A or j of B.
 func (l *listing) atGap(i, j int) bool {
-	return i < len(l.a) && l.a[i].gap || j < len(l.b) && l.b[j].gap
+	return i < len(l.a) && l.a[i].afterGap || j < len(l.b) && l.b[j].afterGap
 }
 
-// sampled cuts the lines in front of the first and behind the last sample: at
-// the ends of a listing the other side may only show less.
-func sampled(rows []ListingLine) []ListingLine {
-	first, last := len(rows), 0
-	for i, r := range rows {
-		if r.A+r.B > 0 {
-			first, last = min(first, i), i+1
+// sampledPart is the lines from the first to the last one that has samples.
+func sampledPart(lines []ListingLine) []ListingLine {
+	first, end := len(lines), 0
+	for i := range lines {
+		if lines[i].A+lines[i].B > 0 {
+			first, end = min(first, i), i+1
 		}
 	}
-	if first >= last {
+	if first >= end {
 		return nil
 	}
-	return rows[first:last]
+	return lines[first:end]
 }
 
-func rowOf(op string, line *Line, a, b int) ListingLine {
-	row := ListingLine{Op: op, Text: line.Text, Frame: line.Frame, a: a, b: b, own: line.own}
+// newListingLine makes the line of an instruction, with its count on one side.
+func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
+	l := ListingLine{Op: op, Text: line.Text, Frame: line.Frame, lineA: lineA, lineB: lineB, inRegion: line.inRegion}
 	if op == "-" {
-		row.A = line.Count
+		l.A = line.Count
 	} else {
-		row.B = line.Count
+		l.B = line.Count
 	}
-	return row
+	return l
 }
 
-// label numbers the rows that jumps of the listing lead to.
+// label numbers the lines that jumps of the listing lead to, and names these labels in
+// the jumps: "jl <up>" becomes "jl L1".
 func (l *listing) label() {
-	rowA, rowB := map[int]int{}, map[int]int{}
-	for n, r := range l.rows {
-		rowA[r.a], rowB[r.b] = n, n
+	ofA, ofB := map[int]int{}, map[int]int{} // indexes into the listing, by those into the code
+	for n := range l.lines {
+		ofA[l.lines[n].lineA], ofB[l.lines[n].lineB] = n, n
 	}
-	target := func(r *ListingLine) (int, bool) {
-		lines, rows, i := l.b, rowB, r.b
+	target := func(line *ListingLine) (int, bool) {
+		code, listed, i := l.b, ofB, line.lineB
 		if i < 0 {
-			lines, rows, i = l.a, rowA, r.a
+			code, listed, i = l.a, ofA, line.lineA
 		}
-		at := find(lines, lines[i].to)
-		n, ok := rows[at]
+		at := indexOf(code, code[i].jumpsTo)
+		n, ok := listed[at]
 		return n, ok && at >= 0
 	}
-	for i := range l.rows {
-		if to, ok := target(&l.rows[i]); ok {
-			l.rows[to].Label = "L"
+	for i := range l.lines {
+		if to, ok := target(&l.lines[i]); ok {
+			l.lines[to].Label = "L" // the number follows below, in the order of lines
 		}
 	}
 	number := 0
-	for i := range l.rows {
-		if r := &l.rows[i]; r.Label != "" {
+	for i := range l.lines {
+		if line := &l.lines[i]; line.Label != "" {
 			number++
-			r.Label = fmt.Sprintf("L%d", number)
+			line.Label = fmt.Sprintf("L%d", number)
 		}
 	}
-	for i := range l.rows {
-		r := &l.rows[i]
-		if to, ok := target(r); ok {
-			r.Text = strings.TrimSuffix(strings.TrimSuffix(r.Text, "<up>"), "<down>") + l.rows[to].Label
+	for i := range l.lines {
+		line := &l.lines[i]
+		if to, ok := target(line); ok {
+			line.Text = strings.TrimSuffix(strings.TrimSuffix(line.Text, "<up>"), "<down>") + l.lines[to].Label
 		}
 	}
 }

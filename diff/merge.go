@@ -5,21 +5,26 @@ import (
 	"slices"
 )
 
-// MergeMargin is the largest distance in bytes between two regions of one
-// compilation that are compared as one. An unrolled loop is easily longer than
-// the 32 bytes that part regions in reports, and in which of its instructions
-// samples fall differs from run to run.
+// MergeMargin is the largest distance in bytes between two regions of one compilation
+// that are compared as one region. It is larger than the 32 bytes at which reports part
+// regions: the body of an unrolled loop is easily longer than that, and on which of its
+// instructions samples fall differs from run to run.
 const MergeMargin = 256
 
-// sameBlob tells whether two regions are of one compilation in one JVM. In
-// another JVM the code cache is elsewhere.
+// maxCodeSize is more than the size in bytes of almost any method's code. Two addresses
+// that are further apart are not in the same code.
+const maxCodeSize = 1 << 16
+
+// sameBlob tells whether two regions are parts of one compilation in one JVM. Compile
+// ids are not enough, because another JVM counts them anew. But its code cache is
+// elsewhere.
 func sameBlob(a, b *Region) bool {
 	return a.Source == b.Source && a.Method == b.Method && a.OSR == b.OSR && a.CompileID == b.CompileID &&
-		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < near
+		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < maxCodeSize
 }
 
-// mergeRegions merges regions that lie close to each other; the result is
-// ordered by heat.
+// mergeRegions merges regions of one compilation that are close to each other. The
+// result is ordered by samples, the hottest region first.
 func mergeRegions(regions []Region) []Region {
 	byAddress := slices.Clone(regions)
 	slices.SortStableFunc(byAddress, func(a, b Region) int { return cmp.Compare(a.Lo, b.Lo) })
@@ -44,8 +49,8 @@ func mergeRegions(regions []Region) []Region {
 	return merged
 }
 
-// appendLines appends code that lies behind lines; the margins of both may
-// overlap.
+// appendLines appends the lines of a region at higher addresses. The print margins of
+// both regions may overlap; then each line is taken once.
 func appendLines(lines, more []Line) []Line {
 	gap := len(lines) > 0
 	for _, l := range more {
@@ -53,7 +58,7 @@ func appendLines(lines, more []Line) []Line {
 			gap = false
 			continue
 		}
-		l.gap = l.gap || gap
+		l.afterGap = l.afterGap || gap
 		gap = false
 		lines = append(lines, l)
 	}

@@ -2,85 +2,91 @@ package diff
 
 import "math"
 
-// chance is the probability with which any row of a comparison of equals may
-// be taken for a change.
-const chance = 0.01
+// falseAlarms is the probability that the comparison of two runs of the same program
+// shows any row as changed.
+const falseAlarms = 0.01
 
-// Noise says what counts as a change.
+// Noise says how large a change must be to be shown.
 type Noise struct {
-	// Factor is the number of standard errors that a change must have.
+	// Factor is how many standard errors of random sampling a change must have.
 	Factor float64 `json:"factor"`
-	// SpreadFactor is the same for standard errors that forks and slices show:
-	// larger, since these are few.
+	// SpreadFactor is how many standard errors that were estimated from forks or slices
+	// a change must have. It is larger than Factor because there are few forks and
+	// slices.
 	SpreadFactor float64 `json:"spread_factor"`
-	// Rows is the number of rows that are large enough to change; the factor is
-	// for all of them together.
+	// Rows is the number of rows whose share is at least MinChange on one side, so that
+	// they can change. Factor is for all of them together.
 	Rows int `json:"rows"`
-	// MinChange is the least change of a share that is shown, whatever the
-	// number of samples.
+	// MinChange is the least change of a share that is shown, whatever the number of
+	// samples.
 	MinChange float64 `json:"min_change"`
-	// At10 is the change that a share of 10 % must have, by sampling alone.
+	// At10 is the change that a share of 10 % must have, by random sampling alone. It
+	// is an example for the reader.
 	At10 float64 `json:"at_10_percent"`
-	// Forks tells that the thresholds have the spread over several forks in
-	// them, Slices that they have the spread over time.
+	// Forks tells that the thresholds take the spread over forks into account, Slices
+	// that they take the spread over time into account.
 	Forks  bool `json:"forks"`
 	Slices bool `json:"slices"`
 
-	samplesA, samplesB int64
+	samplesA, samplesB int64 // in the profiles
 }
 
-func newNoise(a, b *Trial, rows int, minChange float64) Noise {
+func newNoise(a, b *TrialSide, rows int, minChange float64) Noise {
 	n := Noise{Rows: rows, MinChange: minChange, Forks: len(a.Forks) > 1 && len(b.Forks) > 1,
 		Slices: len(a.Slices) > 1 && len(b.Slices) > 1, samplesA: a.Samples, samplesB: b.Samples}
-	// The quantile of the normal distribution for both tails and all rows.
-	n.Factor = math.Sqrt2 * math.Erfinv(1-chance/float64(max(rows, 1)))
-	n.SpreadFactor = studentFactor(n.Factor, degrees(a)+degrees(b))
+	// The quantile of the normal distribution at which both tails together have the
+	// probability falseAlarms/rows.
+	n.Factor = math.Sqrt2 * math.Erfinv(1-falseAlarms/float64(max(rows, 1)))
+	n.SpreadFactor = studentFactor(n.Factor, spreadDegrees(a)+spreadDegrees(b))
 	n.At10 = n.threshold(a.Samples/10, b.Samples/10, 0)
 	return n
 }
 
-// degrees are the degrees of freedom of the spread of a side.
-func degrees(t *Trial) int { return max(len(t.Slices), len(t.Forks), 1) - 1 }
+// spreadDegrees are the degrees of freedom of a side's spread over forks or slices.
+func spreadDegrees(t *TrialSide) int { return max(len(t.Slices), len(t.Forks), 1) - 1 }
 
-// studentFactor is the quantile of Student's distribution where that of the
-// normal distribution is z, by the first terms of its expansion; at most twice
-// z, for which two forks would otherwise hide everything.
+// studentFactor is the quantile of Student's t distribution that has the probability of
+// the quantile z of the normal distribution. It takes the first terms of the expansion
+// in 1/degrees (Abramowitz and Stegun, 26.7.5). It is at most 2z: the real quantile for
+// two forks would be so large that no change would ever be shown.
 func studentFactor(z float64, degrees int) float64 {
 	n := float64(max(degrees, 1))
 	z3, z5 := math.Pow(z, 3), math.Pow(z, 5)
 	return min(2*z, z+(z3+z)/(4*n)+(5*z5+16*z3+3*z)/(96*n*n))
 }
 
-// threshold is the change of the share that two counts must have: spread is a
-// standard error that is known otherwise, 0 when none is.
-func (n *Noise) threshold(countA, countB int64, spread float64) float64 {
-	return max(n.MinChange, n.Factor*n.sampling(countA, countB), n.SpreadFactor*spread)
+// threshold is the least change of a share that is shown for a row with these counts.
+// spreadError is the standard error of the change as forks or slices show it; 0 when
+// these are unknown.
+func (n *Noise) threshold(countA, countB int64, spreadError float64) float64 {
+	return max(n.MinChange, n.Factor*n.samplingError(countA, countB), n.SpreadFactor*spreadError)
 }
 
-// sampling is the standard error of the difference of two shares when both are
-// the same but for chance.
-func (n *Noise) sampling(countA, countB int64) float64 {
+// samplingError is the standard error that random sampling gives the difference of two
+// shares, if the true shares of both sides are equal.
+func (n *Noise) samplingError(countA, countB int64) float64 {
 	a, b := float64(n.samplesA), float64(n.samplesB)
 	p := float64(countA+countB) / (a + b)
 	return math.Sqrt(p * (1 - p) * (1/a + 1/b))
 }
 
-// spread is the standard error of the difference of two shares as forks and
-// slices show it, whichever is more.
-func spread(a, b *Trial, itemA, itemB *Item) float64 {
-	return math.Sqrt(a.variance(itemA) + b.variance(itemB))
+// spreadError is the standard error of the difference of two shares as forks or slices
+// show it, whichever of them show more. A nil item has no samples on its side.
+func spreadError(a, b *TrialSide, itemA, itemB *Item) float64 {
+	return math.Sqrt(a.shareVariance(itemA) + b.shareVariance(itemB))
 }
 
-// variance is that of an item's share, from fork to fork or over time.
-func (t *Trial) variance(item *Item) float64 {
+// shareVariance is the variance of an item's share, as forks or slices show it.
+func (t *TrialSide) shareVariance(item *Item) float64 {
 	if item == nil {
 		return 0
 	}
 	return max(varianceOver(t.Forks, item.Forks), varianceOver(t.Slices, item.Slices))
 }
 
-// varianceOver is the variance of the share of parts in wholes, from group to
-// group. It is 0 when there is one group, or nothing is known by group.
+// varianceOver is the variance of the share sum(parts)/sum(wholes), estimated from how
+// much parts[i]/wholes[i] differs from group to group (the variance of a ratio
+// estimator). It is 0 when there is one group, or when the parts are not known by group.
 func varianceOver(wholes, parts []int64) float64 {
 	if len(wholes) < 2 || len(parts) != len(wholes) {
 		return 0

@@ -10,43 +10,58 @@ import (
 type Line struct {
 	Addr  uint64
 	Count int64
-	Text  string // without what differs from run to run
+	Text  string // without what differs from run to run: "cmp $<metadata>,0x8(%rsi)"
 	Frame string // the innermost Java frame, "" without one
-	shape string // Text without the numbers of registers and stack slots
-	to    uint64 // where a jump goes within its code, 0 for all else
-	own   bool   // of the region that is listed, not of one beside it
-	gap   bool   // code between this line and the one before is not listed
+
+	shape    string // Text without the numbers of registers and stack slots: "cmp $<metadata>,0x8(%64)"
+	jumpsTo  uint64 // the address that a jump within the code leads to; 0 for all other instructions
+	inRegion bool   // it is part of the region that is listed, not of the code around that
+	afterGap bool   // the code between the previous line and this one is not listed
 }
 
 // A rawLine is an instruction as a report has it.
 type rawLine struct {
 	addr     uint64
 	text     string
-	target   string // name of the code that it calls or jumps to
+	target   string // the name of the code that it calls or jumps to
 	comments []string
 	count    int64
 	frame    string
 }
 
 var (
-	remark    = regexp.MustCompile(`\s+(#|//|;)\s.*$|\s+<[^>]*>$`)
-	padding   = regexp.MustCompile(`^(?:(?:data16|data32|addr32|[cd]s|rex\.?\w*) )*(?:nop[wl]?\b|xchg %ax,%ax|xchg ax,\s*ax)`)
-	branch    = regexp.MustCompile(`^((?:j[a-z]+|call\w*|loop\w*|b|bl|b\.\w+|cbn?z|tbn?z) (?:.*, ?)?)(0x[0-9a-f]+)$`)
+	// What disassemblers write behind the operands:
+	//	vmulsd 0x160de7ed(%rip),%xmm7,%xmm7        # 0x7fae1ea188f8
+	//	b.lt 0x00007f1000000f00  // b.tstop
+	//	call 0x7fae1ea188f8 <Workload::area>
+	remark = regexp.MustCompile(`\s+(#|//|;)\s.*$|\s+<[^>]*>$`)
+	// Instructions that do nothing, as HotSpot writes them for alignment:
+	//	data16 data16 nopw 0x0(%rax,%rax,1)
+	padding = regexp.MustCompile(`^(?:(?:data16|data32|addr32|[cd]s|rex\.?\w*) )*(?:nop[wl]?\b|xchg %ax,%ax|xchg ax,\s*ax)`)
+	// Calls and jumps to an address, of x86 and aarch64:
+	//	jl 0x00007f1000000ff0
+	//	tbz x10, #0, 0x00007f1000001010
+	branch = regexp.MustCompile(`^((?:j[a-z]+|call\w*|loop\w*|b|bl|b\.\w+|cbn?z|tbn?z) (?:.*, ?)?)(0x[0-9a-f]+)$`)
+	// Operands relative to the program counter, in AT&T and Intel syntax.
 	nearPC    = regexp.MustCompile(`-?0x[0-9a-f]+\(%rip\)|\[rip ?[-+] ?0x[0-9a-f]+\]`)
 	immediate = regexp.MustCompile(`\$-?0x[0-9a-f]+`)
 	longHex   = regexp.MustCompile(`-?\b0x[0-9a-f]{4,}\b`)
-	embedded  = regexp.MustCompile(`^\{(oop|metadata|external_word|internal_word|section_word)`)
-	// Addresses of a process have 9 to 12 digits, perhaps with zeros in front;
-	// other long numbers are the program's.
+	// HotSpot's comments on values that it embeds in code: {oop(a 'java/lang/Class')}.
+	embedded = regexp.MustCompile(`^\{(oop|metadata|external_word|internal_word|section_word)`)
+	// Addresses of a process have 9 to 12 digits, or zeros before these. Longer and
+	// shorter numbers are the program's own constants.
 	addressHex = regexp.MustCompile(`\b0x(?:0000)?[0-9a-f]{9,12}\b`)
-	// A 64-bit constant of aarch64 is put together from 16-bit pieces.
+	// aarch64 loads a 64-bit constant in pieces of 16 bits:
+	//	mov x8, #0x6390
+	//	movk x8, #0x7f10, lsl #16
 	movePart  = regexp.MustCompile(`^(?:movk|movz|mov|adrp) [xw]\d+, ?#?0x[0-9a-f]+`)
 	stackSlot = regexp.MustCompile(`-?0x[0-9a-f]+\(%rsp\)|\[rsp ?[-+] ?0x[0-9a-f]+\]|\[sp, ?#?[-\w]+\]`)
 	register  = regexp.MustCompile(`%?\b(?:[xyz]mm[0-9]+|k[0-7]|r[0-9]+[dwb]?|[re]?(?:[abcd]x|[sd]i|bp)|[abcd][lh]|[sd]il|bpl|[xwvqdsbhz][0-9]+)\b`)
 )
 
-// normalise takes out of code what differs from run to run. Jumps within the
-// code keep their direction and target; padding becomes one line.
+// normalise replaces what differs from run to run in a piece of code. Jumps within the
+// code keep their direction and their target. Several padding instructions in a row
+// become one line with the samples of all of them.
 func normalise(raw []rawLine) []Line {
 	var lines []Line
 	for i := range raw {
@@ -61,31 +76,30 @@ func normalise(raw []rawLine) []Line {
 	return lines
 }
 
-// normal normalises one instruction; beforePart tells that a movk follows.
-func (r *rawLine) normal(beforePart bool) Line {
+// normal normalises one instruction. beforeMovk tells that the next one is a movk, so
+// that a mov loads a part of a constant.
+func (r *rawLine) normal(beforeMovk bool) Line {
 	l := Line{Addr: r.addr, Count: r.count, Frame: r.frame}
 	text := strings.Join(strings.Fields(remark.ReplaceAllString(strings.ReplaceAll(r.text, "\t", " "), "")), " ")
 	switch m := branch.FindStringSubmatch(text); {
 	case padding.MatchString(text):
 		text = "nop"
 	case m != nil:
-		text = m[1] + r.place(m[2], &l)
-	case movePart.MatchString(text) && (beforePart || strings.HasPrefix(text, "movk") || strings.HasPrefix(text, "adrp")):
+		text = m[1] + r.destination(m[2], &l)
+	case movePart.MatchString(text) && (beforeMovk || strings.HasPrefix(text, "movk") || strings.HasPrefix(text, "adrp")):
 		head, _, _ := strings.Cut(text, ",")
 		text = head + ", <part>"
 	default:
-		text = r.constants(text)
+		text = r.withoutAddresses(text)
 	}
 	l.Text, l.shape = text, shapeOf(text)
 	return l
 }
 
-// near is how far a jump goes within code of a method, at most.
-const near = 1 << 16
-
-// place writes where a branch goes: the name of other code, or the direction
-// of a place in its own.
-func (r *rawLine) place(hex string, l *Line) string {
+// destination is what is written for the address that a branch leads to: the name of
+// other code, or the direction of an address in the same code. In the second case the
+// address goes into the line.
+func (r *rawLine) destination(hex string, l *Line) string {
 	if r.target != "" {
 		return "<" + r.target + ">"
 	}
@@ -93,19 +107,19 @@ func (r *rawLine) place(hex string, l *Line) string {
 	switch {
 	case err != nil || strings.HasPrefix(r.text, "call") || strings.HasPrefix(r.text, "bl "):
 		return "<addr>"
-	case to > r.addr && to-r.addr < near:
-		l.to = to
+	case to > r.addr && to-r.addr < maxCodeSize:
+		l.jumpsTo = to
 		return "<down>"
-	case to <= r.addr && r.addr-to < near:
-		l.to = to
+	case to <= r.addr && r.addr-to < maxCodeSize:
+		l.jumpsTo = to
 		return "<up>"
 	}
 	return "<addr>"
 }
 
-// constants puts words in the place of addresses and of what HotSpot embeds in
-// code.
-func (r *rawLine) constants(text string) string {
+// withoutAddresses writes words instead of addresses, and instead of the values that
+// HotSpot embeds in code.
+func (r *rawLine) withoutAddresses(text string) string {
 	text = nearPC.ReplaceAllString(text, "<const>(%rip)")
 	for _, c := range r.comments {
 		if m := embedded.FindStringSubmatch(strings.TrimSpace(c)); m != nil {
@@ -117,7 +131,7 @@ func (r *rawLine) constants(text string) string {
 	return addressHex.ReplaceAllString(text, "<addr>")
 }
 
-// shapeOf leaves of registers only their kind and width.
+// shapeOf replaces registers by their kind and width, and stack slots by a word.
 func shapeOf(text string) string {
 	mnemonic, operands, found := strings.Cut(text, " ")
 	if !found {
@@ -127,6 +141,7 @@ func shapeOf(text string) string {
 	return mnemonic + " " + register.ReplaceAllStringFunc(operands, registerKind)
 }
 
+// registerKind is "%32" for eax, %eax and r8d, "%xmm" for %xmm3, "%x" for aarch64's x8.
 func registerKind(name string) string {
 	name = strings.TrimPrefix(name, "%")
 	first, last := name[0], name[len(name)-1]
@@ -142,7 +157,7 @@ func registerKind(name string) string {
 	case last == 'l' || last == 'h':
 		return "%8"
 	case last >= '0' && last <= '9':
-		return "%" + name[:1] // aarch64, and x86's masks
+		return "%" + name[:1] // aarch64's registers, and x86's masks
 	}
 	return "%16"
 }

@@ -7,23 +7,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// sideOf has one method with all samples of a benchmark.
+// sideOf is the side of a benchmark, with three quarters of its samples in a method and
+// one quarter in a stub.
 func sideOf(samples int64, operations float64, event string, frequency int) *Side {
-	return FromProfiles("x", report.Header{Sampler: "perf", Events: []string{event}, Frequency: frequency}, []profile.Profile{{
-		Trial: "Bench.run", Events: []string{event}, Operations: operations,
-		Accounts: []profile.Account{{Total: samples, Profiled: samples, Compiled: samples}},
-		Methods: []profile.Method{
-			{Source: "c2, level 4", Name: "Bench::run", Counts: profile.Counts{samples * 3 / 4}},
-			{Source: "stub", Name: "copy", Counts: profile.Counts{samples / 4}}},
-	}})
+	return FromReport("x", report.JSON(&profile.Profiles{
+		Capture: capture.Description{Sampler: "perf", Events: []string{event}, Frequency: frequency},
+		Trials: []profile.Profile{{
+			Trial: "Bench.run", Events: []string{event}, Operations: operations,
+			Accounts: []profile.Account{{Total: samples, Profiled: samples, Compiled: samples}},
+			Methods: []profile.Method{
+				{Source: "c2, level 4", Name: "Bench::run", Counts: profile.Counts{samples * 3 / 4}},
+				{Source: "stub", Name: "copy", Counts: profile.Counts{samples / 4}}},
+		}},
+	}, "v1"))
 }
 
-// At 1000 Hz a sample is a millisecond: 8000 of them for 2e6 operations are
-// 4 us each, a quarter of it in the stub.
+// At 1000 Hz a sample is a millisecond. 8000 samples for 2e6 operations make 4 us for
+// each operation, a quarter of that in the stub.
 func TestNanosPerOp(t *testing.T) {
 	a, b := sideOf(8000, 2e6, "cpu-clock", 1000), sideOf(4000, 2e6, "cpu-clock", 1000)
 	assert.InDelta(t, 4000, a.Trials[0].NanosPerOp, 1e-6)
@@ -42,6 +47,6 @@ func TestNanosPerOp(t *testing.T) {
 	assert.Contains(t, text.String(), "1 us -> 1.5 us per op")
 
 	assert.Zero(t, sideOf(8000, 0, "cpu-clock", 1000).Trials[0].NanosPerOp, "no operations")
-	assert.Zero(t, sideOf(8000, 2e6, "page-faults", 1000).Trials[0].NanosPerOp, "an event that is no time")
+	assert.Zero(t, sideOf(8000, 2e6, "page-faults", 1000).Trials[0].NanosPerOp, "a page fault stands for no time")
 	assert.Zero(t, sideOf(8000, 2e6, "cpu-clock", 0).Trials[0].NanosPerOp, "no frequency")
 }

@@ -8,35 +8,36 @@ import (
 // A RegionRow is a pair of regions whose share or code changed.
 type RegionRow struct {
 	Row
-	CompileIDA int `json:"compile_id_a,omitempty"` // of the hottest region
+	CompileIDA int `json:"compile_id_a,omitempty"` // of the hottest region of A in the pair
 	CompileIDB int `json:"compile_id_b,omitempty"`
-	RegionsA   int `json:"regions_a"` // that are in the pair
+	RegionsA   int `json:"regions_a"` // the number of A's regions in the pair
 	RegionsB   int `json:"regions_b"`
-	// CodeKnown tells that both sides have code to compare.
+	// CodeKnown tells that both sides have code that can be compared.
 	CodeKnown bool `json:"code_known"`
-	// Same is the part of the lines of both sides that is the same, registers
+	// Same is the share of the lines, of both sides together, that are equal, registers
 	// included; 0 where Code is 0.
 	Same float64 `json:"same,omitempty"`
-	// Listing is the aligned code of a hot region that differs, else nil.
+	// Listing is the aligned code of a hot region whose code differs, else nil.
 	Listing []ListingLine `json:"listing,omitempty"`
 }
 
-// regionRows keeps the pairs that changed. methods lends the spread over forks,
-// which regions do not have.
-func (c *Comparison) regionRows(p *pairing, pairs []regionPair, methods []rowPair, o Options) []RegionRow {
-	spreads := map[itemKey]float64{}
+// regionRows gives the pairs of regions that changed. The regions of a method take the
+// standard error over forks and slices from the method, because reports have no counts by
+// fork for regions.
+func (c *Comparison) regionRows(p *pairing, pairs []regionPair, methods []itemPair, o Options) []RegionRow {
+	spreadErrors := map[itemKey]float64{}
 	for _, m := range methods {
-		spreads[itemKey{m.source, m.name}] = m.spread
+		spreadErrors[itemKey{m.source, m.name}] = m.spreadError
 	}
 	rows := []RegionRow{}
-	comparable := sameSyntax(c.A, c.B)
+	comparableCode := sameSyntax(c.A, c.B)
 	for i := range pairs {
 		q := &pairs[i]
-		key := itemKey{q.source, q.method}
+		key := q.method.itemKey
 		r := RegionRow{RegionsA: len(q.a), RegionsB: len(q.b), CompileIDA: compileID(q.a), CompileIDB: compileID(q.b)}
-		r.Row = c.row(&rowPair{q.source, q.method, total(q.a), total(q.b), spreads[key]})
-		if comparable {
-			r.Code = c.codeChange(p, q, spreads[key])
+		r.Row = c.row(&itemPair{key.source, key.name, totalCount(q.a), totalCount(q.b), spreadErrors[key]})
+		if comparableCode {
+			r.Code = c.codeChange(p, q, spreadErrors[key])
 		}
 		if !r.changed() {
 			continue
@@ -44,26 +45,31 @@ func (c *Comparison) regionRows(p *pairing, pairs []regionPair, methods []rowPai
 		if r.Code > 0 {
 			r.Same, r.Listing = compareCode(q)
 		}
-		r.CodeKnown = comparable && hasCode(q.a) && hasCode(q.b)
+		r.CodeKnown = comparableCode && hasCode(q.a) && hasCode(q.b)
 		rows = append(rows, r)
 	}
 	slices.SortStableFunc(rows, func(a, b RegionRow) int {
 		return cmp.Or(compareRows(&a.Row, &b.Row), cmp.Compare(a.CompileIDA, b.CompileIDA))
 	})
-	listings := 0
-	for i := range rows {
-		r := &rows[i]
-		if listings > 0 && max(r.ShareA, r.ShareB) < o.HotThreshold {
-			r.Listing = nil
-		}
-		if r.Listing != nil {
-			listings++
-		}
-	}
+	dropColdListings(rows, o.HotThreshold)
 	return rows
 }
 
-// compileID is that of the hottest region.
+// dropColdListings keeps the first listing and those of hot regions.
+func dropColdListings(rows []RegionRow, hotThreshold float64) {
+	kept := 0
+	for i := range rows {
+		r := &rows[i]
+		if kept > 0 && max(r.ShareA, r.ShareB) < hotThreshold {
+			r.Listing = nil
+		}
+		if r.Listing != nil {
+			kept++
+		}
+	}
+}
+
+// compileID is the compile id of the hottest region.
 func compileID(regions []*Region) int {
 	id, most := 0, int64(-1)
 	for _, r := range regions {
@@ -74,31 +80,32 @@ func compileID(regions []*Region) int {
 	return id
 }
 
-// codeChange is the share of the samples on instructions that the other side
-// has not, of the side that has more; 0 when that is within the noise. What
-// the other side does not list could be the same code.
-func (c *Comparison) codeChange(p *pairing, q *regionPair, spread float64) float64 {
+// codeChange is the share of the samples that are on instructions that the other side
+// does not have. It is that of the side with the larger share, or 0 when it is within
+// the noise. Samples for which the other side has no code are subtracted, because that
+// could be the same code.
+func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) float64 {
 	if !hasCode(q.a) || !hasCode(q.b) {
 		return 0
 	}
 	onlyA, onlyB := p.unmatched(q)
-	a := shareOf(onlyA, c.A.Samples) - shareOf(unlisted(q.b), c.B.Samples)
-	b := shareOf(onlyB, c.B.Samples) - shareOf(unlisted(q.a), c.A.Samples)
+	a := shareOf(onlyA, c.A.Samples) - shareOf(unlistedCount(q.b), c.B.Samples)
+	b := shareOf(onlyB, c.B.Samples) - shareOf(unlistedCount(q.a), c.A.Samples)
 	var change float64
-	if a >= c.Noise.threshold(onlyA, 0, spread) {
+	if a >= c.Noise.threshold(onlyA, 0, spreadError) {
 		change = a
 	}
-	if b >= c.Noise.threshold(0, onlyB, spread) {
+	if b >= c.Noise.threshold(0, onlyB, spreadError) {
 		change = max(change, b)
 	}
 	return change
 }
 
-// compareCode aligns the code of a pair for reading: of each side the
-// compilation of its hottest region, with the method's other regions, since the
-// other side may have the same code there.
-func compareCode(q *regionPair) (same float64, listing []ListingLine) {
-	a, b := join(q.a, q.all.a), join(q.b, q.all.b)
+// compareCode makes the listing of a pair. Of each side it takes the compilation of the
+// pair's hottest region, with all regions of that compilation, because the other side
+// may have the same code in another region. same is the share of equal lines.
+func compareCode(q *regionPair) (same float64, lines []ListingLine) {
+	a, b := compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b)
 	if len(a) == 0 || len(b) == 0 {
 		return 0, nil
 	}
@@ -107,37 +114,39 @@ func compareCode(q *regionPair) (same float64, listing []ListingLine) {
 		return 0, nil
 	}
 	l := newListing(a, b, matches)
-	return l.same(), l.lines()
+	return l.same(), l.lines
 }
 
-// join puts regions of one compilation together, by address. Lines of own are
-// marked.
-func join(own, all []*Region) []Line {
-	hottest := hottestWithCode(own)
+// compilationCode gives the lines of the compilation that the hottest of the pair's
+// regions is part of, by address. of are all regions of the method. The lines of the
+// pair's regions are marked.
+func compilationCode(pair, of []*Region) []Line {
+	hottest := hottestWithCode(pair)
 	if hottest == nil {
 		return nil
 	}
-	var parts, owned []*Region
-	for _, r := range all {
+	var all, ofPair []*Region
+	for _, r := range of {
 		if len(r.Lines) > 0 && sameBlob(r, hottest) {
-			parts = append(parts, r)
-			if slices.Contains(own, r) {
-				owned = append(owned, r)
+			all = append(all, r)
+			if slices.Contains(pair, r) {
+				ofPair = append(ofPair, r)
 			}
 		}
 	}
-	slices.SortFunc(parts, func(a, b *Region) int { return cmp.Compare(a.Lines[0].Addr, b.Lines[0].Addr) })
+	slices.SortFunc(all, func(a, b *Region) int { return cmp.Compare(a.Lines[0].Addr, b.Lines[0].Addr) })
 	var lines []Line
-	for _, r := range parts {
+	for _, r := range all {
 		lines = appendLines(lines, r.Lines)
 	}
 	for i := range lines {
 		addr := lines[i].Addr
-		lines[i].own = slices.ContainsFunc(owned, func(r *Region) bool { return r.Lo <= addr && addr < r.Hi })
+		lines[i].inRegion = slices.ContainsFunc(ofPair, func(r *Region) bool { return r.Lo <= addr && addr < r.Hi })
 	}
 	return lines
 }
 
+// hottestWithCode is the hottest region that has code, nil when none has.
 func hottestWithCode(regions []*Region) *Region {
 	var hottest *Region
 	for _, r := range regions {
@@ -147,3 +156,5 @@ func hottestWithCode(regions []*Region) *Region {
 	}
 	return hottest
 }
+
+func hasCode(regions []*Region) bool { return hottestWithCode(regions) != nil }

@@ -2,43 +2,44 @@ package diff
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/printassembly"
-	"github.com/gasm-profiler/gasm/profile"
-	"github.com/gasm-profiler/gasm/report"
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/report/schema"
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Side is one of the two profiles that are compared: what a capture and a
-// JSON report both tell.
+// A Side is one of the two profiles that are compared.
 type Side struct {
 	Name    string // as the user wrote it
 	Command []string
 	JVMs    []string // "pid 25134, Workload, 17.0.15+6"
 	Sampler string   // "perf, cpu-clock at 1001 Hz"
-	// Selection is what limits the code that HotSpot printed, as flags of gasm
-	// profile; "" where it was all.
+	// Selection says which code HotSpot printed, as flags of gasm profile:
+	// "--skip-c1"; "" where it printed all.
 	Selection string
 	Notes     []string
-	Trials    []Trial
+	Trials    []TrialSide
 }
 
-// A Trial is what one side has of a benchmark, or of a run without any.
-type Trial struct {
+// A TrialSide is one side's profile of a trial. All its counts are of one event.
+type TrialSide struct {
 	Name    string
-	Event   string  // the first one that was sampled; all counts are of it
+	Event   string  // the first event that was sampled
 	Samples int64   // in the profile
-	Seconds float64 // of the window, 0 when unknown
-	// NanosPerOp is the CPU time of an operation of the benchmark, in ns; 0
-	// when unknown.
+	Seconds float64 // the length of the window; 0 when unknown
+	// NanosPerOp is the CPU time of one operation of the benchmark, in ns; 0 when
+	// unknown.
 	NanosPerOp float64
-	// Forks are the samples of each JVM of a benchmark. Nil for one JVM, and
-	// where JVMs are not each other's repetition.
+	// Forks are the samples of each JVM of a benchmark. It is nil for a single JVM, and
+	// where the JVMs do not repeat the same work.
 	Forks []int64
-	// Slices are the samples over time, as [profile.Profile] has them; nil where
-	// the trial is no benchmark, or an older report does not tell.
+	// Slices are the samples over time, as in [schema.Profile]. It is nil where the
+	// trial is no benchmark, and for reports of older versions of gasm.
 	Slices  []int64
 	Methods []Item // native functions too
 	Frames  []Item
@@ -49,106 +50,111 @@ type Trial struct {
 type Item struct {
 	Source, Name string
 	Count        int64
-	Forks        []int64 // in the order of Trial.Forks; nil when unknown
-	Slices       []int64 // in the order of Trial.Slices
+	Forks        []int64 // in the order of TrialSide.Forks; nil when unknown
+	Slices       []int64 // in the order of TrialSide.Slices
 }
 
-// A Region is a run of sampled code.
+// A Region is a run of sampled instructions in one piece of code.
 type Region struct {
 	Source, Method string
 	OSR            bool
 	CompileID      int
-	Lo, Hi         uint64 // of its sampled part
+	Lo, Hi         uint64 // [Lo, Hi) from the first to the last sampled instruction
 	Count          int64
-	Lines          []Line // nil without code
-	// Unlisted are samples of Count for which Lines has no code.
+	Lines          []Line // with the print margin before Lo and after Hi; nil when the code is unknown
+	// Unlisted is how many samples of Count are on code that Lines does not have.
 	Unlisted int64
 }
 
-// FromProfiles makes a side of what profile built. Counts by fork need
-// [profile.Options.Locations].
-func FromProfiles(name string, h report.Header, ps []profile.Profile) *Side {
-	s := &Side{Name: name, Command: h.Command, Selection: h.Selection, Notes: h.Notes, Sampler: samplerText(h.Sampler, h.Events, h.Frequency)}
-	for _, j := range h.JVMs {
-		s.JVMs = append(s.JVMs, jvmText(j.PID, j.Main, j.Version))
+// Empty tells that no trial of the side has a sample.
+func (s *Side) Empty() bool {
+	return !slices.ContainsFunc(s.Trials, func(t TrialSide) bool { return t.Samples > 0 })
+}
+
+// ReadJSON reads a JSON report. name is the file's name as the user wrote it.
+func ReadJSON(r io.Reader, name string) (*Side, error) {
+	var rep schema.Report
+	if err := json.NewDecoder(r).Decode(&rep); err != nil {
+		return nil, fmt.Errorf("%s is no JSON report: %w; 'gasm report --format json' makes one", name, err)
 	}
-	for i := range ps {
-		t := newTrial(&ps[i])
-		t.setNanosPerOp(ps[i].Operations, h.Frequency)
+	switch {
+	case rep.Schema != 0 && rep.Schema != schema.Version:
+		return nil, fmt.Errorf("%s has schema %d; this gasm reads schema %d only: use the gasm that wrote it", name, rep.Schema, schema.Version)
+	case rep.Schema == 0 || rep.Capture == nil || rep.Profiles == nil:
+		return nil, fmt.Errorf("%s is JSON, but no report: 'gasm report --format json' makes one", name)
+	}
+	return FromReport(name, &rep), nil
+}
+
+// FromReport makes a side from a report. A capture is compared by making its report
+// first, so the result is the same whether the user names a capture or its report.
+func FromReport(name string, rep *schema.Report) *Side {
+	c := rep.Capture
+	about := capture.Description{Sampler: c.Sampler, Events: c.Events[:min(1, len(c.Events))], Frequency: c.Frequency}
+	s := &Side{Name: name, Command: c.Command, Selection: c.Selection, Notes: c.Notes, Sampler: about.SamplerText()}
+	for _, p := range c.JVMs {
+		j := capture.JVM{PID: p.PID, Main: p.Main, Version: p.Version}
+		s.JVMs = append(s.JVMs, j.String())
+	}
+	for i := range rep.Profiles {
+		p := &rep.Profiles[i]
+		t := newTrialSide(p)
+		if p.Operations > 0 {
+			t.NanosPerOp = float64(t.Samples) * sampler.ParseEvent(t.Event).CPUNanos(c.Frequency) / p.Operations
+		}
 		s.Trials = append(s.Trials, t)
 	}
 	return s
 }
 
-// setNanosPerOp is for a trial whose samples and event are set.
-func (t *Trial) setNanosPerOp(operations float64, frequency int) {
-	if operations > 0 {
-		t.NanosPerOp = float64(t.Samples) * report.SampleNanos(t.Event, frequency) / operations
-	}
-}
-
-func samplerText(tool string, events []string, frequency int) string {
-	text := tool
-	if len(events) > 0 {
-		text += ", " + events[0]
-	}
-	if frequency > 0 {
-		text += fmt.Sprintf(" at %d Hz", frequency)
-	}
-	return strings.TrimPrefix(text, ", ")
-}
-
-func jvmText(pid int, main, version string) string {
-	parts := slices.DeleteFunc([]string{fmt.Sprintf("pid %d", pid), main, version}, func(s string) bool { return s == "" })
-	return strings.Join(parts, ", ")
-}
-
-func newTrial(p *profile.Profile) Trial {
-	t := Trial{Name: p.Trial, Seconds: p.WindowSeconds}
-	if len(p.Events) == 0 {
+// newTrialSide takes the counts of the first event from a profile.
+func newTrialSide(p *schema.Profile) TrialSide {
+	t := TrialSide{Name: p.Trial, Seconds: p.WindowSeconds}
+	if len(p.Account.Events) == 0 {
 		return t
 	}
-	t.Event, t.Samples = p.Events[0], p.Accounts[0].Profiled
+	event := p.Account.Events[0]
+	t.Event, t.Samples = event, p.Account.Of(event).Profiled
+	// Only a benchmark's JVMs repeat the same work. Those of any other command can be
+	// different programs.
+	if p.Trial != "" && len(p.JVMs) > 1 {
+		for _, j := range p.JVMs {
+			t.Forks = append(t.Forks, j.Counts.Of(event))
+		}
+	}
+	t.Slices = p.Slices.Of(event)
+	item := func(source, name string, c schema.Counts, perJVM schema.PerJVM, over schema.Slices) Item {
+		i := Item{Source: source, Name: name, Count: c.Of(event), Slices: over.Of(event)}
+		for _, c := range perJVM {
+			i.Forks = append(i.Forks, c.Of(event))
+		}
+		return i
+	}
 	for _, m := range p.Methods {
-		t.Methods = append(t.Methods, Item{Source: tier(m.Source), Name: m.Name, Count: m.Counts[0], Slices: firstEvent(m.Slices)})
+		t.Methods = append(t.Methods, item(withoutOSR(m.Source), m.Name, m.Counts, m.PerJVM, m.Slices))
 	}
 	for _, n := range p.Native {
-		item := nativeItem(n.Module, n.Symbol, n.Counts[0])
-		item.Slices = firstEvent(n.Slices)
-		t.Methods = append(t.Methods, item)
+		t.Methods = append(t.Methods, item(n.Module, cmp.Or(n.Symbol, "(no symbol)"), n.Counts, n.PerJVM, n.Slices))
 	}
 	for _, f := range p.Frames {
-		t.Frames = append(t.Frames, Item{Name: f.Method, Count: f.Counts[0], Slices: firstEvent(f.Slices)})
+		t.Frames = append(t.Frames, item("", f.Method, f.Counts, f.PerJVM, f.Slices))
 	}
-	t.Slices = firstEvent(p.Slices)
-	t.Methods = mergeItems(t.Methods)
-	if p.Trial != "" { // else JVMs of one run can be different programs
-		t.addForks(p.PIDs, p.Locations)
-	}
+	t.Methods, t.Frames = mergeItems(t.Methods), mergeItems(t.Frames)
 	for i := range p.Regions {
-		t.Regions = append(t.Regions, newRegion(&p.Regions[i]))
+		t.Regions = append(t.Regions, newRegion(&p.Regions[i], event))
 	}
 	t.Regions = mergeRegions(t.Regions)
 	return t
 }
 
-// firstEvent takes the counts of the event that is compared.
-func firstEvent(counts []profile.Counts) []int64 {
-	var first []int64
-	for _, c := range counts {
-		first = append(first, c[0])
-	}
-	return first
-}
+// withoutOSR makes "c2, level 4" of "c2, level 4, osr". An OSR compilation has the same
+// loops as the method's usual compilation, and the time at which the JVM changes from one
+// to the other differs from run to run.
+func withoutOSR(source string) string { return strings.TrimSuffix(source, ", osr") }
 
-// tier is the Source column without the mark of on-stack replacement: when a
-// JVM goes over from such code to the method's usual one differs from run to
-// run, and their loops are the same.
-func tier(source string) string { return strings.TrimSuffix(source, ", osr") }
-
-// mergeItems adds up items with the same key.
+// mergeItems adds up the items that have the same key.
 func mergeItems(items []Item) []Item {
-	at := map[itemKey]int{}
+	at := map[itemKey]int{} // indexes into merged
 	var merged []Item
 	for _, item := range items {
 		i, ok := at[item.key()]
@@ -159,16 +165,15 @@ func mergeItems(items []Item) []Item {
 		}
 		m := &merged[i]
 		m.Count += item.Count
-		for f, n := range item.Forks {
-			m.addFork(f, len(item.Forks), n)
-		}
-		m.Slices = addSlices(m.Slices, item.Slices)
+		m.Forks = addEach(m.Forks, item.Forks)
+		m.Slices = addEach(m.Slices, item.Slices)
 	}
 	return merged
 }
 
-// addSlices adds counts over time; either can be unknown.
-func addSlices(a, b []int64) []int64 {
+// addEach adds up the counts of two items, by fork or by slice. It is nil when the counts
+// of one of them are unknown.
+func addEach(a, b []int64) []int64 {
 	if len(a) != len(b) {
 		return nil
 	}
@@ -179,56 +184,13 @@ func addSlices(a, b []int64) []int64 {
 	return sum
 }
 
-func nativeItem(module, symbol string, count int64) Item {
-	return Item{Source: module, Name: cmp.Or(symbol, "(no symbol)"), Count: count}
-}
-
-// addForks splits the counts by process.
-func (t *Trial) addForks(pids []int, locations []profile.Location) {
-	if len(pids) < 2 || len(locations) == 0 {
-		return
-	}
-	t.Forks = make([]int64, len(pids))
-	methods, frames := index(t.Methods), index(t.Frames)
-	for _, l := range locations {
-		fork, n := slices.Index(pids, l.PID), l.Counts[0]
-		if fork < 0 {
-			continue
-		}
-		t.Forks[fork] += n
-		methods[locationKey(&l)].addFork(fork, len(pids), n)
-		if len(l.Frames) > 0 {
-			frames[itemKey{"", l.Frames[0].Method}].addFork(fork, len(pids), n)
-		}
-	}
-}
-
-// locationKey is the key of the method or native function at a location.
-func locationKey(l *profile.Location) itemKey {
-	m := Item{Source: tier(l.Source), Name: l.Name}
-	if l.Module != "" {
-		m = nativeItem(l.Module, l.Name, 0)
-	}
-	return m.key()
-}
-
+// An itemKey is what makes an item the same one on both sides.
 type itemKey struct{ source, name string }
 
 func (i *Item) key() itemKey { return itemKey{i.Source, i.Name} }
 
-// addFork counts samples of one of several forks; on nil it does nothing.
-func (i *Item) addFork(fork, of int, n int64) {
-	if i == nil {
-		return
-	}
-	if i.Forks == nil {
-		i.Forks = make([]int64, of)
-	}
-	i.Forks[fork] += n
-}
-
-// index finds items by their key.
-func index(items []Item) map[itemKey]*Item {
+// byKey maps items by their keys.
+func byKey(items []Item) map[itemKey]*Item {
 	m := make(map[itemKey]*Item, len(items))
 	for i := range items {
 		m[items[i].key()] = &items[i]
@@ -236,20 +198,21 @@ func index(items []Item) map[itemKey]*Item {
 	return m
 }
 
-func newRegion(r *profile.Region) Region {
-	out := Region{Source: tier(r.Source), Method: r.Method, OSR: r.OSR, CompileID: r.CompileID, Lo: r.Lo, Hi: r.Hi, Count: r.Counts[0]}
+func newRegion(r *schema.Region, event string) Region {
+	out := Region{Source: withoutOSR(r.Source), Method: r.Method, OSR: r.OSR, CompileID: r.CompileID,
+		Lo: uint64(r.Lo), Hi: uint64(r.Hi), Count: r.Counts.Of(event)}
 	lines := make([]rawLine, 0, len(r.Lines))
 	for i := range r.Lines {
 		l := &r.Lines[i]
-		lines = append(lines, rawLine{addr: l.Lo, text: l.Text, target: l.TargetName, comments: l.Comments,
-			count: l.Counts[0], frame: frameText(l.Frames)})
+		lines = append(lines, rawLine{addr: uint64(l.Addr), text: l.Text, target: l.Target, comments: l.Comments,
+			count: l.Counts.Of(event), frame: frameText(l.Frames)})
 	}
 	out.Lines = normalise(lines)
 	return out
 }
 
 // frameText is the innermost frame of an inlining chain with its line.
-func frameText(frames []printassembly.Frame) string {
+func frameText(frames []schema.Frame) string {
 	switch {
 	case len(frames) == 0:
 		return ""

@@ -6,10 +6,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A method that takes over in the middle of a benchmark takes over at another
-// time in the next run: no change.
+// When a compilation comes into use in the middle of a benchmark, it does so at another
+// time in the next run. That is no change.
 func TestTakeOver(t *testing.T) {
-	run := func(first int64) Trial {
+	run := func(first int64) TrialSide {
 		item := func(name string, counts ...int64) Item {
 			i := Item{Source: "c2, level 4", Name: name, Slices: counts}
 			for _, n := range counts {
@@ -17,7 +17,7 @@ func TestTakeOver(t *testing.T) {
 			}
 			return i
 		}
-		return Trial{Samples: 2000, Slices: []int64{400, 400, 400, 400, 400}, Methods: []Item{
+		return TrialSide{Samples: 2000, Slices: []int64{400, 400, 400, 400, 400}, Methods: []Item{
 			item("early", 400, first, 0, 0, 0), item("late", 0, 400-first, 400, 400, 400)}}
 	}
 	r := Compare(side("a", run(0)), side("b", run(300)), options()).Trials[0]

@@ -2,61 +2,70 @@ package diff
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/tw"
 
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// table writes what changed of one kind.
-func (t *textDiff) table(title, kind string, rows []Row) {
+// itemTable writes the table of the methods or the frames that changed. kind is "method"
+// or "frame".
+func (t *textDiff) itemTable(title, kind string, rows []Row) {
 	if len(rows) == 0 {
 		return
 	}
-	t.rule(title)
-	shown := t.cut(len(rows))
+	t.Rule(title)
+	n := t.rowsShown(len(rows))
 	var cells [][]string
-	for i := range rows[:shown] {
+	for i := range rows[:n] {
 		r := &rows[i]
-		cells = append(cells, append(shareCells(r), r.Source, r.Name, r.details(codeText(r.Code))))
+		cells = append(cells, append(shareCells(r), r.Source, r.Name, r.details(codeDifference(r.Code))))
 	}
-	t.render(cells, nil)
-	if shown < len(rows) {
-		t.line("%s", strings.Repeat(" ", 26)+"<...other "+layout.Plural(len(rows)-shown, "changed "+kind)+"...>")
-	}
-	t.line("")
+	t.writeRows(cells, nil)
+	t.others(len(rows)-n, kind)
+	t.Line("")
 }
 
-// cut is how many of n rows are shown.
-func (t *textDiff) cut(n int) int {
-	if t.Top > 0 && n > t.Top+1 { // the row about one other has room for that one
-		return t.Top
+// rowsShown is how many of n rows are shown.
+func (t *textDiff) rowsShown(n int) int {
+	// One row more than Top is shown as well: the line about one other row would take
+	// its place.
+	if t.o.Top > 0 && n > t.o.Top+1 {
+		return t.o.Top
 	}
 	return n
 }
 
-// shareCells are A's share, B's share and the change.
-func shareCells(r *Row) []string {
-	return []string{percent(r.ShareA), percent(r.ShareB), fmt.Sprintf("%+.2f", 100*r.Change)}
+// others writes how many rows are not shown, if any.
+func (t *textDiff) others(n int, kind string) {
+	if n > 0 {
+		t.Line("%26s<...other %s...>", "", layout.Plural(n, "changed "+kind))
+	}
 }
 
-func percent(share float64) string {
+// shareCells are A's share, B's share and the change.
+func shareCells(r *Row) []string {
+	return []string{percentText(r.ShareA), percentText(r.ShareB), fmt.Sprintf("%+.2f", 100*r.Change)}
+}
+
+func percentText(share float64) string {
 	if share == 0 {
 		return "."
 	}
 	return fmt.Sprintf("%.2f%%", 100*share)
 }
 
-func codeText(code float64) string {
-	if code == 0 {
+// codeDifference is "code differs (11%)", with the share of samples that Row.Code is.
+func codeDifference(share float64) string {
+	if share == 0 {
 		return ""
 	}
-	return fmt.Sprintf("code differs (%.0f%%)", 100*code)
+	return fmt.Sprintf("code differs (%.0f%%)", 100*share)
 }
 
-// details are what the code says, and the time per operation.
+// details are the last cell of a row: the time per operation, and what is said of the
+// code.
 func (r *Row) details(code string) string {
 	if r.NanosA == 0 && r.NanosB == 0 {
 		return code
@@ -68,9 +77,14 @@ func (r *Row) details(code string) string {
 	return text
 }
 
-// render lays out rows of shares, source, name and details. Tails, where there
-// are any, go behind the names, which may be shortened.
-func (t *textDiff) render(rows [][]string, tails []string) {
+// nameCell is the index of the name in a row's cells, which are A's share, B's share,
+// the change, the source, the name and the details.
+const nameCell = 4
+
+// writeRows writes rows of cells. A name is shortened where the terminal is too narrow.
+// tails, if there are any, have a text for each row that goes behind the name and is not
+// shortened.
+func (t *textDiff) writeRows(rows [][]string, tails []string) {
 	widths, tailWidth := make([]int, 6), 0
 	for _, tail := range tails {
 		tailWidth = max(tailWidth, utf8.RuneCountInString(tail))
@@ -80,42 +94,24 @@ func (t *textDiff) render(rows [][]string, tails []string) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	const padding, least = 2, 24
+	const padding, leastName = 2, 24
 	if t.Width > 0 {
 		used := padding + tailWidth
 		for i, w := range widths {
-			if i != 4 && w > 0 {
+			if i != nameCell && w > 0 {
 				used += w + padding
 			}
 		}
 		for _, row := range rows {
-			row[4] = shortName(row[4], max(t.Width-used, least), t.glyph("…", "..."))
+			row[nameCell] = layout.ShortMethod(row[nameCell], max(t.Width-used, leastName), t.Ellipsis())
 		}
 	}
 	for i, tail := range tails {
-		rows[i][4] += tail
+		rows[i][nameCell] += tail
 	}
 	header := []string{"A", "B", "change", "", "", ""}
 	aligns := []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft}
 	for _, line := range layout.Table(header, rows, aligns) {
-		t.line("%s", line)
+		t.Line("%s", line)
 	}
-}
-
-// shortName makes pkg.Class::method at most width runes long: packages become
-// their first letter, from the left, then the beginning goes.
-func shortName(name string, width int, ellipsis string) string {
-	holder, method, found := strings.Cut(name, "::")
-	parts := strings.Split(holder, ".")
-	for i := 0; found && i < len(parts)-1 && utf8.RuneCountInString(name) > width; i++ {
-		if r, _ := utf8.DecodeRuneInString(parts[i]); parts[i] != "" {
-			parts[i] = string(r)
-		}
-		name = strings.Join(parts, ".") + "::" + method
-	}
-	runes := []rune(name)
-	if keep := width - utf8.RuneCountInString(ellipsis); len(runes) > width && keep > 0 {
-		return ellipsis + string(runes[len(runes)-keep:])
-	}
-	return name
 }

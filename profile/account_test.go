@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -38,8 +39,8 @@ func smallLog(t *testing.T) *printassembly.Log {
 }
 
 func TestAccount(t *testing.T) {
-	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
-		[]Trial{{PIDs: []int{1}, Windows: []Window{{1, 5e9 + 1000e6, 5e9 + 2000e6}, {1, 5e9 + 3000e6, 5e9 + 3500e6}}}})
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
+		[]capture.Trial{{Windows: []capture.Window{window(1, 5e9+1000e6, 5e9+2000e6), window(1, 5e9+3000e6, 5e9+3500e6)}}})
 	in := func(samples ...sampler.Sample) {
 		for i := range samples {
 			samples[i].MonoNanos = 5e9 + 1500e6
@@ -68,7 +69,7 @@ func TestAccount(t *testing.T) {
 	assert.InDelta(t, 1.5, p.WindowSeconds, 1e-9)
 	assert.Equal(t, []int{1}, p.PIDs)
 	assert.Equal(t, []NativeFunction{{Module: "kernel", Counts: Counts{1}}, {Module: "kernel", Symbol: "schedule", Counts: Counts{1}},
-		{Module: "libc.so.6", Counts: Counts{1}}, {Module: "libjvm.so", Symbol: "f", Counts: Counts{1}}}, p.Native)
+		{Module: "libc.so.6", Counts: Counts{1}}, {Module: "libjvm.so", Symbol: "f", Counts: Counts{1}}}, counted(p.Native))
 	assert.Equal(t, []Source{{"c2, level 4", Counts{6}}, {"unresolved", Counts{3}}, {"kernel", Counts{2}}, {"adapter", Counts{1}},
 		{"interpreter", Counts{1}}, {"libc.so.6", Counts{1}}, {"libjvm.so", Counts{1}}, {"native wrapper", Counts{1}},
 		{"runtime stub", Counts{1}}, {"stub", Counts{1}}, {"vtable stub", Counts{1}}}, p.Sources)
@@ -76,7 +77,7 @@ func TestAccount(t *testing.T) {
 
 // The builder takes more after Build, and gives the same twice.
 func TestBuildAgain(t *testing.T) {
-	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
 	assert.Empty(t, build(t, b, DefaultOptions())[0].Accounts)
 	add(b, at(1, 100, 0x700))
 	first := build(t, b, DefaultOptions())
@@ -88,7 +89,7 @@ func TestBuildAgain(t *testing.T) {
 
 // The second event comes up late; all counts have the full length.
 func TestTwoEvents(t *testing.T) {
-	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
 	add(b, at(1, 100, 0x700), at(1, 100, 0x701), at(1, 100, 0x100), native(1, 100, "libc.so.6", "f"), at(1, 100, 1), at(2, 100, 1))
 	for _, s := range []sampler.Sample{at(1, 100, 0x701), native(1, 100, "kernel", "g"), at(2, 1, 1)} {
 		s.Event = "cache-misses"
@@ -103,7 +104,7 @@ func TestTwoEvents(t *testing.T) {
 	assert.Equal(t, Counts{2, 1}, p.Methods[0].Counts)
 	assert.Equal(t, Counts{1, 0}, p.Methods[1].Counts)
 	assert.Equal(t, Counts{1, 1}, p.Regions[0].Lines[1].Counts)
-	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "f", Counts: Counts{1, 0}}, {Module: "kernel", Symbol: "g", Counts: Counts{0, 1}}}, p.Native)
+	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "f", Counts: Counts{1, 0}}, {Module: "kernel", Symbol: "g", Counts: Counts{0, 1}}}, counted(p.Native))
 	assert.Contains(t, p.Warnings[0], "cycles: only 5 samples")
 }
 
@@ -113,7 +114,7 @@ func TestNoPIDs(t *testing.T) {
 	p := one(t, DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"), at(0, 100, 0x700))
 	assert.Equal(t, Account{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}, p.Accounts[0])
 
-	b := NewBuilder([]JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}, nil)
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}, nil)
 	add(b, at(sampler.NoPID, 100, 0x700))
 	p = &build(t, b, DefaultOptions())[0]
 	assert.Equal(t, Account{Total: 1, OtherProcess: 1}, p.Accounts[0], "whose is it?")
@@ -131,10 +132,10 @@ func TestNoTimes(t *testing.T) {
 // Two JVMs, three trials over one capture; one JVM is in two of them, and one
 // has no log.
 func TestTrials(t *testing.T) {
-	b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, []Trial{
-		{Name: "a", PIDs: []int{1, 2, 1}, Windows: []Window{{1, 0, 500e6}, {2, 1e9, 1500e6}}},
-		{Name: "b", PIDs: []int{2}},
-		{Name: "c", PIDs: []int{3}, Windows: []Window{{3, 0, 1e9}}},
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, []capture.Trial{
+		{Name: "a", Windows: []capture.Window{window(1, 0, 500e6), window(2, 1e9, 1500e6)}},
+		{Name: "b", Windows: []capture.Window{always(2)}},
+		{Name: "c", Windows: []capture.Window{window(3, 0, 1e9)}},
 		{Name: "d"},
 	})
 	add(b, at(1, 100, 0x700), at(1, 600, 0x700), at(2, 1100, 0x701), at(2, 700, 0x700), at(3, 100, 0x700), native(3, 1, "libc.so.6", "f"))
@@ -167,8 +168,8 @@ func TestAnyOrder(t *testing.T) {
 	samples[0].Event, samples[1].Event = "cycles", "misses"
 	var want []Profile
 	for range 5 {
-		b := NewBuilder([]JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
-			[]Trial{{PIDs: []int{1, 2}, Windows: []Window{{1, 10e6, 30e6}, {2, 0, 20e6}}}})
+		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
+			[]capture.Trial{{Windows: []capture.Window{window(1, 10e6, 30e6), window(2, 0, 20e6)}}})
 		add(b, samples...)
 		got := build(t, b, DefaultOptions())
 		if want == nil {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Options are perfasm's, with its meanings and defaults.
+// Options are the choices of a profile. Those that perfasm has too have its meanings
+// and defaults.
 type Options struct {
 	// HotThreshold is the share of the profile, 0 to 1, from which on a region
 	// is annotated.
@@ -33,6 +35,12 @@ type Options struct {
 	// Locations asks for [Profile.Locations].
 	Locations bool
 	Syntax    disasm.Syntax
+
+	// PID narrows the profiles to one JVM of the capture; 0 does not.
+	PID int
+	// Operations is how many operations each profile is of; 0 takes what the
+	// capture says.
+	Operations float64
 }
 
 // DefaultOptions are perfasm's defaults.
@@ -40,9 +48,9 @@ func DefaultOptions() Options {
 	return Options{HotThreshold: 0.10, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
 }
 
-// Build makes the profiles of all trials, in the trials' order. It reads the
-// code of sampled blobs from the logs; one that can't be read is a warning of
-// its profile. The builder can take more samples afterwards.
+// Build makes the profiles of all trials, in the order of the trials. It reads the code
+// of sampled blobs from the logs. Code that can't be read is a warning of its profile.
+// The builder can take more samples afterwards.
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	for _, t := range b.trials {
@@ -52,23 +60,23 @@ func (b *Builder) Build(opts Options) []Profile {
 	return profiles
 }
 
-// A blobRef names a blob of a JVM.
+// A blobRef names a blob: the JVM's place in Builder.jvms, and the blob's place in the
+// JVM's CodeMap.
 type blobRef struct{ jvm, blob int }
 
-// work is the making of one profile.
+// work is what the steps that make one trial's profile share.
 type work struct {
 	b        *Builder
 	trial    *trialCounts
 	opts     Options
 	n        int // number of events
-	profiled Counts
 	warnings []string
-	listings map[blobRef][]printassembly.Instruction
+	listings map[blobRef][]printassembly.Instruction // of the blobs that were read so far
 }
 
 func (w *work) blob(r blobRef) *printassembly.Blob { return w.b.jvms[r.jvm].code.Blob(r.blob) }
 
-// counts copies c at full length.
+// counts copies c, with zeros for events that came up after it was made.
 func (w *work) counts(c Counts) Counts {
 	full := make(Counts, w.n)
 	copy(full, c)
@@ -77,22 +85,18 @@ func (w *work) counts(c Counts) Counts {
 
 func (w *work) profile() Profile {
 	t := w.trial
-	p := Profile{Trial: t.Name, PIDs: distinct(slices.Clone(t.PIDs)), Events: slices.Clone(w.b.events)}
-	p.WindowSeconds, p.Operations = windowSeconds(t.Windows), t.Operations
+	p := Profile{Trial: t.Name, PIDs: slices.Clone(t.pids), Events: slices.Clone(w.b.events)}
+	p.WindowSeconds, p.Operations = windowSeconds(t.Windows), cmp.Or(w.opts.Operations, t.Operations)
+	p.HotThreshold = w.opts.HotThreshold
 	p.StartWallNanos = w.startWall()
 	p.Accounts = w.accounts()
-	w.profiled = make(Counts, w.n)
-	for e, a := range p.Accounts {
-		w.profiled[e] = a.Profiled
-	}
 	sampled := w.sampledBlobs()
-	pieces := w.mergeForks(sampled)
-	p.Regions = w.regions(pieces)
+	p.Regions = w.regions(&p, w.mergeForks(sampled))
 	p.Methods = w.methods(sampled, p.PIDs)
 	p.Shares = w.shares(sampled, p.PIDs)
-	p.Slices = w.slices(sampled)
-	p.Frames = w.frames(sampled)
-	p.Native = w.native()
+	p.Slices = w.overTime(sampled)
+	p.Frames = w.frames(sampled, p.PIDs)
+	p.Native = w.native(p.PIDs)
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
 	if w.opts.Locations {
@@ -103,13 +107,13 @@ func (w *work) profile() Profile {
 	return p
 }
 
-// windowSeconds is the time that the windows cover. Those of JVMs that ran side
-// by side count once.
-func windowSeconds(windows []Window) float64 {
-	sorted := slices.SortedFunc(slices.Values(windows), func(a, b Window) int {
+// windowSeconds is the time that the windows cover. A time that is in the windows of
+// several JVMs counts once.
+func windowSeconds(windows []capture.Window) float64 {
+	sorted := slices.SortedFunc(slices.Values(windows), func(a, b capture.Window) int {
 		return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos)
 	})
-	var ns, covered int64 // covered: up to this time
+	var ns, covered int64 // covered is the end of the windows so far
 	for _, win := range sorted {
 		if from := max(win.FromMonoNanos, covered); win.ToMonoNanos > from {
 			ns += win.ToMonoNanos - from
@@ -119,8 +123,9 @@ func windowSeconds(windows []Window) float64 {
 	return float64(ns) / 1e9
 }
 
-// accounts sums up from the same maps as everything else in the profile, but
-// for the totals, which come from the samples' own count.
+// accounts makes the account of each event. Its parts are summed up from the same maps
+// as everything else in the profile; the totals are counted apart, sample by sample.
+// So an account that is balanced shows that no sample is missing.
 func (w *work) accounts() []Account {
 	t := w.trial
 	total, own, lost := w.counts(w.b.totals), w.counts(t.own), w.counts(w.b.lost)
@@ -159,10 +164,10 @@ func (w *work) accounts() []Account {
 type sampledBlob struct {
 	blobRef
 	*printassembly.Blob
-	pid    int
-	counts Counts
-	at     map[uint64]Counts   // by PC
-	slices map[uint64][]Counts // the same, slice by slice; values are nil in a trial that is not cut
+	pid      int
+	counts   Counts
+	atPC     map[uint64]Counts
+	overTime map[uint64][]Counts // the counts at each PC, slice by slice; nil values in a trial that is not cut
 }
 
 // sampledBlobs groups the samples by blob, hottest first.
@@ -173,15 +178,15 @@ func (w *work) sampledBlobs() []*sampledBlob {
 		s := byRef[ref]
 		if s == nil {
 			s = &sampledBlob{blobRef: ref, Blob: w.blob(ref), pid: w.b.jvms[key.jvm].PID,
-				counts: make(Counts, w.n), at: map[uint64]Counts{}, slices: map[uint64][]Counts{}}
+				counts: make(Counts, w.n), atPC: map[uint64]Counts{}, overTime: map[uint64][]Counts{}}
 			byRef[ref] = s
 		}
-		if s.at[key.pc] == nil {
-			s.at[key.pc], s.slices[key.pc] = make(Counts, w.n), w.sliced()
+		if s.atPC[key.pc] == nil {
+			s.atPC[key.pc], s.overTime[key.pc] = make(Counts, w.n), w.newSlices()
 		}
-		s.at[key.pc].Add(c)
+		s.atPC[key.pc].Add(c)
 		s.counts.Add(c)
-		if sliced := s.slices[key.pc]; sliced != nil {
+		if sliced := s.overTime[key.pc]; sliced != nil {
 			sliced[key.slice].Add(c)
 		}
 	}
@@ -195,10 +200,11 @@ func (w *work) sampledBlobs() []*sampledBlob {
 	return sampled
 }
 
-// compareCounts orders by the first event, then the next, most first.
+// compareCounts orders counts for a list that has the most samples first: by the first
+// event, then by the next one.
 func compareCounts(a, b Counts) int { return slices.Compare(b, a) }
 
-// listing reads a blob's instructions, once.
+// listing gives a blob's instructions, which it reads from the log once.
 func (w *work) listing(r blobRef) []printassembly.Instruction {
 	insts, ok := w.listings[r]
 	if !ok {
@@ -210,15 +216,4 @@ func (w *work) listing(r blobRef) []printassembly.Instruction {
 		w.listings[r] = insts
 	}
 	return insts
-}
-
-// share is the part of the profile that c is, by its hottest event.
-func (w *work) share(c Counts) float64 {
-	var share float64
-	for e, n := range c {
-		if w.profiled[e] > 0 {
-			share = max(share, float64(n)/float64(w.profiled[e]))
-		}
-	}
-	return share
 }

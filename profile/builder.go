@@ -3,62 +3,40 @@ package profile
 import (
 	"slices"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A JVM is one process whose code is known.
-type JVM struct {
-	PID int
-	Log *printassembly.Log
-	// StartMonoNanos is the start of the log's stamps on the samples' clock.
-	StartMonoNanos int64
-}
-
-// A Window is a time in which the samples of one JVM count.
-type Window struct {
-	PID                        int
-	FromMonoNanos, ToMonoNanos int64 // [from, to)
-}
-
-// A Trial is what makes one profile: JVMs and their windows.
-type Trial struct {
-	Name string
-	PIDs []int
-	// Windows limits the trial to parts of the run. None at all is the whole run.
-	Windows []Window
-	// Operations is how many the program did in the windows, as a benchmark
-	// counts them; 0 when unknown.
-	Operations float64
-}
-
-// A Builder joins samples to code and counts them per trial.
+// A Builder takes samples one by one, finds the code that each was in, and counts them
+// for each trial. It is pure: it starts no process and opens no file.
 type Builder struct {
 	jvms   []*jvmCode
 	byPID  map[int]int // index in jvms
 	trials []*trialCounts
 	ofPID  map[int][]int // the trials that a process belongs to
 	events []string
-	totals Counts // of all samples, by event
-	lost   Counts
+	totals Counts // of all samples, whatever process they are of
+	lost   Counts // samples that the sampler dropped
 }
 
+// A jvmCode is a JVM with the map of its code.
 type jvmCode struct {
-	JVM
+	capture.JVM
 	code *CodeMap
 }
 
-// trialCounts holds the counts of one trial. Each map's Counts may be shorter
-// than the list of events when a new event came up later.
+// trialCounts has the counts of one trial. A Counts in it may be shorter than the list
+// of events, because a new event may have come up later.
 type trialCounts struct {
-	Trial
+	capture.Trial
+	pids            []int // the trial's JVMs, ascending
 	slicing         slicing
 	outside, kernel Counts
 	own             Counts // samples of the trial's JVMs, in or out of its windows
 	code            map[codeKey]Counts
 	native          map[nativeKey]Counts
 	unresolved      map[processPC]Counts
-	threads         map[string]Counts // by name; "" is unknown
+	threads         map[string]Counts // by the thread's name; "" when the sampler gave none
 }
 
 type codeKey struct {
@@ -79,37 +57,45 @@ type processPC struct {
 	slice int
 }
 
-// NewBuilder starts with the JVMs' code and the trials; without trials there
-// is one of all JVMs and the whole run.
+// NewBuilder starts with the JVMs that have a Log, and the trials. Without trials
+// there is one, of all these JVMs and the whole run.
 //
 // The events are those that the capture says it has, in the order in which the
-// profiles are to show them; others come behind them as they are seen.
-func NewBuilder(jvms []JVM, trials []Trial, events ...string) *Builder {
+// profiles are to show them. Others follow in the order in which samples of them
+// come.
+func NewBuilder(jvms []capture.JVM, trials []capture.Trial, events ...string) *Builder {
 	b := &Builder{byPID: map[int]int{}, ofPID: map[int][]int{}, events: slices.Clone(events)}
-	whole := Trial{}
+	var pids []int
 	for _, j := range jvms {
+		if j.Log == nil {
+			continue
+		}
 		b.byPID[j.PID] = len(b.jvms)
 		code := NewCodeMap(j.Log.Blobs)
 		if j.Log.Damaged > 0 {
-			code.gaps = nil // what could not be read may have been there
+			code.gaps = nil // a blob that could not be read may have been there
 		}
 		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: code})
-		whole.PIDs = append(whole.PIDs, j.PID)
+		pids = append(pids, j.PID)
+	}
+	for _, t := range trials {
+		b.addTrial(t, t.PIDs())
 	}
 	if len(trials) == 0 {
-		trials = []Trial{whole}
-	}
-	for i, t := range trials {
-		b.trials = append(b.trials, &trialCounts{Trial: t, slicing: newSlicing(&t), code: map[codeKey]Counts{}, native: map[nativeKey]Counts{},
-			unresolved: map[processPC]Counts{}, threads: map[string]Counts{}})
-		for _, pid := range distinct(slices.Clone(t.PIDs)) {
-			b.ofPID[pid] = append(b.ofPID[pid], i)
-		}
+		b.addTrial(capture.Trial{}, distinct(pids))
 	}
 	return b
 }
 
-// bump adds n to c's element i, growing it as needed.
+func (b *Builder) addTrial(t capture.Trial, pids []int) {
+	for _, pid := range pids {
+		b.ofPID[pid] = append(b.ofPID[pid], len(b.trials))
+	}
+	b.trials = append(b.trials, &trialCounts{Trial: t, pids: pids, slicing: newSlicing(&t), code: map[codeKey]Counts{},
+		native: map[nativeKey]Counts{}, unresolved: map[processPC]Counts{}, threads: map[string]Counts{}})
+}
+
+// bump adds n to element i of c, which grows as needed.
 func bump(c *Counts, i int, n int64) {
 	for len(*c) <= i {
 		*c = append(*c, 0)
@@ -117,13 +103,14 @@ func bump(c *Counts, i int, n int64) {
 	(*c)[i] += n
 }
 
-// bumpAt counts one sample for element e of a key's Counts.
+// bumpAt counts one sample of event e for a key.
 func bumpAt[K comparable](m map[K]Counts, key K, e int) {
 	c := m[key]
 	bump(&c, e, 1)
 	m[key] = c
 }
 
+// event gives an event's place in the list of events, to which it adds a new one.
 func (b *Builder) event(name string) int {
 	i := slices.Index(b.events, name)
 	if i < 0 {
@@ -133,12 +120,12 @@ func (b *Builder) event(name string) int {
 	return i
 }
 
-// Lost adds samples that the sampler dropped. It does not say of which event
-// and process; they count for the first event.
+// Lost adds samples that the sampler dropped. No sampler says of which event or process
+// they were, so they count for the first event.
 func (b *Builder) Lost(n int64) { bump(&b.lost, 0, n) }
 
-// Add counts one sample. A sample of a text without process ids belongs to
-// the only JVM there is. Samples come in any order.
+// Add counts one sample. Samples may come in any order. A sample of a text without
+// process ids is taken for the JVM's, when there is only one JVM.
 func (b *Builder) Add(s *sampler.Sample) {
 	e := b.event(s.Event)
 	bump(&b.totals, e, 1)
@@ -159,7 +146,8 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 }
 
-// place finds where the sample's PC was.
+// place counts a sample for the kernel, the code, the native function or the unknown
+// address that its PC was in.
 func (b *Builder) place(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
 	if s.Kernel() {
 		bump(&t.kernel, e, 1)
@@ -181,21 +169,22 @@ func (b *Builder) place(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
 	bumpAt(t.native, nativeKey{pid, module, s.Symbol, slice}, e)
 }
 
-// beyondCode tells whether HotSpot can't have had code at an address.
+// beyondCode tells whether an address is outside the range that HotSpot has reserved for
+// code. A sample there, in no known file, is of native code that something else made.
 func (b *Builder) beyondCode(pid int, pc uint64) bool {
 	i, ok := b.byPID[pid]
 	return ok && b.jvms[i].code.Beyond(pc, b.jvms[i].Log.ReservedCodeCache)
 }
 
-// find gives the JVM and the blob that a sample was in. A trial's JVM without a
-// log has no code.
+// find gives the JVM and the blob that a sample was in; false when it was in none, or
+// the JVM has no log.
 func (b *Builder) find(pid int, s *sampler.Sample) (jvm, blob int, ok bool) {
 	jvm, ok = b.byPID[pid]
 	if !ok {
 		return 0, 0, false
 	}
 	j := b.jvms[jvm]
-	uptime := int64(1) << 60 // a text without times: the last code at the address
+	uptime := int64(1) << 60 // without a time it is the last code at the address
 	if s.MonoNanos >= 0 {
 		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
 	}

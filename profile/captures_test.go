@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -22,13 +24,13 @@ func TestCaptures(t *testing.T) {
 		"jdk17-full-hsdis", "jdk25-lean-none", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := readCapture(t, name, "asm.log")
+			text := gasmtest.Capture(t, name, gasmtest.Log)
 			log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
 			require.NoError(t, err)
-			samples := realSamples(t, readCapture(t, name, "samples.txt"))
+			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
 			start := firstSample(t, samples, log.PID)
 
-			b := NewBuilder([]JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}, nil)
+			b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}, nil)
 			add(b, samples...)
 			p := build(t, b, DefaultOptions())[0]
 			a := p.Accounts[0]

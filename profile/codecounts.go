@@ -3,24 +3,24 @@ package profile
 import (
 	"slices"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// CodeCounts are the samples in the code of one JVM, over all trials that it is
-// in. Their sum is what these trials' accounts have as compiled, stub and
-// interpreter, JVM by JVM.
+// CodeCounts are the samples in the code of one JVM, in all trials together that it is
+// in. The sum over all JVMs is what the accounts of all trials have as compiled, stub
+// and interpreter.
 type CodeCounts struct {
-	PID    int
-	Log    *printassembly.Log
+	capture.JVM
 	Events []string
-	// Unprinted is the code that the log does not have. Its first piece is the
-	// blob that follows the last one of the log's index.
+	// Unprinted are blobs of code that the log does not have. They are numbered behind
+	// those of the log.
 	Unprinted []printassembly.Blob
-	blobs     map[int]map[uint64]Counts
+	blobs     map[int]map[uint64]Counts // by the blob's number and the PC
 }
 
-// Blobs are the log's blobs and then the unprinted ones; a blob's place is its
-// name for At.
+// Blobs gives the log's blobs and then the unprinted ones. A blob's place in the list is
+// its number, which At takes.
 func (c *CodeCounts) Blobs() []*printassembly.Blob {
 	var all []*printassembly.Blob
 	for i := range c.Log.Blobs {
@@ -32,12 +32,11 @@ func (c *CodeCounts) Blobs() []*printassembly.Blob {
 	return all
 }
 
-// At gives the samples in a blob, named by its place in the log's index, by
-// program counter. A blob without samples has nil.
+// At gives the samples in the blob with a number, by PC; nil for a blob without samples.
 func (c *CodeCounts) At(blob int) map[uint64]Counts { return c.blobs[blob] }
 
-// CodeCounts gives the counts of all JVMs that belong to a trial, in the order
-// in which the builder got them.
+// CodeCounts gives the counts of all JVMs that belong to a trial, in the order in which
+// the builder was given the JVMs.
 func (b *Builder) CodeCounts() []CodeCounts {
 	var all []CodeCounts
 	place := make([]int, len(b.jvms)) // of each JVM in all
@@ -45,7 +44,7 @@ func (b *Builder) CodeCounts() []CodeCounts {
 		place[i] = -1
 		if len(b.ofPID[j.PID]) > 0 {
 			place[i] = len(all)
-			all = append(all, CodeCounts{PID: j.PID, Log: j.Log, Events: slices.Clone(b.events),
+			all = append(all, CodeCounts{JVM: j.JVM, Events: slices.Clone(b.events),
 				Unprinted: j.code.gaps, blobs: map[int]map[uint64]Counts{}})
 		}
 	}

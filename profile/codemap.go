@@ -9,15 +9,15 @@ import (
 
 // A CodeMap says which blob covered an address at a time.
 //
-// HotSpot reuses the addresses of the code cache: a method is there from its
-// install time until later code takes any of its bytes. Stubs and codelets
-// stay for the JVM's life, and some lie inside others. Blobs are kept per
-// page of 128 bytes, in the order in which they were printed.
+// HotSpot uses the addresses of the code cache again: a method is there from its
+// installation until later code takes any of its bytes. Stubs and codelets stay for the
+// JVM's life, and some lie inside others. The map lists blobs by page of 128 bytes, in
+// the order in which HotSpot printed them.
 type CodeMap struct {
 	blobs []printassembly.Blob
 	pages map[uint64][]int32
-	// ends has for each blob when another one took its place, in milliseconds
-	// of uptime.
+	// ends has for each blob the time at which another one took its place, in
+	// milliseconds of the JVM's life.
 	ends   []int64
 	gaps   gaps
 	lo, hi uint64 // of all blobs
@@ -25,8 +25,8 @@ type CodeMap struct {
 
 const pageBits = 7
 
-// NewCodeMap makes the map of one JVM's blobs, which stay the caller's and
-// must not change. They are in the order of the log.
+// NewCodeMap makes the map of one JVM's blobs, which are in the order of the log. The map
+// keeps the slice, which must not change.
 func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
 	m := &CodeMap{blobs: blobs, pages: make(map[uint64][]int32), ends: make([]int64, len(blobs)), gaps: findGaps(blobs)}
 	for i := range blobs {
@@ -36,6 +36,7 @@ func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
 	return m
 }
 
+// install adds a blob to its pages, and ends the methods that it overlaps.
 func (m *CodeMap) install(i int32) {
 	b := &m.blobs[i]
 	if b.Lo >= b.Hi {
@@ -52,17 +53,17 @@ func (m *CodeMap) install(i int32) {
 				m.ends[j] = min(m.ends[j], b.UptimeMillis)
 			}
 			if old.Lo <= b.Lo && b.Hi <= old.Hi && old.UptimeMillis <= b.UptimeMillis {
-				break // it ended what was there before it
+				break // this one ended all that was there before it
 			}
 		}
 		m.pages[page] = append(m.pages[page], i)
 	}
 }
 
-// Find gives the index of the blob that covered pc at a time in milliseconds
-// since the JVM's start: the youngest one installed by then. A method is
-// printed a little after it was installed, so an address that had no code yet
-// belongs to the first blob to come. A miss is false.
+// Find gives the index of the blob that covered pc at a time, in milliseconds since the
+// JVM's start: the blob that was installed last before then. HotSpot prints a method a
+// little after it has installed it. So an address that had no code yet belongs to the
+// next blob that is installed there. Find returns false when there is no blob.
 func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	page := m.pages[pc>>pageBits]
 	next := -1
@@ -77,21 +78,21 @@ func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
 			continue
 		}
 		if m.ends[i] <= uptimeMillis {
-			break // it is gone, and so are all before it
+			break // this blob is gone by then, and so are all before it
 		}
 		return int(i), true
 	}
 	return next, next >= 0
 }
 
-// FindUnprinted is for a pc that Find misses and no file is mapped at. It gives
-// the index of the unprinted code that holds pc, a blob of its own, or false.
+// FindUnprinted is for a pc at which Find finds nothing and no file is mapped. It gives
+// the index of the unprinted code that holds pc, which is a blob too; see gaps.
 func (m *CodeMap) FindUnprinted(pc uint64) (int, bool) {
 	i, ok := m.gaps.find(pc)
 	return len(m.blobs) + i, ok
 }
 
-// Blob gives the blob with an index that Find or FindUnprinted gave.
+// Blob gives the blob with an index from Find or FindUnprinted.
 func (m *CodeMap) Blob(i int) *printassembly.Blob {
 	if i < len(m.blobs) {
 		return &m.blobs[i]
@@ -99,9 +100,9 @@ func (m *CodeMap) Blob(i int) *printassembly.Blob {
 	return &m.gaps[i-len(m.blobs)]
 }
 
-// Beyond tells whether pc is outside the range that HotSpot reserved for code,
-// whatever blob there may be that the log does not have. That range has the
-// size reserved, in bytes, and holds all blobs.
+// Beyond tells whether pc is surely outside the range of addresses that HotSpot reserved
+// for code. That range is reserved bytes long and holds all blobs, but the log does not
+// say where it begins.
 func (m *CodeMap) Beyond(pc, reserved uint64) bool {
 	if m.lo >= m.hi || reserved < m.hi-m.lo {
 		return false
@@ -110,8 +111,8 @@ func (m *CodeMap) Beyond(pc, reserved uint64) bool {
 	return pc < m.lo && m.lo-pc > slack || pc >= m.hi && pc-m.hi >= slack
 }
 
-// Reused tells whether other code covered a byte of the blob's range before or
-// after it. Stubs inside stubs are there together.
+// Reused tells whether other code covered any byte of the blob's range before or after
+// it. Stubs that lie inside other stubs are there at the same time, and do not count.
 func (m *CodeMap) Reused(i int) bool {
 	b := m.Blob(i)
 	if b.Lo >= b.Hi || b.Kind == printassembly.Unprinted {

@@ -1,33 +1,25 @@
 package profile
 
 import (
-	"compress/gzip"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// readCapture unpacks a file of testdata/captures.
-func readCapture(tb testing.TB, name, file string) []byte {
-	tb.Helper()
-	f, err := os.Open(filepath.Join("../testdata/captures", name, file+".gz"))
-	require.NoError(tb, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(tb, err)
-	text, err := io.ReadAll(z)
-	require.NoError(tb, err)
-	return text
+// window is a time in which a JVM is measured, in ns.
+func window(pid int, from, to int64) capture.Window {
+	return capture.Window{PID: pid, Span: capture.Span{FromMonoNanos: from, ToMonoNanos: to}}
 }
+
+// always is a window that holds all samples of a JVM.
+func always(pid int) capture.Window { return window(pid, 0, 1<<60) }
 
 // newLog indexes a hand-made log, which needs no header.
 func newLog(tb testing.TB, blobs ...string) *printassembly.Log {
@@ -117,7 +109,7 @@ func build(t *testing.T, b *Builder, opts Options) []Profile {
 // one is the only profile of samples of one JVM with pid 1.
 func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.Sample) *Profile {
 	t.Helper()
-	b := NewBuilder([]JVM{{PID: 1, Log: log}}, nil)
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
 	add(b, samples...)
 	profiles := build(t, b, opts)
 	require.Len(t, profiles, 1)
@@ -160,6 +152,7 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 		require.Equal(t, a.Compiled, frames, "frames")
 	}
 	checkSlices(t, p)
+	checkPerJVM(t, p)
 	for i, r := range p.Regions {
 		require.Less(t, r.Lo, r.Hi)
 		require.NotEmpty(t, r.PIDs)
@@ -207,6 +200,39 @@ func checkSlices(t *testing.T, p *Profile) {
 	for _, f := range p.Native {
 		check(f.Symbol, f.Slices, f.Counts)
 	}
+}
+
+// checkPerJVM fails where the counts of the JVMs do not add up to those of all.
+func checkPerJVM(t *testing.T, p *Profile) {
+	t.Helper()
+	check := func(what string, perJVM []Counts, whole Counts) {
+		t.Helper()
+		require.Len(t, perJVM, len(p.Shares), what)
+		sum := make(Counts, len(p.Events))
+		for _, c := range perJVM {
+			sum.Add(c)
+		}
+		require.Equal(t, whole, sum, what)
+	}
+	for _, m := range p.Methods {
+		check(m.Name, m.PerJVM, m.Counts)
+	}
+	for _, f := range p.Frames {
+		check(f.Method, f.PerJVM, f.Counts)
+	}
+	for _, f := range p.Native {
+		check(f.Symbol, f.PerJVM, f.Counts)
+	}
+}
+
+// counted gives native functions without their counts by JVM, which checkPerJVM
+// has checked.
+func counted(functions []NativeFunction) []NativeFunction {
+	functions = slices.Clone(functions)
+	for i := range functions {
+		functions[i].PerJVM = nil
+	}
+	return functions
 }
 
 // regionsText gives a line per region: source, method, range, first count, and

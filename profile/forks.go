@@ -8,18 +8,18 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A piece is code that regions are made of: one blob, or the same code of
-// several forks with their samples added up, at the first one's addresses.
-type piece struct {
-	*sampledBlob // the hottest fork's
-	at           map[uint64]Counts
-	pidsAt       map[uint64][]int // which JVMs have samples at a PC
+// mergedCode is what regions are made of: one blob, or blobs of several forks with the
+// same code, with their samples added up. Addresses are those of the hottest fork.
+type mergedCode struct {
+	*sampledBlob                   // the hottest fork's
+	mergedAtPC   map[uint64]Counts // of all forks
+	pidsAtPC     map[uint64][]int  // which JVMs have samples at a PC
 }
 
-// mergeForks makes one piece of blobs of different JVMs whose code is equal
-// but for addresses. Each fork compiles a method once or more; the n-th
-// hottest of one goes together with the n-th hottest of another.
-func (w *work) mergeForks(sampled []*sampledBlob) []*piece {
+// mergeForks merges blobs of different JVMs whose code is equal but for addresses. Each
+// fork compiles a method once or more often. The n-th hottest compilation of one fork
+// is merged with the n-th hottest of another.
+func (w *work) mergeForks(sampled []*sampledBlob) []*mergedCode {
 	type key struct {
 		source, name string
 		osrBCI       int
@@ -30,28 +30,28 @@ func (w *work) mergeForks(sampled []*sampledBlob) []*piece {
 		key
 		jvm int
 	}
-	groups := map[key][]*piece{}
+	groups := map[key][]*mergedCode{}
 	seen := map[nthKey]int{}
-	var pieces []*piece
+	var all []*mergedCode
 	for _, s := range sampled {
 		k := key{s.Source(), s.Name, s.OSRBCI, s.Hi - s.Lo, 0}
 		nk := nthKey{k, s.jvm}
 		k.nth = seen[nk]
 		seen[nk]++
-		if w.joinPiece(groups[k], s) {
+		if w.joinMerged(groups[k], s) {
 			continue
 		}
-		p := &piece{sampledBlob: s, at: map[uint64]Counts{}, pidsAt: map[uint64][]int{}}
+		p := &mergedCode{sampledBlob: s, mergedAtPC: map[uint64]Counts{}, pidsAtPC: map[uint64][]int{}}
 		p.add(s, w.n)
-		pieces = append(pieces, p)
+		all = append(all, p)
 		groups[k] = append(groups[k], p)
 	}
-	return pieces
+	return all
 }
 
-// joinPiece adds a blob to the first piece with the same code. A group has no
-// two blobs of one JVM.
-func (w *work) joinPiece(group []*piece, s *sampledBlob) bool {
+// joinMerged adds a blob to the first of a group that has the same code; false when none
+// has. A group has no two blobs of one JVM.
+func (w *work) joinMerged(group []*mergedCode, s *sampledBlob) bool {
 	for _, p := range group {
 		if sameCode(w.listing(p.blobRef), w.listing(s.blobRef)) {
 			p.add(s, w.n)
@@ -61,31 +61,31 @@ func (w *work) joinPiece(group []*piece, s *sampledBlob) bool {
 	return false
 }
 
-// add takes a blob's samples over, moved to the piece's addresses.
-func (p *piece) add(s *sampledBlob, events int) {
-	for pc, c := range s.at {
+// add takes a blob's samples over. They move to the addresses of the merged code.
+func (p *mergedCode) add(s *sampledBlob, events int) {
+	for pc, c := range s.atPC {
 		pc = pc - s.Lo + p.Lo
-		if p.at[pc] == nil {
-			p.at[pc] = make(Counts, events)
+		if p.mergedAtPC[pc] == nil {
+			p.mergedAtPC[pc] = make(Counts, events)
 		}
-		p.at[pc].Add(c)
-		p.pidsAt[pc] = append(p.pidsAt[pc], s.pid)
+		p.mergedAtPC[pc].Add(c)
+		p.pidsAtPC[pc] = append(p.pidsAtPC[pc], s.pid)
 	}
 }
 
-// sampledPCs gives the piece's PCs with samples, ascending.
-func (p *piece) sampledPCs() []uint64 {
-	pcs := make([]uint64, 0, len(p.at))
-	for pc := range p.at {
+// sampledPCs gives the PCs that have samples, ascending.
+func (p *mergedCode) sampledPCs() []uint64 {
+	pcs := make([]uint64, 0, len(p.mergedAtPC))
+	for pc := range p.mergedAtPC {
 		pcs = append(pcs, pc)
 	}
 	slices.Sort(pcs)
 	return pcs
 }
 
-// sameCode tells whether two listings are the same instructions at the same
-// distances, but for addresses and large constants, which are where a JVM's
-// heap, classes and code lie.
+// sameCode tells whether two listings are the same instructions at the same distances.
+// Addresses and large constants may differ: they say where a JVM's heap, classes and
+// code lie.
 func sameCode(a, b []printassembly.Instruction) bool {
 	if len(a) == 0 || len(a) != len(b) {
 		return false
@@ -99,8 +99,8 @@ func sameCode(a, b []printassembly.Instruction) bool {
 	return true
 }
 
-// inside gives the distance of an address from the code's start, 0 when it is
-// elsewhere.
+// inside gives the distance of an address from the start of the code; 0 when the address
+// is outside the code.
 func inside(insts []printassembly.Instruction, addr uint64) uint64 {
 	if lo := insts[0].Lo; addr > lo && addr < insts[len(insts)-1].Hi {
 		return addr - lo
@@ -108,6 +108,7 @@ func inside(insts []printassembly.Instruction, addr uint64) uint64 {
 	return 0
 }
 
+// sameText tells whether two instructions are the same text, but for addresses.
 func sameText(a, b *printassembly.Instruction) bool {
 	if a.Text == b.Text {
 		return true
@@ -115,8 +116,9 @@ func sameText(a, b *printassembly.Instruction) bool {
 	return normalText(a) == normalText(b)
 }
 
-// normalText puts # in the place of hex numbers of more than four digits, and
-// of all where the log says that the instruction holds an address of the JVM's.
+// normalText writes # for hexadecimal numbers of more than four digits. Where a comment
+// such as {oop(…)} says that the instruction holds an address, it writes # for all
+// hexadecimal numbers.
 func normalText(in *printassembly.Instruction) string {
 	digits := 5
 	for _, c := range in.Comments {
@@ -145,7 +147,7 @@ func normalText(in *printassembly.Instruction) string {
 	}
 }
 
-// distinct sorts and thins out process ids.
+// distinct sorts process ids, and keeps each once.
 func distinct(pids []int) []int {
 	slices.SortFunc(pids, cmp.Compare[int])
 	return slices.Compact(pids)

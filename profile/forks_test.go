@@ -7,15 +7,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // forks is the profile of one trial of several JVMs, with pids from 1 on.
 func forks(t *testing.T, logs []*printassembly.Log, hits map[int][]uint64) *Profile {
 	t.Helper()
-	var jvms []JVM
+	var jvms []capture.JVM
 	for i, l := range logs {
-		jvms = append(jvms, JVM{PID: i + 1, Log: l})
+		jvms = append(jvms, capture.JVM{PID: i + 1, Log: l})
 	}
 	b := NewBuilder(jvms, nil)
 	for pid, pcs := range hits {

@@ -7,16 +7,16 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// frames adds up the instructions of compiled code by their innermost Java
-// frame, and by all of them.
-func (w *work) frames(sampled []*sampledBlob) []FrameTotal {
-	sum := frameSums{w: w, methods: map[string]*FrameTotal{}, lines: map[string]map[int]Counts{}}
+// frames adds up the instructions of compiled code by their innermost Java frame, and
+// by all frames of their inlining chain.
+func (w *work) frames(sampled []*sampledBlob, pids []int) []FrameTotal {
+	sum := frameSums{w: w, pids: pids, methods: map[string]*FrameTotal{}, lines: map[string]map[int]Counts{}}
 	for _, s := range sampled {
 		if !s.Kind.Java() {
 			continue
 		}
-		for pc, c := range s.at {
-			sum.add(w.chain(s, pc), c, s.slices[pc])
+		for pc, c := range s.atPC {
+			sum.add(w.chain(s, pc), s.pid, c, s.overTime[pc])
 		}
 	}
 	return sum.sorted()
@@ -32,18 +32,21 @@ func (w *work) chain(s *sampledBlob, pc uint64) []printassembly.Frame {
 	return []printassembly.Frame{{Method: s.Name}}
 }
 
-// frameSums are frames on their way.
+// frameSums are the sums of frames so far.
 type frameSums struct {
 	w       *work
+	pids    []int
 	methods map[string]*FrameTotal
 	lines   map[string]map[int]Counts
 }
 
-func (f *frameSums) add(chain []printassembly.Frame, c Counts, over []Counts) {
+// add counts samples of a JVM at an instruction with an inlining chain.
+func (f *frameSums) add(chain []printassembly.Frame, pid int, c Counts, over []Counts) {
 	inner := chain[0]
 	m := f.method(inner.Method)
 	m.Counts.Add(c)
 	addAll(m.Slices, over)
+	addOf(m.PerJVM, f.pids, pid, c)
 	at := f.lines[inner.Method]
 	if at == nil {
 		at = map[int]Counts{}
@@ -61,10 +64,11 @@ func (f *frameSums) add(chain []printassembly.Frame, c Counts, over []Counts) {
 	}
 }
 
+// method gives the sums of a method, which are zero at first.
 func (f *frameSums) method(name string) *FrameTotal {
 	m := f.methods[name]
 	if m == nil {
-		m = &FrameTotal{Method: name, Counts: make(Counts, f.w.n), Total: make(Counts, f.w.n), Slices: f.w.sliced()}
+		m = &FrameTotal{Method: name, Counts: make(Counts, f.w.n), Total: make(Counts, f.w.n), Slices: f.w.newSlices(), PerJVM: f.w.zeros(len(f.pids))}
 		f.methods[name] = m
 	}
 	return m

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -17,7 +19,7 @@ func FuzzBuild(f *testing.F) {
 	method := c2(1, 1, "A::a", 0x1000, nops(64)) + c2(2, 2, "A::a", 0x1010, "e8fb f0ff ff90 90c3")
 	f.Add([]byte(method+stub("copy", 0x100, nops(16))+codelet("iload  21 iload", 0x200, nops(16))), []byte("\x00\x01\x02\x03\x01\x02\x00\x13"))
 	f.Add([]byte("x  [0x0, 0x10]  16 bytes\nx  [0xfffffffffffffff0, 0xffffffffffffffff]  15 bytes\n"), []byte("\x00\x0f\x02\x03\x01\x0e\x00\x13"))
-	log := readCapture(f, "jdk17-lean-none", "asm.log")
+	log := gasmtest.Capture(f, "jdk17-lean-none", gasmtest.Log)
 	for _, mark := range []string{"Workload::dot", "itbl[0]", "(native)"} {
 		i := bytes.Index(log, []byte(mark))
 		f.Add(log[i-300:i+3000], []byte("\x00\x01\x02\x03\x00\x02\x00\x13\x01\xff\x80\x10"))
@@ -27,8 +29,8 @@ func FuzzBuild(f *testing.F) {
 		if err != nil || len(l.Blobs) == 0 {
 			return
 		}
-		b := NewBuilder([]JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
-			[]Trial{{PIDs: []int{1, 2}}, {Name: "bench", PIDs: []int{2}, Windows: []Window{{2, 0, 40e6}}}})
+		b := NewBuilder([]capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
+			[]capture.Trial{{Windows: []capture.Window{always(1), always(2)}}, {Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}})
 		for ; len(hits) >= 4; hits = hits[4:] {
 			s := sampler.Sample{PID: int(hits[3] & 3), MonoNanos: int64(hits[2]) * 1e6, Event: "cycles",
 				PC: l.Blobs[int(hits[0])%len(l.Blobs)].Lo + uint64(hits[1])}

@@ -7,17 +7,18 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// gaps are the parts of the code cache that hold code which no HotSpot prints,
-// ascending and apart.
+// gaps are the parts of the code cache that hold code which HotSpot never prints, as
+// blobs of their own. They ascend and do not overlap.
 //
-// HotSpot prints methods, stubs and codelets, but neither i2c/c2i adapters nor
-// inline cache stubs (sharedRuntime.cpp, icBuffer.cpp). These lie among the
-// JVM's own blobs, in the part of the code cache that is not for methods. All
-// of the code cache is one reserved range, so what lies between two blobs is
-// in it; between two blobs that are no methods it is the JVM's own code. Next
-// to a method it can be a method whose print is missing, and is left alone.
+// HotSpot prints methods, stubs and codelets, but neither i2c/c2i adapters nor inline
+// cache stubs (sharedRuntime.cpp, icBuffer.cpp). These lie among the JVM's own blobs, in
+// the part of the code cache that is not for methods. The code cache is one reserved
+// range, so whatever lies between two blobs is in it. What lies between two blobs that
+// are no methods is the JVM's own code. What lies next to a method may be another method
+// whose print is missing, so it is no gap.
 type gaps []printassembly.Blob
 
+// findGaps finds the gaps between the blobs of a log.
 func findGaps(blobs []printassembly.Blob) gaps {
 	sorted := make([]*printassembly.Blob, 0, len(blobs))
 	for i := range blobs {
@@ -30,8 +31,8 @@ func findGaps(blobs []printassembly.Blob) gaps {
 		return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Kind, b.Kind))
 	})
 	var found gaps
-	var hi uint64 // of all blobs so far
-	ownEnd := false
+	var hi uint64   // of all blobs so far
+	ownEnd := false // what ends at hi is the JVM's own code, not a method
 	for _, b := range sorted {
 		own := !b.Kind.Java()
 		if hi < b.Lo && ownEnd && own {
@@ -47,7 +48,7 @@ func findGaps(blobs []printassembly.Blob) gaps {
 	return found
 }
 
-// unprintedName says what such code is.
+// unprintedName is the name of a gap's blob.
 const unprintedName = "(adapters and inline cache stubs)"
 
 // find gives the gap that holds pc.

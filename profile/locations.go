@@ -11,11 +11,11 @@ import (
 // counter in the code cache, or a function outside of it.
 type Location struct {
 	PID int
-	// PC is the address in the code cache or, of unresolved samples, near it.
-	// It is 0 for native code, whose samples are counted by function: its
-	// addresses tell nothing without the files that were mapped there.
+	// PC is the address in the code cache or, of unresolved samples, near it. It is 0
+	// for native code: that is counted by function, because its addresses mean nothing
+	// without the files that were mapped there.
 	PC uint64
-	// Source is the row of [Profile.Sources] that the samples are in.
+	// Source is the Source of the row of [Profile.Sources] that has the samples.
 	Source string
 	// Module is that of a [NativeFunction], "" for all other code.
 	Module string
@@ -29,11 +29,11 @@ type Location struct {
 	Counts Counts
 }
 
-// locations gives each profiled sample its place, once.
+// locations makes the list of all locations. Each profiled sample is in one of them.
 func (w *work) locations(sampled []*sampledBlob) []Location {
 	var all []Location
 	for _, s := range sampled {
-		for pc, c := range s.at {
+		for pc, c := range s.atPC {
 			l := Location{PID: s.pid, PC: pc, Source: s.Source(), Name: s.Name, CompileID: s.ID, Counts: c}
 			if s.Kind.Java() {
 				l.Frames = w.chain(s, pc)
@@ -64,7 +64,7 @@ func (w *work) locations(sampled []*sampledBlob) []Location {
 	return all
 }
 
-// addTo adds to one of several sums.
+// addTo adds counts to the sum of a key.
 func addTo[K comparable](w *work, sums map[K]Counts, key K, c Counts) {
 	if sums[key] == nil {
 		sums[key] = make(Counts, w.n)
@@ -72,7 +72,7 @@ func addTo[K comparable](w *work, sums map[K]Counts, key K, c Counts) {
 	sums[key].Add(c)
 }
 
-// unresolved sums up the samples that nothing knows the address of.
+// unresolved sums up the samples at addresses that are in no known code or file.
 func (w *work) unresolved() Counts {
 	sum := make(Counts, w.n)
 	for _, c := range w.trial.unresolved {
@@ -81,10 +81,10 @@ func (w *work) unresolved() Counts {
 	return sum
 }
 
-// startWall gives [Profile.StartWallNanos].
+// startWall gives the value of [Profile.StartWallNanos].
 func (w *work) startWall() int64 {
 	var first int64
-	for _, pid := range w.trial.PIDs {
+	for _, pid := range w.trial.pids {
 		i, ok := w.b.byPID[pid]
 		if !ok || w.b.jvms[i].Log.StartWallMillis == 0 {
 			continue

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -75,7 +77,7 @@ func TestLocations(t *testing.T) {
 		return newLog(t, stub("copy", 0x100, nops(16)), codelet("iload  21 iload", 0x200, nops(16)),
 			c2(10, 7, "A::a", 0x1000, inlined), method("n/a", 10, 8, 0, "A::wrapped", 0x2000, nops(16)))
 	}
-	b := NewBuilder([]JVM{{PID: 1, Log: log()}, {PID: 2, Log: log()}}, nil)
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: log()}, {PID: 2, Log: log()}}, nil)
 	instructions := native(2, 15, "libc.so.6", "memcpy")
 	instructions.Event = "instructions"
 	add(b, slices.Concat(
@@ -103,7 +105,7 @@ func TestLocations(t *testing.T) {
 		{PID: 2, Source: "kernel", Module: "kernel", Counts: Counts{1, 0}},
 		{PID: 2, PC: 0x9000, Source: "unresolved", Counts: Counts{1, 0}},
 	}, p.Locations)
-	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "memcpy", Counts: Counts{13, 1}}, {Module: "kernel", Symbol: "", Counts: Counts{1, 0}}}, p.Native, "of both JVMs")
+	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "memcpy", Counts: Counts{13, 1}}, {Module: "kernel", Symbol: "", Counts: Counts{1, 0}}}, counted(p.Native), "of both JVMs")
 
 	opts.Locations = false
 	without := b.Build(opts)[0]
@@ -114,11 +116,11 @@ func TestLocations(t *testing.T) {
 
 func TestLocationsOfCaptures(t *testing.T) {
 	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none-dtrace", "jdk25-lean-none"} {
-		text := readCapture(t, name, "asm.log")
+		text := gasmtest.Capture(t, name, gasmtest.Log)
 		log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
 		require.NoError(t, err)
-		samples := realSamples(t, readCapture(t, name, "samples.txt"))
-		b := NewBuilder([]JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}, nil)
+		samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
+		b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}, nil)
 		add(b, samples...)
 		p := b.Build(withLocations())[0]
 		checkLocations(t, &p)
@@ -135,18 +137,21 @@ func TestStartWallNanos(t *testing.T) {
 		require.NoError(t, err)
 		return l
 	}
-	jvms := []JVM{{PID: 1, Log: log("2000"), StartMonoNanos: 5e9}, {PID: 2, Log: log("3000"), StartMonoNanos: 6e9}, {PID: 3, Log: log("0"), StartMonoNanos: 1}}
+	jvms := []capture.JVM{{PID: 1, Log: log("2000"), StartMonoNanos: 5e9}, {PID: 2, Log: log("3000"), StartMonoNanos: 6e9}, {PID: 3, Log: log("0"), StartMonoNanos: 1}}
 	for _, c := range []struct {
-		trial Trial
+		trial capture.Trial
 		want  int64
 	}{
-		{Trial{PIDs: []int{2, 1, 3}}, 2e9},
-		{Trial{PIDs: []int{2}}, 3e9},
-		{Trial{PIDs: []int{3, 4}}, 0},
-		{Trial{PIDs: []int{1, 2}, Windows: []Window{{1, 8e9, 9e9}, {1, 7e9, 8e9}, {2, 10e9, 11e9}}}, 4e9},
-		{Trial{PIDs: []int{1}, Windows: []Window{{1, 4.5e9, 9e9}}}, 1.5e9}, // from before the JVM on
+		{capture.Trial{Windows: []capture.Window{window(1, 8e9, 9e9), window(1, 7e9, 8e9), window(2, 10e9, 11e9)}}, 4e9},
+		{capture.Trial{Windows: []capture.Window{window(1, 4.5e9, 9e9)}}, 1.5e9}, // from before the JVM on
 	} {
-		got := NewBuilder(jvms, []Trial{c.trial}).Build(DefaultOptions())[0].StartWallNanos
+		got := NewBuilder(jvms, []capture.Trial{c.trial}).Build(DefaultOptions())[0].StartWallNanos
 		assert.Equal(t, c.want, got, "%+v", c.trial)
 	}
+	whole := func(jvms ...capture.JVM) int64 {
+		return NewBuilder(jvms, nil).Build(DefaultOptions())[0].StartWallNanos
+	}
+	assert.EqualValues(t, 2e9, whole(jvms...), "without windows the first JVM's start")
+	assert.EqualValues(t, 3e9, whole(jvms[1]))
+	assert.Zero(t, whole(jvms[2]), "no log tells")
 }

@@ -1,10 +1,10 @@
-// Package profile joins samples to the code that HotSpot had at their address
-// at their time, and sums up: regions, methods, inlined frames, native
-// functions, and an account in which every sample has one place.
+// Package profile joins samples to the code that HotSpot had at their addresses at their
+// times, and sums them up: regions, methods, inlined frames, native functions, and an
+// account in which every sample has one place.
 //
-// It reads no files and knows no text format. [NewCodeMap] takes the index of
-// each JVM's log, a [Builder] takes samples one by one, in any order, and
-// gives one [Profile] per trial.
+// [Of] does all of it for a capture. Below it, the join is pure: a [Builder] has a
+// [CodeMap] of each JVM, takes samples one by one in any order, and makes a [Profile] of
+// each trial. It knows no text format and no process.
 package profile
 
 import (
@@ -34,12 +34,12 @@ type Account struct {
 	Lost          int64 // dropped by the sampler, by its own count
 	Profiled      int64
 
-	Compiled    int64 // compiled Java code and wrappers of native methods
+	Compiled    int64 // compiled Java methods, and the wrappers of native methods
 	Stub        int64 // stubs, adapters, runtime blobs
 	Interpreter int64
 	Native      int64 // libjvm, libc, the program's own libraries
 	Kernel      int64
-	Unresolved  int64 // an address in the code cache, or near it, that the log does not know
+	Unresolved  int64 // addresses in the code cache or near it that are in no blob of the log
 }
 
 // Balanced tells whether both sums of the account hold.
@@ -54,17 +54,20 @@ type Profile struct {
 	PIDs          []int  // the JVMs whose samples are in it, ascending
 	WindowSeconds float64
 	Operations    float64 // that the program did in the window; 0 when unknown
-	// StartWallNanos is when the trial's first window began, or its first JVM
-	// where it has no windows: ns since 1970, 0 when no log tells.
+	// StartWallNanos is when the trial's first window began, or its first JVM started
+	// when it has no windows, in ns since 1970. It is 0 when no log tells.
 	StartWallNanos int64
 	Events         []string
 	Accounts       []Account // one per event
 
-	Shares []JVMShare // of each of PIDs, in their order
-	// Slices are the samples of a benchmark over time: [SlicesPerJVM] slices of
-	// each JVM that has a window, ascending. Nil for other programs, and where
+	Shares []JVMShare // one per process, in the order of PIDs
+	// Slices are the samples of a benchmark over time: [SlicesPerJVM] slices of each JVM
+	// that has a window, in the order of PIDs. It is nil for other programs, and where
 	// there are no windows.
 	Slices []Counts
+
+	// HotThreshold is the share of the profile from which on a region is hot.
+	HotThreshold float64
 
 	Regions []Region // of code-cache code, hottest first
 	Methods []Method // per blob kind and name, hottest first
@@ -72,12 +75,28 @@ type Profile struct {
 	Native  []NativeFunction // hottest first, kernel included
 	Sources []Source         // hottest first; they add up to Profiled
 	Threads []ThreadKind     // hottest first; they add up to Profiled. Nil when the sampler names no threads
-	// Locations are in no report's tables, so they are there only when
-	// [Options.Locations] asks for them. They add up to Profiled, whatever
-	// kinds of code the options leave out of the lists above.
+	// Locations are only there when [Options.Locations] asks for them, because no
+	// table of a report has them. They add up to Profiled, whatever kinds of code the
+	// options leave out of the lists above.
 	Locations []Location // hottest first
 	Warnings  []string
 }
+
+// Share is the part of the profile that some samples are, 0 to 1, for the event of
+// which they are the largest part.
+func (p *Profile) Share(c Counts) float64 {
+	var share float64
+	for e, n := range c {
+		if total := p.Accounts[e].Profiled; total > 0 {
+			share = max(share, float64(n)/float64(total))
+		}
+	}
+	return share
+}
+
+// IsHot tells whether samples are at least as large a part of the profile as
+// HotThreshold says, in any event.
+func (p *Profile) IsHot(c Counts) bool { return p.Share(c) >= p.HotThreshold }
 
 // A Region is a run of sampled instructions within one blob, no two of them
 // further apart than the merge margin. Regions of the same code in several
@@ -93,18 +112,18 @@ type Region struct {
 	// Hot tells that the region is above the hot threshold, or the hottest one
 	// of a profile in which none is.
 	Hot bool
-	// Lines is the annotated code, print margin included: for hot regions
-	// whose code the log has. Nil otherwise, and TooBig tells why.
+	// Lines is the annotated code with its print margin. It is nil for a region that is
+	// not hot, whose code the log does not have, or that is too big.
 	Lines  []Line
-	TooBig int // number of lines, when that is more than the threshold
+	TooBig int // how many lines it would be, when that is more than the threshold; else 0
 }
 
 // A Line is one instruction of an annotated region.
 type Line struct {
 	printassembly.Instruction
 	Counts Counts
-	// TargetName names the code that a call or jump leads to, when it leads
-	// out of the blob and into code that the log names.
+	// TargetName is the name of the code that a call or jump leads to, when that is
+	// another blob of the log.
 	TargetName string
 }
 
@@ -134,13 +153,14 @@ type JVMShare struct {
 type FrameTotal struct {
 	Method string
 	Counts Counts
-	// Total has in addition those into which Method was inlined something else:
-	// it is anywhere in their inlining chain. A method that calls itself counts
-	// once.
+	// Total sums up the instructions that have Method anywhere in their inlining chain.
+	// A method that is twice in a chain counts once.
 	Total Counts
 	Lines []LineTotal // hottest first
 	// Slices are Counts over time, see Profile.Slices.
 	Slices []Counts
+	// PerJVM are Counts by process, in the order of Profile.Shares.
+	PerJVM []Counts
 }
 
 // A LineTotal is the share of one source line; Line is 0 when it is unknown.
@@ -149,8 +169,8 @@ type LineTotal struct {
 	Counts Counts
 }
 
-// UnknownModule is the Module of native code for which the sampler and the
-// process's mappings have no file: far from the code cache, so not HotSpot's.
+// UnknownModule is the Module of native code in no known file. It is far from the code
+// cache, so it is not HotSpot's code.
 const UnknownModule = "[unknown]"
 
 // A NativeFunction sums up the samples in one function outside the code cache.
@@ -159,9 +179,11 @@ type NativeFunction struct {
 	Symbol string // "" when the sampler had none
 	Counts Counts
 	Slices []Counts // over time, see Profile.Slices
+	// PerJVM are Counts by process, in the order of Profile.Shares.
+	PerJVM []Counts
 }
 
-// UnresolvedSource is the Source of samples at addresses that nothing knows.
+// UnresolvedSource is the Source of samples at addresses in no known code or file.
 const UnresolvedSource = "unresolved"
 
 // A Source sums up one value of the Source column: "c2, level 4", "stub",

@@ -8,25 +8,25 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// regions cuts each piece at gaps of more than the merge margin, orders the
-// regions by heat and annotates the hot ones.
-func (w *work) regions(pieces []*piece) []Region {
+// regions cuts all code into regions, at gaps of more than the merge margin between two
+// sampled PCs. It orders the regions by heat, and annotates the hot ones.
+func (w *work) regions(p *Profile, merged []*mergedCode) []Region {
 	type cut struct {
 		Region
-		from *piece
+		from *mergedCode
 	}
 	var cuts []cut
-	for _, p := range pieces {
-		if w.skipped(p.Kind) {
+	for _, from := range merged {
+		if w.skipped(from.Kind) {
 			continue
 		}
-		pcs := p.sampledPCs()
+		pcs := from.sampledPCs()
 		for len(pcs) > 0 {
 			n := 1
 			for n < len(pcs) && (w.opts.MergeMethods || pcs[n]-pcs[n-1] <= uint64(w.opts.MergeMargin)) {
 				n++
 			}
-			cuts = append(cuts, cut{w.region(p, pcs[:n]), p})
+			cuts = append(cuts, cut{w.region(from, pcs[:n]), from})
 			pcs = pcs[n:]
 		}
 	}
@@ -37,22 +37,23 @@ func (w *work) regions(pieces []*piece) []Region {
 	for i, c := range cuts {
 		regions[i] = c.Region
 		r := &regions[i]
-		// The report is never empty: without any hot region it has the hottest.
-		if r.Hot = !w.opts.SkipLines && (w.share(r.Counts) >= w.opts.HotThreshold || i == 0); r.Hot {
+		// Where no region is hot, the hottest one is annotated, so that the report is
+		// never empty.
+		if r.Hot = !w.opts.SkipLines && (p.IsHot(r.Counts) || i == 0); r.Hot {
 			w.annotate(r, c.from)
 		}
 	}
 	return regions
 }
 
-// region sums up one run of sampled PCs. Without code its end is the byte after
-// the last PC's first.
-func (w *work) region(p *piece, pcs []uint64) Region {
+// region sums up one run of sampled PCs. Its end is the end of the last PC's
+// instruction, or the byte after the last PC where the log has no code.
+func (w *work) region(p *mergedCode, pcs []uint64) Region {
 	r := Region{Source: p.Source(), Method: p.Name, CompileID: p.ID, OSR: p.OSR,
 		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(Counts, w.n)}
 	for _, pc := range pcs {
-		r.Counts.Add(p.at[pc])
-		r.PIDs = append(r.PIDs, p.pidsAt[pc]...)
+		r.Counts.Add(p.mergedAtPC[pc])
+		r.PIDs = append(r.PIDs, p.pidsAtPC[pc]...)
 	}
 	r.PIDs = distinct(r.PIDs)
 	if i := find(w.listing(p.blobRef), r.Hi-1); i >= 0 {
@@ -61,10 +62,10 @@ func (w *work) region(p *piece, pcs []uint64) Region {
 	return r
 }
 
-// annotate gives a region its lines: its instructions with their counts, and
-// the print margin around them. It also moves the region's ends to those of
-// its first and last instruction.
-func (w *work) annotate(r *Region, p *piece) {
+// annotate gives a region its lines: its instructions with their counts, and the print
+// margin around them. It also moves the region's ends to the start of its first and the
+// end of its last instruction.
+func (w *work) annotate(r *Region, p *mergedCode) {
 	insts := w.listing(p.blobRef)
 	first, last := find(insts, r.Lo), find(insts, r.Hi-1)
 	if first < 0 || last < 0 {
@@ -85,14 +86,15 @@ func (w *work) annotate(r *Region, p *piece) {
 	for _, in := range insts[first : last+1] {
 		r.Lines = append(r.Lines, w.line(p, in))
 	}
-	for pc, c := range p.at {
+	for pc, c := range p.mergedAtPC {
 		if i := find(insts, pc); i >= first && i <= last {
 			r.Lines[i-first].Counts.Add(c)
 		}
 	}
 }
 
-func (w *work) line(p *piece, in printassembly.Instruction) Line {
+// line makes a line without samples of an instruction.
+func (w *work) line(p *mergedCode, in printassembly.Instruction) Line {
 	l := Line{Instruction: in, Counts: make(Counts, w.n)}
 	if l.Direct() && (in.Target < p.Lo || in.Target >= p.Hi) {
 		j := w.b.jvms[p.jvm]

@@ -11,7 +11,7 @@ func (w *work) shares(sampled []*sampledBlob, pids []int) []JVMShare {
 	add := func(pid int, c Counts, native bool) {
 		i, ok := slices.BinarySearch(pids, pid)
 		if !ok {
-			return // none such is in a trial
+			return // cannot happen: only processes of the trial are counted
 		}
 		shares[i].Counts.Add(c)
 		if native {

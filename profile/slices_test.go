@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/gasm-profiler/gasm/capture"
 )
 
 // The windows of a JVM go together: with 1 s and 1.5 s a slice has 0.5 s.
 func TestSlicing(t *testing.T) {
-	s := newSlicing(&Trial{Name: "bench", PIDs: []int{1, 2, 3}, Windows: []Window{{2, 50e9, 55e9}, {1, 20e9, 21.5e9}, {1, 10e9, 11e9}}})
+	s := newSlicing(&capture.Trial{Name: "bench", Windows: []capture.Window{window(2, 50e9, 55e9), window(1, 20e9, 21.5e9), window(1, 10e9, 11e9)}})
 	assert.Equal(t, 2*SlicesPerJVM, s.n)
 	for _, c := range []struct {
 		pid   int
@@ -23,10 +25,10 @@ func TestSlicing(t *testing.T) {
 		slice, in := s.find(c.pid, c.mono)
 		assert.Equal(t, []any{c.slice, c.in}, []any{slice, in}, "pid %d at %d", c.pid, c.mono)
 	}
-	program := newSlicing(&Trial{PIDs: []int{1}, Windows: []Window{{1, 0, 10}}})
+	program := newSlicing(&capture.Trial{Windows: []capture.Window{window(1, 0, 10)}})
 	slice, in := program.find(1, 9)
 	assert.Equal(t, []any{0, 0, true}, []any{program.n, slice, in}, "programs have phases")
-	empty := newSlicing(&Trial{Name: "bench", Windows: []Window{{1, 5, 5}}})
+	empty := newSlicing(&capture.Trial{Name: "bench", Windows: []capture.Window{window(1, 5, 5)}})
 	_, in = empty.find(1, 5)
 	assert.False(t, in)
 }
@@ -35,8 +37,8 @@ func TestSlicing(t *testing.T) {
 // the windows are in none.
 func TestSlices(t *testing.T) {
 	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
-	b := NewBuilder([]JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
-		[]Trial{{Name: "bench", PIDs: []int{1, 2}, Windows: []Window{{1, 100e6, 200e6}, {2, 100e6, 150e6}}}})
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
+		[]capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(2, 100e6, 150e6)}}})
 	for ms := range int64(300) {
 		add(b, at(1, ms, 0x1000), at(1, ms, 0x1003), native(1, ms, "kernel", "idle"), at(3, ms, 0x1000))
 	}

@@ -10,12 +10,12 @@ import (
 
 const kernelModule = sampler.KernelModule
 
-// skipped tells the kinds that the user does not want to see.
+// skipped tells whether the user wants to see no code of a kind.
 func (w *work) skipped(k printassembly.Kind) bool {
 	return w.opts.SkipInterpreter && k == printassembly.Interpreter || w.opts.SkipStubs && k.IsStub()
 }
 
-// methods adds up blobs by source and name, over recompilations and forks.
+// methods adds up blobs by source and name: the compilations of a method, in all forks.
 func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 	type key struct{ source, name string }
 	index := map[key]int{}
@@ -29,16 +29,14 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 		if !ok {
 			i = len(methods)
 			index[k] = i
-			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.sliced()})
+			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()})
 		}
 		methods[i].Blobs++
 		methods[i].Counts.Add(s.counts)
-		for _, over := range s.slices {
+		for _, over := range s.overTime {
 			addAll(methods[i].Slices, over)
 		}
-		if at, ok := slices.BinarySearch(pids, s.pid); ok {
-			methods[i].PerJVM[at].Add(s.counts)
-		}
+		addOf(methods[i].PerJVM, pids, s.pid, s.counts)
 	}
 	slices.SortStableFunc(methods, func(a, b Method) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
@@ -46,7 +44,14 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 	return methods
 }
 
-// find gives the instruction that holds pc, -1 without one.
+// addOf adds counts of one process to those of all, which are in the order of pids.
+func addOf(perJVM []Counts, pids []int, pid int, c Counts) {
+	if i, ok := slices.BinarySearch(pids, pid); ok {
+		perJVM[i].Add(c)
+	}
+}
+
+// find gives the index of the instruction that holds pc; -1 when none does.
 func find(insts []printassembly.Instruction, pc uint64) int {
 	i, ok := slices.BinarySearchFunc(insts, pc, func(in printassembly.Instruction, pc uint64) int {
 		return cmp.Compare(in.Lo, pc)
@@ -61,17 +66,18 @@ func find(insts []printassembly.Instruction, pc uint64) int {
 }
 
 // native sums up functions over all processes.
-func (w *work) native() []NativeFunction {
+func (w *work) native(pids []int) []NativeFunction {
 	total := map[nativeKey]*NativeFunction{}
 	for key, c := range w.trial.native {
-		slice := key.slice
+		slice, pid := key.slice, key.pid
 		key.pid, key.slice = 0, 0
 		f := total[key]
 		if f == nil {
-			f = &NativeFunction{key.module, key.symbol, make(Counts, w.n), w.sliced()}
+			f = &NativeFunction{Module: key.module, Symbol: key.symbol, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()}
 			total[key] = f
 		}
 		f.Counts.Add(c)
+		addOf(f.PerJVM, pids, pid, c)
 		if f.Slices != nil {
 			f.Slices[slice].Add(c)
 		}
@@ -86,8 +92,7 @@ func (w *work) native() []NativeFunction {
 	return functions
 }
 
-// sources adds everything up by the Source column; the result has each
-// profiled sample once.
+// sources adds everything up by the Source column. Each profiled sample is in one row.
 func (w *work) sources(sampled []*sampledBlob, native []NativeFunction) []Source {
 	total := map[string]Counts{}
 	for _, s := range sampled {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -57,9 +58,9 @@ func TestFrames(t *testing.T) {
 		repeat(1, at(1, 15, 0x1013)), // no debug info
 		repeat(1, at(1, 15, 0x2000)), repeat(9, at(1, 15, 0x3000)))...)
 	assert.Equal(t, []FrameTotal{
-		{"A::inner", Counts{10}, Counts{10}, []LineTotal{{12, Counts{5}}, {13, Counts{5}}}, nil},
-		{"A::a", Counts{3}, Counts{13}, []LineTotal{{0, Counts{3}}}, nil},
-		{"A::wrapped", Counts{1}, Counts{1}, []LineTotal{{0, Counts{1}}}, nil},
+		{Method: "A::inner", Counts: Counts{10}, Total: Counts{10}, Lines: []LineTotal{{12, Counts{5}}, {13, Counts{5}}}, PerJVM: []Counts{{10}}},
+		{Method: "A::a", Counts: Counts{3}, Total: Counts{13}, Lines: []LineTotal{{0, Counts{3}}}, PerJVM: []Counts{{3}}},
+		{Method: "A::wrapped", Counts: Counts{1}, Total: Counts{1}, Lines: []LineTotal{{0, Counts{1}}}, PerJVM: []Counts{{1}}},
 	}, p.Frames)
 	opts := DefaultOptions()
 	opts.SkipLines = true
@@ -97,7 +98,7 @@ func TestWarnings(t *testing.T) {
 		{"stubs inside stubs are no reuse", repeat(500, at(1, 1, 0x2010)), 0, nil},
 		{"cold", slices.Concat(spread(70), repeat(700, native(1, 1, "libc.so.6", "f"))), 0, []string{cold}},
 	} {
-		b := NewBuilder([]JVM{{PID: 1, Log: log}}, nil)
+		b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
 		add(b, c.samples...)
 		if c.lost > 0 {
 			b.Lost(c.lost)

@@ -13,7 +13,8 @@ type ThreadKind struct {
 	Threads []Thread // hottest first
 }
 
-// A Thread sums up the threads of one name, but for a number at its end.
+// A Thread sums up the threads of one name. A number at a name's end is left out, as in
+// "GC Thread#3".
 type Thread struct {
 	Name   string // as the kernel has it, of 15 bytes at most: "C2 CompilerThre"
 	Counts Counts
@@ -27,9 +28,9 @@ const (
 	OtherJVMThreads    = "other JVM threads"
 )
 
-// threadNames start the names of HotSpot's own threads, of JDK 8 to 28, cut at
-// 15 bytes as the kernel does: what Thread::name and the collectors'
-// ConcurrentGCThread give, set by os::set_native_thread_name.
+// threadNames has the beginnings of the names of HotSpot's own threads, of JDK 8 to 28:
+// what Thread::name and the collectors' ConcurrentGCThread give to
+// os::set_native_thread_name. The kernel keeps 15 bytes of a name.
 var threadNames = []struct{ start, kind string }{
 	{"C1 CompilerThre", CompilerThreads}, {"C2 CompilerThre", CompilerThreads}, {"JVMCI CompilerT", CompilerThreads},
 	{"JVMCI-native", CompilerThreads}, {"Thread-JVMCI", CompilerThreads}, {"libgraal", CompilerThreads},
@@ -45,7 +46,7 @@ var threadNames = []struct{ start, kind string }{
 	{"Reference Handl", OtherJVMThreads}, {"Common-Cleaner", OtherJVMThreads}, {"JFR ", OtherJVMThreads},
 }
 
-// threadKind tells what a thread is for by its name.
+// threadKind tells by a thread's name what the thread is for.
 func threadKind(name string) string {
 	for _, t := range threadNames {
 		if strings.HasPrefix(name, t.start) {
@@ -55,8 +56,7 @@ func threadKind(name string) string {
 	return ApplicationThreads
 }
 
-// threads adds up the samples by thread. A text in which no sample has a name
-// gives none.
+// threads adds up the samples by thread. It gives nil when no sample has a thread's name.
 func (w *work) threads() []ThreadKind {
 	byKind := map[string]*ThreadKind{}
 	byName := map[string]Counts{}

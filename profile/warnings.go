@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// warn says what the reader of the profile should doubt.
+// warn adds what the reader of the profile should doubt.
 func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 	for e, event := range p.Events {
 		a := p.Accounts[e]
@@ -51,16 +51,16 @@ func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 				"told apart by the samples' times", 100*share)
 		}
 	}
-	if !w.opts.SkipLines && len(p.Regions) > 0 && w.share(p.Regions[0].Counts) < w.opts.HotThreshold {
+	if !w.opts.SkipLines && len(p.Regions) > 0 && !p.IsHot(p.Regions[0].Counts) {
 		w.warnings = append(w.warnings, fmt.Sprintf("no region has %.4g%% of the profile (--hot-threshold); the hottest one is shown",
 			100*w.opts.HotThreshold))
 	}
 	w.warnDamage()
 }
 
-// warnDamage tells of logs that are not whole.
+// warnDamage warns of logs that are not complete.
 func (w *work) warnDamage() {
-	for _, pid := range w.trial.PIDs {
+	for _, pid := range w.trial.pids {
 		j, ok := w.b.byPID[pid]
 		if !ok {
 			continue

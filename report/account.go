@@ -5,12 +5,11 @@ import (
 
 	"github.com/olekukonko/tablewriter/tw"
 
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// An accountRow is one line of the account. Indented rows add up to the row above them that is indented less; so do the
-// rows of the first block and the profile to the total.
+// An accountRow is one line of the account. Rows add up to the row above them that is indented less.
 type accountRow struct {
 	label string
 	count func(a *profile.Account) int64
@@ -32,9 +31,9 @@ var profiledRows = []accountRow{
 	{"    unresolved", func(a *profile.Account) int64 { return a.Unresolved }},
 }
 
-// account writes where all samples went.
+// account writes the account of all samples.
 func (r *textReport) account() {
-	r.rule("Account of Samples")
+	r.Rule("Account of Samples")
 	labels := []string{"taken"}
 	for _, row := range append(takenRows, profiledRows...) {
 		labels = append(labels, row.label)
@@ -49,9 +48,9 @@ func (r *textReport) account() {
 		aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight)
 	}
 	for _, line := range layout.Table(header, transpose(columns), aligns) {
-		r.line("%s", line)
+		r.Line("%s", line)
 	}
-	r.line("")
+	r.Line("")
 }
 
 // accountColumns are the numbers of one event, their shares in all samples taken, and those in the profile.
@@ -61,7 +60,7 @@ func accountColumns(a *profile.Account) [][]string {
 	for _, n := range append(taken, profiled...) {
 		counts = append(counts, strconv.FormatInt(n, 10))
 	}
-	inProfile := len(taken) // the row that both blocks share
+	inProfile := len(taken) // the row "in the profile" ends the first block and heads the second one
 	ofTaken, ofProfile := make([]string, len(counts)), make([]string, len(counts))
 	if a.Total > 0 {
 		ofTaken[0] = share(10000).String()

@@ -5,29 +5,28 @@ import (
 	"slices"
 )
 
-// An arrow is a jump between two of the lines 0 … n-1 of a region. With to < 0 or to ≥ n it leaves them.
+// An arrow is a jump from one of the lines 0 … n-1 of a region to another one. With to < 0 or to ≥ n it leaves them.
 type arrow struct{ from, to int }
 
-// glyphs are the characters that gasm draws with.
+// glyphs are the characters that gasm draws arrows with.
 type glyphs struct {
-	startDown, startUp rune // the topmost, lowest jump of an arrow
-	join               rune // another jump on its way
-	pass               rune
+	startDown, startUp rune // the topmost jump of an arrow that goes down, the lowest one of an arrow that goes up
+	join               rune // another jump to the same target, on the arrow's way
+	pass               rune // a line that an arrow passes
 	fromAbove          rune // the target of an arrow that goes down
-	fromBelow          rune
-	leaveUp, leaveDown rune
+	fromBelow          rune // the target of an arrow that goes up
+	leaveUp, leaveDown rune // a jump that leaves the lines
 	self               rune // a jump to itself
-	ellipsis           string
 }
 
 var (
 	unicodeGlyphs = glyphs{
 		startDown: '╭', startUp: '╰', join: '├', pass: '│', fromAbove: '↘', fromBelow: '↗',
-		leaveUp: '↖', leaveDown: '↙', self: '↺', ellipsis: "…",
+		leaveUp: '↖', leaveDown: '↙', self: '↺',
 	}
 	asciiGlyphs = glyphs{
 		startDown: '/', startUp: '\\', join: '+', pass: '|', fromAbove: '>', fromBelow: '<',
-		leaveUp: '^', leaveDown: 'v', self: '@', ellipsis: "...",
+		leaveUp: '^', leaveDown: 'v', self: '@',
 	}
 )
 
@@ -101,7 +100,7 @@ func overlaps(column []track, t track) bool {
 	return slices.ContainsFunc(column, func(u track) bool { return t.top <= u.bottom && u.top <= t.bottom })
 }
 
-// draw fills in the strings.
+// draw fills in the gutter's strings.
 func (out *gutter) draw(n int, columns [][]track, leaving []arrow, g glyphs) {
 	out.width = len(columns)
 	if len(leaving) > 0 {
@@ -132,7 +131,7 @@ func (out *gutter) draw(n int, columns [][]track, leaving []arrow, g glyphs) {
 	}
 }
 
-// ends sets the glyphs at the track's sources and target.
+// ends draws the track's sources and its target, with set.
 func (t track) ends(g glyphs, set func(y int, r rune)) {
 	for _, y := range t.sources {
 		switch {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
 const (
 	maxArrowColumns = 12
-	// Comments stand in a column as far right as the longest instruction needs, within these limits.
+	// Comments are in a column as far to the right as the longest instruction needs, within these limits.
 	minTextColumn = 28
 	maxTextColumn = 40
 	addressWidth  = len("0x00007f0523ef2303:   ")
@@ -26,52 +26,37 @@ const (
 func (r *textReport) hotRegions() {
 	hot := slices.DeleteFunc(slices.Clone(r.p.Regions), func(reg profile.Region) bool { return !reg.Hot })
 	if len(hot) == 0 && len(r.p.Regions) > 0 {
-		return // no code is wanted
+		return // with --skip-asm no region is hot
 	}
-	r.line("%s", r.paint(bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*r.HotThreshold, strings.Join(r.p.Events, `" or "`))))
-	r.line(" %s", r.countsUnit())
+	r.Line("%s", r.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*r.p.HotThreshold, strings.Join(r.p.Events, `" or "`))))
+	r.Line(" %s", r.countsUnit())
 	switch {
 	case len(hot) == 0:
-		r.line(" No sample fell into compiled code, stubs or the interpreter.")
-	case !r.aboveThreshold(hot[0].Counts):
-		r.line(" No region is that hot, so only the hottest one is shown.")
+		r.Line(" No sample fell into compiled code, stubs or the interpreter.")
+	case !r.p.IsHot(hot[0].Counts):
+		r.Line(" No region is that hot, so only the hottest one is shown.")
 	}
-	r.line("")
+	r.Line("")
 	for i := range hot {
 		r.hotRegion(i+1, &hot[i])
 	}
 }
 
-// aboveThreshold tells whether a region with these counts is hot in any event.
-func (r *textReport) aboveThreshold(counts profile.Counts) bool {
-	return r.aboveShare(counts, r.HotThreshold)
-}
-
-// aboveShare tells whether counts are that part of the profile in any event.
-func (r *textReport) aboveShare(counts profile.Counts, part float64) bool {
-	for e, n := range counts {
-		if total := r.p.Accounts[e].Profiled; total > 0 && float64(n) >= part*float64(total) {
-			return true
-		}
-	}
-	return false
-}
-
 func (r *textReport) hotRegion(number int, reg *profile.Region) {
-	r.rule(fmt.Sprintf("Hottest Region %d", number))
-	r.line("%s", reg.Source+", "+reg.Method+compileID(reg.CompileID)+r.inJVMs(reg.PIDs))
-	r.line("")
+	r.Rule(fmt.Sprintf("Hottest Region %d", number))
+	r.Line("%s", reg.Source+", "+reg.Method+compileID(reg.CompileID)+r.inJVMs(reg.PIDs))
+	r.Line("")
 	switch {
 	case len(reg.Lines) > 0:
 		r.code(reg.Lines)
 	case reg.TooBig > 0:
-		r.line("    (%s, more than --too-big-threshold allows)", layout.Plural(reg.TooBig, "line"))
+		r.Line("    (%s, more than --too-big-threshold allows)", layout.Plural(reg.TooBig, "line"))
 	default:
-		r.line("    (the log has no code for it)")
+		r.Line("    (the log has no code for it)")
 	}
-	r.endRule()
-	r.line("%s  %s", r.countCells(reg.Counts), fmt.Sprintf("<total for region %d>", number))
-	r.line("")
+	r.EndRule()
+	r.Line("%s  %s", r.countCells(reg.Counts), fmt.Sprintf("<total for region %d>", number))
+	r.Line("")
 }
 
 // compileID is ", compile id 586", or nothing for code that has none.
@@ -108,22 +93,22 @@ type listing struct {
 // code writes annotated instructions.
 func (r *textReport) code(lines []profile.Line) {
 	if len(r.p.Events) > 1 {
-		r.line("%s", r.eventCells())
+		r.Line("%s", r.eventCells())
 	}
-	ls := listing{noCounts: r.countCells(nil), column: textColumn(lines), margin: layoutMargin(lines, r.glyphs),
+	ls := listing{noCounts: r.countCells(nil), column: textColumn(lines), margin: layoutMargin(lines, string(r.glyphs.pass), r.Ellipsis()),
 		gutter: layoutArrows(len(lines), r.arrows(lines), maxArrowColumns, r.glyphs)}
 	for i := range lines {
 		l := &lines[i]
 		if i > 0 && l.Lo > lines[i-1].Hi {
-			r.line("%s%s", r.between(&ls, i-1), r.glyphs.ellipsis)
+			r.Line("%s%s", r.between(&ls, i-1), r.Ellipsis())
 		}
 		if l.Section != "" {
-			r.line("%s%s", r.between(&ls, i-1), r.paint(bold, "["+l.Section+"]"))
+			r.Line("%s%s", r.between(&ls, i-1), r.Paint(layout.Bold, "["+l.Section+"]"))
 		}
 		r.instruction(&ls, i, l)
 	}
 	if n := ls.gutter.dropped; n > 0 {
-		r.line("%s(%s not drawn)", r.between(&ls, -1), layout.Plural(n, "more arrow"))
+		r.Line("%s(%s not drawn)", r.between(&ls, -1), layout.Plural(n, "more arrow"))
 	}
 }
 
@@ -131,26 +116,27 @@ func (r *textReport) code(lines []profile.Line) {
 func (r *textReport) instruction(ls *listing, i int, l *profile.Line) {
 	heat := r.heat(l.Counts)
 	text := lineText(l)
-	row := r.paint(heat, r.countCells(l.Counts)) + "  " + ls.gutter.at[i] + "  " + r.marginCell(ls, ls.margin.at[i]) +
-		fmt.Sprintf("0x%016x:   ", l.Lo) + r.paint(heat, text)
+	row := r.Paint(heat, r.countCells(l.Counts)) + "  " + ls.gutter.at[i] + "  " + r.marginCell(ls, ls.margin.at[i]) +
+		fmt.Sprintf("0x%016x:   ", l.Lo) + r.Paint(heat, text)
 	width := utf8.RuneCountInString(text)
 	if width > ls.column { // no room for a comment in this row
-		r.line("%s", row)
+		r.Line("%s", row)
 		row, width = "", 0
 	}
 	for _, c := range r.comments(ls, l) {
 		if row == "" {
 			row = r.between(ls, i) + strings.Repeat(" ", addressWidth)
 		}
-		r.line("%s%s%s", row, strings.Repeat(" ", ls.column-width), c)
+		r.Line("%s%s%s", row, strings.Repeat(" ", ls.column-width), c)
 		row, width = "", 0
 	}
 	if row != "" {
-		r.line("%s", row)
+		r.Line("%s", row)
 	}
 }
 
-// between starts a row between two lines: blanks in place of counts, and what goes on from the line above.
+// between begins a row that is between two instructions: it has blanks in the place of counts, and the arrows and the
+// margin that go on from the line above.
 func (r *textReport) between(ls *listing, above int) string {
 	if above < 0 {
 		return ls.noCounts + strings.Repeat(" ", 2+ls.gutter.width+2) + r.marginCell(ls, "")
@@ -158,15 +144,16 @@ func (r *textReport) between(ls *listing, above int) string {
 	return ls.noCounts + "  " + ls.gutter.after[above] + "  " + r.marginCell(ls, ls.margin.after[above])
 }
 
-// marginCell is text as the margin has it, nothing without a margin.
+// marginCell is text padded to the width of the margin; nothing when there is no margin.
 func (r *textReport) marginCell(ls *listing, text string) string {
 	if ls.margin.width == 0 {
 		return ""
 	}
-	return r.paint(dim, text) + strings.Repeat(" ", ls.margin.width-utf8.RuneCountInString(text)+2)
+	return r.Paint(layout.Dim, text) + strings.Repeat(" ", ls.margin.width-utf8.RuneCountInString(text)+2)
 }
 
-// lineText is the instruction with the name of what it calls, unless a comment has it: {runtime_call UncommonTrapBlob}.
+// lineText is the instruction with the name of the code that it calls or jumps to. The name is left out when a comment
+// has it, as in {runtime_call UncommonTrapBlob}.
 func lineText(l *profile.Line) string {
 	named := func(comment string) bool { return strings.Contains(comment, l.TargetName) }
 	if l.TargetName == "" || slices.ContainsFunc(l.Comments, named) {
@@ -186,18 +173,18 @@ func textColumn(lines []profile.Line) int {
 	return column
 }
 
-// comments are the comments of an instruction in HotSpot's order and look: bytecode, frames, relocations. The innermost
-// frame has its line of Java behind it, where that is to be had.
+// comments are an instruction's comments, in HotSpot's order and look: bytecode, frames, relocations. Behind the innermost
+// frame is its line of Java, where there are sources.
 func (r *textReport) comments(ls *listing, l *profile.Line) []string {
 	var first, last []string
 	for _, c := range l.Comments {
 		switch c = strings.TrimSpace(c); {
 		case strings.HasPrefix(c, "{"):
-			last = append(last, r.paint(dim, "  ;   "+c))
+			last = append(last, r.Paint(layout.Dim, "  ;   "+c))
 		case strings.HasPrefix(c, "*"):
-			first = append(first, r.paint(dim, "  ;"+c))
+			first = append(first, r.Paint(layout.Dim, "  ;"+c))
 		default:
-			first = append(first, r.paint(dim, "  ; "+c))
+			first = append(first, r.Paint(layout.Dim, "  ; "+c))
 		}
 	}
 	if l.OwnFrames {
@@ -207,13 +194,13 @@ func (r *textReport) comments(ls *listing, l *profile.Line) []string {
 			if i == 0 {
 				source = r.sourceLine(f, r.commentColumn(ls)+utf8.RuneCountInString(text))
 			}
-			first = append(first, r.paint(dim, text)+source)
+			first = append(first, r.Paint(layout.Dim, text)+source)
 		}
 	}
 	return append(first, last...)
 }
 
-// commentColumn is how many columns stand before the comments.
+// commentColumn is the number of columns before the comments.
 func (r *textReport) commentColumn(ls *listing) int {
 	n := utf8.RuneCountInString(ls.noCounts) + 2 + ls.gutter.width + 2 + addressWidth + ls.column
 	if ls.margin.width > 0 {
@@ -222,18 +209,18 @@ func (r *textReport) commentColumn(ls *listing) int {
 	return n
 }
 
-// sourceLine is the line of Java that belongs to a frame whose comment ends at a column: as much of it as the terminal
-// is wide, but always enough to recognize it by.
+// sourceLine is the line of Java of a frame whose comment ends at a column. It is cut to the width of the terminal, but
+// not so short that it can't be recognized.
 func (r *textReport) sourceLine(f printassembly.Frame, column int) string {
 	const (
 		gap   = "    "
 		least = 40
 		most  = 100
 	)
-	if r.Source == nil || f.Line <= 0 {
+	if r.o.Source == nil || f.Line <= 0 {
 		return ""
 	}
-	text := r.Source(f.Method, f.Line)
+	text := r.o.Source(f.Method, f.Line)
 	if text == "" {
 		return ""
 	}
@@ -241,7 +228,7 @@ func (r *textReport) sourceLine(f printassembly.Frame, column int) string {
 	if r.Width > 0 {
 		room = min(max(r.Width-column-len(gap), least), most)
 	}
-	return gap + cutEnd(text, room, r.glyphs.ellipsis)
+	return gap + layout.CutEnd(text, room, r.Ellipsis())
 }
 
 // arrows finds the jumps to draw.
@@ -256,18 +243,18 @@ func (r *textReport) arrows(lines []profile.Line) []arrow {
 			return cmp.Compare(m.Lo, target)
 		})
 		switch {
-		case found && r.DrawIntraJumps:
+		case found && r.o.DrawIntraJumps:
 			arrows = append(arrows, arrow{i, to})
-		case !found && r.DrawInterJumps && l.Target < l.Lo:
+		case !found && r.o.DrawInterJumps && l.Target < l.Lo:
 			arrows = append(arrows, arrow{i, -1})
-		case !found && r.DrawInterJumps:
+		case !found && r.o.DrawInterJumps:
 			arrows = append(arrows, arrow{i, len(lines)})
 		}
 	}
 	return arrows
 }
 
-// countWidth is the width of event e's column beside code: perfasm's, or what the event's name takes.
+// countWidth is the width of the column of event e beside code: perfasm's 8, or what the event's name takes.
 func (r *textReport) countWidth(e int) int {
 	const least = 8
 	if len(r.p.Events) == 1 {

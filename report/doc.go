@@ -1,4 +1,7 @@
-// Package report turns profiles into the text report, JSON, and profiles of pprof.
+// Package report turns profiles into the text report, JSON, pprof's format, and an annotated log.
+//
+// [WriteText], [WriteJSON], [WritePprof] and [WriteLog] each write what profile.Of gives, and know nothing of files. The
+// types of the JSON are in package schema.
 //
 // # How to read the text report
 //
@@ -15,22 +18,23 @@
 //
 // The parts of a line are:
 //
-//   - The share of all samples of the profile, one per event; blank when no sample hit the instruction. Samplers tend to
-//     charge the instruction after the slow one ("skid"), so look at the line above a hot one too.
+//   - The share of all samples of the profile, one per event; blank when no sample was at the instruction. Samplers tend
+//     to charge the instruction after the slow one ("skid"), so look at the line above a hot one too.
 //   - Arrows, from a jump (╭ when it goes down, ╰ when it goes up, ├ when it joins another jump to the same place) to its
 //     target (↘ reached from above, ↗ from below). Loops are the arrows that end in ↗. Jumps that leave the lines shown
 //     may be marked with ↖ and ↙.
 //   - The address and the instruction. Behind a jump or call, {braces} name the code it leads to.
-//   - HotSpot's comments: the bytecode that the instruction was made of, the inlining chain with the innermost method
+//   - HotSpot's comments: the bytecode that the instruction was made from, the inlining chain with the innermost method
 //     first, and relocations.
 //
-// A line of its own with … stands for instructions left out.
+// A line of its own with … stands for instructions that are left out.
 //
 // Then come tables. Hottest Regions and Hottest Methods sum up machine code, with everything inlined counted for the
 // method that was compiled. Hottest Frames counts the same samples for the innermost Java method and source line instead.
 // Hottest Native Functions has the code outside the code cache. Distribution by Source sums up compilers, libraries and
 // the kernel. Account of Samples shows what became of every sample taken: what is in the profile, and what is not.
 //
-// The tables add up as printed. What rounding leaves over goes to a row that sums up others, or else to the one that
-// rounding wronged most.
+// Each share in a table is rounded by itself, so that the same samples have the same number in all tables. A column may
+// therefore differ from its total by some hundredths of a percent. The account is different: its shares are adjusted, by
+// a hundredth each at most, so that they add up exactly as printed.
 package report

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
@@ -89,20 +90,28 @@ func annotate(l *profile.Line, comment string) {
 	}
 }
 
-func header() Header {
-	return Header{
-		GasmVersion: "0.1.0",
-		Command:     []string{"java", "-cp", "build/classes", "-Dsec=2", "Workload"},
-		Sampler:     "perf",
-		Events:      []string{"cpu-clock"},
-		Frequency:   1001,
-		JVMs:        []JVM{{PID: 25134, Main: "Workload", Version: "17.0.15+6"}},
-		Notes:       []string{"no hardware cycles counter (a virtual machine often has none), so perf samples cpu-clock, the time that the program spends on a CPU"},
+func header() capture.Description {
+	return capture.Description{
+		Command:   []string{"java", "-cp", "build/classes", "-Dsec=2", "Workload"},
+		Sampler:   "perf",
+		Events:    []string{"cpu-clock"},
+		Frequency: 1001,
+		JVMs:      []capture.JVM{{PID: 25134, Main: "Workload", Version: "17.0.15+6"}},
+		Notes:     []string{"no hardware cycles counter (a virtual machine often has none), so perf samples cpu-clock, the time that the program spends on a CPU"},
 	}
 }
 
 func options() Options {
-	return Options{Top: 20, HotThreshold: 0.10, DrawIntraJumps: true, DrawInterJumps: true}
+	return Options{Gasm: "0.1.0", Top: 20, DrawIntraJumps: true, DrawInterJumps: true}
+}
+
+// all are profiles of a capture.
+func all(d capture.Description, ps ...profile.Profile) *profile.Profiles {
+	ps = slices.Clone(ps)
+	for i := range ps {
+		ps[i].HotThreshold = profile.DefaultOptions().HotThreshold
+	}
+	return &profile.Profiles{Capture: d, Trials: ps}
 }
 
 const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_measureRight_jmhTest::measureRight_avgt_jmhStub"
@@ -110,12 +119,12 @@ const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_m
 func c(n ...int64) profile.Counts { return n }
 
 // trials are two profiles of one capture: the first is workload in two forks, the second has nothing that is hot.
-func trials(t *testing.T) (Header, []profile.Profile) {
+func trials(t *testing.T) (capture.Description, []profile.Profile) {
 	h := header()
 	h.Command = strings.Fields("java -jar target/benchmarks.jar -f 2 -wi 5 -i 5 -p size=10,1000 -jvmArgs -Xmx512m org.sample.Bench.measure")
-	h.JVMs = []JVM{{PID: 25100, Main: "org.openjdk.jmh.Main", Version: "17.0.15+6"}}
+	h.JVMs = []capture.JVM{{PID: 25100, Main: "org.openjdk.jmh.Main", Version: "17.0.15+6"}}
 	for i := range 9 {
-		h.JVMs = append(h.JVMs, JVM{PID: 25134 + i, Main: "org.openjdk.jmh.runner.ForkedMain", Version: "17.0.15+6", Fork: i%8 + 1})
+		h.JVMs = append(h.JVMs, capture.JVM{PID: 25134 + i, Main: "org.openjdk.jmh.runner.ForkedMain", Version: "17.0.15+6", Fork: i%8 + 1})
 	}
 	first, second := workload(t), workload(t)
 	first.Trial, first.PIDs = "org.sample.Bench.measure (size=10)", []int{25134, 25135, 25136, 25137, 25138, 25139, 25140, 25141}

@@ -9,15 +9,16 @@ import (
 
 	"github.com/olekukonko/tablewriter/tw"
 
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
 const (
-	// maxForkColumns is how many JVMs have a column each; of more there are the
-	// least, the median and the most.
+	// Up to maxForkColumns JVMs have a column each. For more JVMs there are the least,
+	// the median and the most.
 	maxForkColumns = 6
-	// A method is in the table of forks with this share of one of them.
+	// leastForkShare is the share that a method must have in one of the JVMs to be in
+	// the table.
 	leastForkShare = 200 // 2 %
 	maxForkRows    = 10
 )
@@ -28,9 +29,8 @@ type forkRow struct {
 	counts       []int64 // by JVM, of the first event
 }
 
-// forkTable compares the JVMs of a profile by the shares that the hottest
-// methods have of each: of a benchmark that runs in two ways, the columns show
-// which JVM took which.
+// forkTable compares the JVMs of a profile by the shares of the hottest methods in each.
+// When a benchmark runs in one of two ways, the columns show which JVM ran in which way.
 func (r *textReport) forkTable() {
 	var jvms []profile.JVMShare
 	var at []int // their places in Shares
@@ -68,17 +68,17 @@ func (r *textReport) forkTable() {
 	}
 	columns = append(columns, sources, names)
 	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)
-	r.rule("Forks Compared (each JVM's own 100%)")
+	r.Rule("Forks Compared (each JVM's own 100%)")
 	for _, line := range layout.Table(header, transpose(columns), append(aligns, tw.AlignLeft)) {
-		r.line("%s", line)
+		r.Line("%s", line)
 	}
-	r.endRule()
+	r.EndRule()
 	r.forkSamples(jvms)
-	r.line("")
+	r.Line("")
 }
 
-// repeats tells whether a JVM does the same as the hottest one: a fork of a
-// benchmark, or, without one, a JVM of the same main class.
+// repeats tells whether a JVM does the same as the hottest one: it is a fork of a
+// benchmark or, when there is no benchmark, a JVM of the same main class.
 func (r *textReport) repeats(pid int) bool {
 	if r.p.Trial != "" {
 		return true
@@ -89,7 +89,7 @@ func (r *textReport) repeats(pid int) bool {
 }
 
 func (r *textReport) mainOf(pid int) string {
-	for _, j := range r.header.JVMs {
+	for _, j := range r.about.JVMs {
 		if j.PID == pid {
 			return j.Main
 		}
@@ -97,12 +97,12 @@ func (r *textReport) mainOf(pid int) string {
 	return ""
 }
 
-// forkNames are the columns' headings: JMH's numbers, or process ids.
+// forkNames are the headings of the columns: JMH's numbers, or process ids.
 func (r *textReport) forkNames(jvms []profile.JVMShare) []string {
 	names := make([]string, len(jvms))
 	for i, s := range jvms {
 		names[i] = "pid " + strconv.Itoa(s.PID)
-		for _, j := range r.header.JVMs {
+		for _, j := range r.about.JVMs {
 			if j.PID == s.PID && j.Fork > 0 {
 				names[i] = "fork " + strconv.Itoa(j.Fork)
 			}
@@ -111,7 +111,7 @@ func (r *textReport) forkNames(jvms []profile.JVMShare) []string {
 	return names
 }
 
-// forkRows are the hottest methods, hottest first, and what is native.
+// forkRows are the hottest methods, hottest first, and a row for native code.
 func (r *textReport) forkRows(jvms []profile.JVMShare, at []int) []forkRow {
 	var rows []forkRow
 	for _, m := range r.p.Methods {
@@ -133,8 +133,8 @@ func (r *textReport) forkRows(jvms []profile.JVMShare, at []int) []forkRow {
 	return append(rows, native)
 }
 
-// forkColumn makes a column of one number per row, out of the row's shares of
-// each JVM.
+// forkColumn makes a column: for each row the number that the function makes of the row's
+// shares in the JVMs.
 func (r *textReport) forkColumn(rows []forkRow, jvms []profile.JVMShare, number func([]share) share) []string {
 	var cells []string
 	for _, row := range rows {
@@ -147,19 +147,18 @@ func (r *textReport) forkColumn(rows []forkRow, jvms []profile.JVMShare, number 
 	return cells
 }
 
-// forkSamples says how much the columns are worth: the standard error of a
-// share of a half, twice, in the JVM with the fewest samples.
+// forkSamples says which spread is only chance, for the JVM with the fewest samples.
 func (r *textReport) forkSamples(jvms []profile.JVMShare) {
 	least := jvms[0].Counts[0]
 	for _, s := range jvms {
 		least = min(least, s.Counts[0])
 	}
-	r.line("%s", r.paint(dim, fmt.Sprintf("A JVM has %d samples or more: a spread of up to %.1f points is chance.",
+	r.Line("%s", r.Paint(layout.Dim, fmt.Sprintf("A JVM has %d samples or more: a spread of up to %.1f points is chance.",
 		least, 100*chance(least))))
 }
 
-// chance is how far two shares of a half, of n samples each, are apart by
-// chance: less than this in 99 of 100 cases.
+// chance is how far apart two shares are by chance when both are really a half, of n
+// samples each: less than this in 99 of 100 cases.
 func chance(n int64) float64 {
 	return 2.58 * math.Sqrt(2*0.25/float64(n))
 }

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
 // bimodal is a benchmark whose forks take either of two ways.
-func bimodal(forks int) (Header, profile.Profile) {
+func bimodal(forks int) (capture.Description, profile.Profile) {
 	h := header()
 	h.JVMs = nil
 	p := profile.Profile{Trial: "Bench.run", Events: []string{"cpu-clock"}}
@@ -18,7 +20,7 @@ func bimodal(forks int) (Header, profile.Profile) {
 	slow := profile.Method{Source: "c1, level 3", Name: "Bench::run", Blobs: 1, Counts: c(0)}
 	rare := profile.Method{Source: "interpreter", Name: "iload", Blobs: 1, Counts: c(0)}
 	for i := range forks {
-		h.JVMs = append(h.JVMs, JVM{PID: 100 + i, Fork: i + 1})
+		h.JVMs = append(h.JVMs, capture.JVM{PID: 100 + i, Fork: i + 1})
 		p.PIDs = append(p.PIDs, 100+i)
 		p.Shares = append(p.Shares, profile.JVMShare{PID: 100 + i, Counts: c(1000), Native: c(50)})
 		counts := []int64{900, 40, 10}
@@ -47,8 +49,8 @@ func forkSection(t *testing.T, forks int) []byte {
 }
 
 func TestForkTable(t *testing.T) {
-	golden(t, "forks3.txt", forkSection(t, 3))
-	golden(t, "forks12.txt", forkSection(t, 12))
+	gasmtest.Golden(t, "forks3.txt", forkSection(t, 3))
+	gasmtest.Golden(t, "forks12.txt", forkSection(t, 12))
 	h, p := bimodal(1)
 	if strings.Contains(string(text(t, h, []profile.Profile{p}, Options{})), "Forks Compared") {
 		t.Error("one fork has nothing to be compared with")

@@ -3,65 +3,47 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
 // maxJVMLines is how many JVMs of one trial are listed before the rest is only counted.
 const maxJVMLines = 6
 
-// field writes one line of the header block, with lines below it where there are several values.
-func (r *textReport) field(name string, values ...string) {
-	const column = len("Other JVMs: ")
-	for i, v := range values {
-		label := ""
-		if i == 0 {
-			label = name + ":"
-		}
-		r.line("%s%s", layout.PadRight(label, column), v)
-	}
-}
+// labelWidth is the width of the labels in the header block, with the blanks behind them.
+const labelWidth = len("Other JVMs: ")
 
-// note writes a wrapped paragraph that starts with a mark: "note: …".
-func (r *textReport) note(mark, text string) {
-	for i, line := range layout.Wrap(text, r.columns(textWidth)-len(mark)) {
-		if i > 0 {
-			mark = strings.Repeat(" ", len(mark))
-		}
-		r.line("%s%s", mark, line)
-	}
-}
+// field writes one line of the header block, with lines below it where there are several values.
+func (r *textReport) field(name string, values ...string) { r.Field(labelWidth, name, values...) }
 
 // capture writes what holds for all profiles.
 func (r *textReport) capture(ps []profile.Profile) {
-	h := r.header
-	r.field("gasm", nonEmpty(h.GasmVersion)...)
-	r.field("Command", commandLines(h.Command, r.columns(textWidth)-len("Other JVMs: "), r.glyphs.ellipsis)...)
-	r.field("Sampler", nonEmpty(h.samplerText())...)
-	r.field("Other JVMs", r.listed(h.unprofiled(ps))...)
+	r.field("gasm", nonEmpty(r.o.Gasm)...)
+	r.field("Command", commandLines(r.about.Command, r.Columns(layout.RuleWidth)-labelWidth, r.Ellipsis())...)
+	r.field("Sampler", nonEmpty(r.about.SamplerText())...)
+	r.field("Other JVMs", r.listed(unprofiled(r.about.JVMs, ps))...)
 	if !r.single {
-		r.notes()
+		r.writeNotes()
 	}
 	if len(ps) == 0 {
-		r.line("There is no profile: the capture has no JVM.")
+		r.Line("There is no profile: the capture has no JVM.")
 	}
 }
 
-// notes writes what the sampler said.
-func (r *textReport) notes() {
-	for _, n := range r.header.Notes {
-		r.note("note: ", n)
+// writeNotes writes what could be better.
+func (r *textReport) writeNotes() {
+	for _, n := range r.notes {
+		r.Paragraph("note: ", n)
 	}
 }
 
 // listed cuts a list of JVMs that is too long for a header.
 func (r *textReport) listed(lines []string) []string {
 	if more := len(lines) - maxJVMLines; more > 1 { // the line about one more has room for that one
-		return append(lines[:maxJVMLines], fmt.Sprintf("%s %d more", r.glyphs.ellipsis, more))
+		return append(lines[:maxJVMLines], fmt.Sprintf("%s %d more", r.Ellipsis(), more))
 	}
 	return lines
 }
@@ -73,50 +55,27 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// samplerText is "perf, cycles and instructions at 1001 Hz".
-func (h Header) samplerText() string {
-	text := h.Sampler
-	if len(h.Events) > 0 {
-		text += ", " + strings.Join(h.Events, " and ")
-	}
-	if h.Frequency > 0 {
-		text += fmt.Sprintf(" at %d Hz", h.Frequency)
-	}
-	return strings.TrimPrefix(text, ", ")
-}
-
 // unprofiled lists the JVMs that no profile has samples of: JMH's own process, Maven, Gradle.
-func (h Header) unprofiled(ps []profile.Profile) []string {
+func unprofiled(jvms []capture.JVM, ps []profile.Profile) []string {
 	var lines []string
-	for _, j := range h.JVMs {
+	for i := range jvms {
+		j := &jvms[i]
 		if !slices.ContainsFunc(ps, func(p profile.Profile) bool { return slices.Contains(p.PIDs, j.PID) }) {
-			lines = append(lines, j.text()+" (not profiled)")
+			lines = append(lines, j.String()+" (not profiled)")
 		}
 	}
 	return lines
-}
-
-// text is "fork 2, pid 25190, Workload, 17.0.15+6" with what is known.
-func (j JVM) text() string {
-	var parts []string
-	if j.Fork > 0 {
-		parts = append(parts, "fork "+strconv.Itoa(j.Fork))
-	}
-	parts = append(parts, "pid "+strconv.Itoa(j.PID))
-	parts = append(parts, nonEmpty(j.Main)...)
-	return strings.Join(append(parts, nonEmpty(j.Version)...), ", ")
 }
 
 // jvms describes the JVMs of the current profile.
 func (r *textReport) jvms() []string {
 	var lines []string
 	for _, pid := range r.p.PIDs {
-		i := slices.IndexFunc(r.header.JVMs, func(j JVM) bool { return j.PID == pid })
-		if i < 0 {
-			lines = append(lines, JVM{PID: pid}.text())
-			continue
+		j := capture.JVM{PID: pid} // all that is known where the capture does not list it
+		if i := slices.IndexFunc(r.about.JVMs, func(j capture.JVM) bool { return j.PID == pid }); i >= 0 {
+			j = r.about.JVMs[i]
 		}
-		lines = append(lines, r.header.JVMs[i].text())
+		lines = append(lines, j.String())
 	}
 	return lines
 }
@@ -127,10 +86,9 @@ func (r *textReport) trialHeading(number, of int) {
 	if r.p.Trial != "" {
 		title += ": " + r.p.Trial
 	}
-	text := "====[" + title + "]"
-	r.line("")
-	r.line("")
-	r.line("%s", r.paint(bold, text+strings.Repeat("=", max(r.columns(ruleWidth)-utf8.RuneCountInString(text), 4))))
+	r.Line("")
+	r.Line("")
+	r.Heading('=', title)
 }
 
 // summary writes what holds for the current profile.
@@ -152,16 +110,16 @@ func (r *textReport) summary() {
 		samples = append(samples, text)
 	}
 	r.field("Samples", samples...)
-	if r.Counts == Norm { // the tables are of no use without
+	if r.o.Counts == Norm { // the tables are of no use without
 		r.field("Counts", strings.TrimSuffix(strings.TrimPrefix(r.countsUnit(), "Event counts are "), "."))
 	}
 	if r.single {
-		r.notes()
+		r.writeNotes()
 	}
 	for _, w := range p.Warnings {
-		r.note("warning: ", w)
+		r.Paragraph("warning: ", w)
 	}
-	r.line("")
+	r.Line("")
 }
 
 // nothing says why the profile is empty, as far as the account tells.
@@ -181,8 +139,6 @@ func (r *textReport) nothing() {
 	if len(reasons) == 0 { // not even an event was seen
 		reasons = []string{"the sampler took none"}
 	}
-	for _, line := range layout.Wrap("No samples in the profile: "+strings.Join(reasons, "; ")+".", r.columns(textWidth)) {
-		r.line("%s", line)
-	}
-	r.line("")
+	r.Paragraph("", "No samples in the profile: "+strings.Join(reasons, "; ")+".")
+	r.Line("")
 }

@@ -11,14 +11,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-func jsonText(t *testing.T, h Header, ps []profile.Profile) []byte {
+func jsonText(t *testing.T, h capture.Description, ps []profile.Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteJSON(&b, h, ps, options()); err != nil {
+	if err := WriteJSON(&b, all(h, ps...), options()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -52,7 +54,7 @@ func small() profile.Profile {
 func TestJSON(t *testing.T) {
 	h := header()
 	h.Events = []string{"cycles", "branches"}
-	golden(t, "small.json", jsonText(t, h, []profile.Profile{small()}))
+	gasmtest.Golden(t, "small.json", jsonText(t, h, []profile.Profile{small()}))
 }
 
 // TestSchema checks reports, full and empty ones, against the schema that others may rely on.
@@ -71,18 +73,18 @@ func TestSchema(t *testing.T) {
 		"trials": jsonText(t, h, two),
 		"events": jsonText(t, header(), []profile.Profile{twoEvents(t)}),
 		"empty":  jsonText(t, header(), []profile.Profile{nobody()}),
-		"bare":   jsonText(t, Header{}, nil),
+		"bare":   jsonText(t, capture.Description{}, nil),
 	} {
 		var doc any
 		if err := json.Unmarshal(report, &doc); err != nil {
 			t.Fatal(err)
 		}
-		for _, fault := range (schema{s}).check(name, s, doc) {
+		for _, fault := range (ruleSet{s}).check(name, s, doc) {
 			t.Error(fault)
 		}
 	}
 	faulty := map[string]any{"schema": 2.0, "gasm": nil, "capture": map[string]any{}, "profiles": []any{}, "more": 1.0}
-	if faults := (schema{s}).check("faulty", s, faulty); len(faults) < 4 {
+	if faults := (ruleSet{s}).check("faulty", s, faulty); len(faults) < 4 {
 		t.Errorf("the check is blind: %q", faults)
 	}
 }
@@ -103,10 +105,10 @@ func FuzzLayoutJSON(f *testing.F) {
 	})
 }
 
-// A schema checks the few words of JSON Schema that schema1.json has.
-type schema struct{ root map[string]any }
+// A ruleSet checks the few words of JSON Schema that schema1.json has.
+type ruleSet struct{ root map[string]any }
 
-func (s schema) check(path string, rule map[string]any, doc any) (faults []string) {
+func (s ruleSet) check(path string, rule map[string]any, doc any) (faults []string) {
 	if ref, ok := rule["$ref"].(string); ok {
 		name := strings.TrimPrefix(ref, "#/$defs/")
 		return s.check(path, s.root["$defs"].(map[string]any)[name].(map[string]any), doc)
@@ -132,7 +134,7 @@ func (s schema) check(path string, rule map[string]any, doc any) (faults []strin
 	return faults
 }
 
-func (s schema) checkObject(path string, rule, doc map[string]any) (faults []string) {
+func (s ruleSet) checkObject(path string, rule, doc map[string]any) (faults []string) {
 	required, _ := rule["required"].([]any)
 	for _, name := range required {
 		if _, ok := doc[name.(string)]; !ok {

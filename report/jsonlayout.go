@@ -8,9 +8,9 @@ import (
 // jsonWidth is how long a line of the JSON report may get before its value is spread over several.
 const jsonWidth = 160
 
-// layoutJSON appends src, valid JSON without blanks, to dst with line breaks: a value that fits on the rest of a line
-// stays on it, of others every element has a line of its own. So most regions, and most instructions, are one line each,
-// where json.Indent takes a dozen.
+// layoutJSON appends src, which is valid JSON without blanks, to dst, with line breaks. A value that fits on the rest of
+// a line stays on it. Of any other value, each element gets a line of its own. So most regions and most instructions are
+// one line each, where json.Indent takes a dozen.
 func layoutJSON(dst, src []byte, depth int) []byte {
 	if depth+len(src) <= jsonWidth || (src[0] != '{' && src[0] != '[') {
 		return append(dst, src...)

@@ -6,14 +6,15 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
 // maxMargin is how many columns a name in the margin may take, unless it takes more to tell two methods apart.
 const maxMargin = 16
 
-// A margin says which Java method the instructions of a region were made of, where these are several: its name at the
-// first instruction of a run, and a line down to the last. Width is 0 for a region of one method.
+// A margin says from which Java method each instruction of a region was made: it has the method's name at the first
+// instruction of a run, and a line down to the last one. Its width is 0 for a region of a single method, which needs none.
 type margin struct {
 	width int
 	at    []string // per line
@@ -21,7 +22,7 @@ type margin struct {
 }
 
 // layoutMargin finds the runs of instructions with the same innermost method. Lines without debug info stay blank.
-func layoutMargin(lines []profile.Line, g glyphs) margin {
+func layoutMargin(lines []profile.Line, pass, ellipsis string) margin {
 	m := margin{at: make([]string, len(lines)), after: make([]string, len(lines))}
 	var methods []string
 	for i := range lines {
@@ -32,12 +33,12 @@ func layoutMargin(lines []profile.Line, g glyphs) margin {
 	if len(methods) < 2 {
 		return m
 	}
-	labels := marginLabels(methods, g.ellipsis)
+	labels := marginLabels(methods, ellipsis)
 	for i := range lines {
 		method := innermost(&lines[i])
-		// What a gap leaves out may be of another method, so the name comes again behind it.
+		// What is left out at a gap may be of another method, so the name is repeated behind the gap.
 		if i > 0 && method != "" && method == innermost(&lines[i-1]) && lines[i].Lo <= lines[i-1].Hi {
-			m.at[i], m.after[i-1] = string(g.pass), string(g.pass)
+			m.at[i], m.after[i-1] = pass, pass
 			continue
 		}
 		m.at[i] = labels[method]
@@ -46,7 +47,7 @@ func layoutMargin(lines []profile.Line, g glyphs) margin {
 	return m
 }
 
-// innermost is the method that an instruction was made of, "" when that is unknown.
+// innermost is the method from which an instruction was made; "" when that is unknown.
 func innermost(l *profile.Line) string {
 	if len(l.Frames) == 0 {
 		return ""
@@ -78,20 +79,20 @@ func marginLabels(methods []string, ellipsis string) map[string]string {
 	}
 }
 
-// marginForms are the names that a method may have in the margin, the shortest first. Each is taken where the ones
-// before are another method's as well.
+// marginForms are the names that a method may have in the margin, the shortest one first. A longer form is taken when
+// another method of the region has the same shorter one.
 var marginForms = []func(method, ellipsis string) string{
 	func(method, ellipsis string) string {
 		_, name := simpleNames(method)
 		if strings.HasPrefix(name, "<") { // <init> tells nothing without its class
 			return withClass(method, ellipsis)
 		}
-		return cutEnd(name, maxMargin, ellipsis)
+		return layout.CutEnd(name, maxMargin, ellipsis)
 	},
 	withClass,
 	func(method, ellipsis string) string {
 		class, name := simpleNames(method)
-		return shortMiddle(class+"."+name, maxMargin, ellipsis)
+		return layout.ShortMiddle(class+"."+name, maxMargin, ellipsis)
 	},
 	func(method, _ string) string {
 		class, name := simpleNames(method)
@@ -105,11 +106,11 @@ func withClass(method, ellipsis string) string {
 	const leastClass = 4 // runes that still tell something
 	class, name := simpleNames(method)
 	room := maxMargin - utf8.RuneCountInString("."+name)
-	return cutEnd(cutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)
+	return layout.CutEnd(layout.CutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)
 }
 
-// simpleNames takes pkg.Outer$Inner::method apart: Inner and method. An anonymous class keeps the one around it
-// (Outer$1), a hidden one loses its address.
+// simpleNames takes pkg.Outer$Inner::method apart: Inner and method. The name of an anonymous class keeps the class around
+// it (Outer$1). That of a hidden class loses its address.
 func simpleNames(method string) (class, name string) {
 	class, name, found := strings.Cut(method, "::")
 	if !found {
@@ -125,14 +126,4 @@ func simpleNames(method string) (class, name string) {
 		}
 	}
 	return class, name
-}
-
-// cutEnd makes s at most width runes long by cutting off its end.
-func cutEnd(s string, width int, ellipsis string) string {
-	runes := []rune(s)
-	keep := width - utf8.RuneCountInString(ellipsis)
-	if len(runes) <= width || keep < 1 {
-		return s
-	}
-	return string(runes[:keep]) + ellipsis
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
@@ -56,7 +57,7 @@ func TestMargin(t *testing.T) {
 			change(&o)
 			p := inlined(t)
 			all := string(text(t, header(), []profile.Profile{p}, o))
-			golden(t, name+".golden", []byte(all[strings.Index(all, "c2, level 4, osr, "):strings.Index(all, " 100.00%  <total for")]))
+			gasmtest.Golden(t, name+".golden", []byte(all[strings.Index(all, "c2, level 4, osr, "):strings.Index(all, " 100.00%  <total for")]))
 		})
 	}
 }
@@ -69,10 +70,10 @@ func TestNoMargin(t *testing.T) {
 			lines[i].Frames[0].Method = "Workload::dot"
 		}
 	}
-	if m := layoutMargin(lines, unicodeGlyphs); m.width != 0 {
+	if m := layoutMargin(lines, "│", "…"); m.width != 0 {
 		t.Errorf("%+v", m)
 	}
-	if m := layoutMargin(nil, unicodeGlyphs); m.width != 0 {
+	if m := layoutMargin(nil, "│", "…"); m.width != 0 {
 		t.Errorf("%+v", m)
 	}
 }

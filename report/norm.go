@@ -10,31 +10,18 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A normal turns samples of one event into an amount per operation.
+// A normal turns a number of samples of one event into an amount per operation.
 type normal struct {
 	factor   float64 // of a sample
 	decimals int
 	unit     string // "ns", "samples per 1000 operations"
 }
 
-// cycleEvents go on like the clock while the CPU works: with a frequency they are
-// sampled as often as time passes.
-var cycleEvents = []string{"cycles", "cpu-cycles", "ref-cycles", "bus-cycles"}
-
-// SampleNanos is the CPU time that a sample of an event stands for, in ns; 0
-// where it is none: a page fault, or any event without a known frequency (Hz).
-func SampleNanos(event string, frequency int) float64 {
-	if frequency <= 0 || !sampler.ByClock(event) && !slices.Contains(cycleEvents, event) {
-		return 0
-	}
-	return 1e9 / float64(frequency)
-}
-
 // normal gives the scale for event e: CPU time where a sample stands for a
 // time, samples elsewhere. The unit suits the whole profile.
 func (r *textReport) normal(e int) normal {
 	total, ops := float64(r.p.Accounts[e].Profiled), r.p.Operations
-	nanos := SampleNanos(r.p.Events[e], r.header.Frequency)
+	nanos := sampler.ParseEvent(r.p.Events[e]).CPUNanos(r.about.Frequency)
 	if nanos == 0 {
 		return scaled(total, normal{factor: 1000 / ops, unit: "samples per 1000 operations"})
 	}
@@ -65,7 +52,7 @@ func (n normal) text(samples int64) string {
 
 // countsUnit says what the numbers of the report are.
 func (r *textReport) countsUnit() string {
-	switch r.Counts {
+	switch r.o.Counts {
 	case Raw:
 		return "Event counts are numbers of samples."
 	case Norm:

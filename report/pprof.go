@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -9,39 +10,44 @@ import (
 
 	pprof "github.com/google/pprof/profile"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// WritePprof writes the profiles of one builder, one per trial, as one gzipped profile of pprof: what 'go tool pprof',
-// Pyroscope and Parca read. The profiles must have their Locations.
+// WritePprof writes the profiles of all trials as one gzipped profile of pprof, which 'go tool pprof', Pyroscope and Parca
+// read. The profiles must have their Locations.
 //
-// Each sample has one location, since samplers take program counters and no stacks. Its lines are the inlining chain; so
-// flame graphs have the compiled method on top and what is inlined below. The samples of an event are in
+// Each sample has one location, because samplers take program counters and no stacks. The location's lines are the
+// inlining chain, so a flame graph has the compiled method on top and what was inlined into it below. The samples of an
+// event are in
 //
-//   - samples/count and, where the frequency is known, cpu/nanoseconds for the clock: cpu-clock, or a profile probe of
-//     DTrace's. That is what Go's own CPU profiles have, and pprof shows the time unless told otherwise.
-//   - EVENT_sample/count for any other event, in the words of perf's converter to pprof: a number of samples, not of events.
+//   - samples/count and, where the frequency is known, cpu/nanoseconds for an event that samples by the clock: cpu-clock,
+//     or a profile probe of DTrace's. That is what Go's own CPU profiles have. pprof shows the time unless told otherwise.
+//   - EVENT_sample/count for any other event, in the words of perf's converter to pprof. It is the number of samples, not
+//     of events.
 //
 // Labels are pid, trial, compile_id and tier, which is the text report's Source column.
 //
-// HotSpot's log names no source files. File names are those that javac would ask for: java/util/HashMap.java for
-// java.util.HashMap$Node, which is wrong for classes that share a file with another one of the top level.
-func WritePprof(w io.Writer, h Header, ps []profile.Profile, _ Options) error {
-	return newPprof(h, ps).Write(w)
+// HotSpot's log does not name source files, so file names are guessed from class names: java/util/HashMap.java for
+// java.util.HashMap$Node. That is wrong for a class that shares its file with another top-level class.
+func WritePprof(w io.Writer, ps *profile.Profiles, o Options) error {
+	return newPprof(ps, o.Gasm).Write(w)
 }
 
-func newPprof(h Header, ps []profile.Profile) *pprof.Profile {
+func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
+	about, ps := &all.Capture, all.Trials
 	b := pprofBuilder{
 		mappings: map[mappingKey]*pprof.Mapping{}, functions: map[functionKey]*pprof.Function{},
 		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{},
 	}
-	events := h.Events
+	events := about.Events
 	if len(ps) > 0 {
 		events = ps[0].Events
 	}
-	b.sampleTypes(events, h.Frequency)
-	// The first mapping is what pprof takes for the program.
+	b.sampleTypes(events, about.Frequency)
+	// pprof takes the first mapping for the program, so the code cache comes first.
 	for i := range ps {
 		for k := range ps[i].Locations {
 			b.mapCode(&ps[i].Locations[k])
@@ -57,35 +63,35 @@ func newPprof(h Header, ps []profile.Profile) *pprof.Profile {
 			b.add(p.Trial, &p.Locations[k])
 		}
 	}
-	b.out.Comments = h.comments(ps)
+	b.out.Comments = comments(about, ps, gasm)
 	return &b.out
 }
 
-// comments is the head of the text report, shorter: pprof shows it above each of its tables.
-func (h Header) comments(ps []profile.Profile) []string {
-	comments := []string{strings.TrimSuffix("gasm "+h.GasmVersion, " ")}
+// comments are the head of the text report, but shorter, because pprof shows them above each of its tables.
+func comments(about *capture.Description, ps []profile.Profile, gasm string) []string {
+	comments := []string{strings.TrimSuffix("gasm "+gasm, " ")}
 	field := func(name, value string) {
 		if value != "" {
 			comments = append(comments, name+": "+value)
 		}
 	}
-	words := make([]string, len(h.Command))
-	for i, word := range h.Command {
+	words := make([]string, len(about.Command))
+	for i, word := range about.Command {
 		words[i] = quote(word)
 	}
-	field("command", shortCommand(words, 2*textWidth, "..."))
-	field("sampler", h.samplerText())
-	jvms := slices.DeleteFunc(slices.Clone(h.JVMs), func(j JVM) bool {
+	field("command", shortCommand(words, 2*layout.RuleWidth, "..."))
+	field("sampler", about.SamplerText())
+	jvms := slices.DeleteFunc(slices.Clone(about.JVMs), func(j capture.JVM) bool {
 		return !slices.ContainsFunc(ps, func(p profile.Profile) bool { return slices.Contains(p.PIDs, j.PID) })
 	})
-	for i, j := range jvms {
+	for i := range jvms {
 		if i == maxJVMLines {
 			field("JVMs", strconv.Itoa(len(jvms)-i)+" more")
 			break
 		}
-		field("JVM", j.text())
+		field("JVM", jvms[i].String())
 	}
-	for _, n := range h.Notes {
+	for _, n := range about.Notes {
 		field("note", n)
 	}
 	for i := range ps {
@@ -100,7 +106,7 @@ func (h Header) comments(ps []profile.Profile) []string {
 	return comments
 }
 
-// A pprofBuilder makes one profile of pprof. Equal things in it are one thing.
+// A pprofBuilder makes one profile of pprof. It makes each mapping, function, location and sample once.
 type pprofBuilder struct {
 	out       pprof.Profile
 	scales    []scale // of the sample types
@@ -110,27 +116,28 @@ type pprofBuilder struct {
 	samples   map[sampleKey]*pprof.Sample
 }
 
-// A scale makes a sample type's values of an event's counts.
+// A scale turns the counts of an event into the values of a sample type.
 type scale struct {
 	event int
 	each  int64 // value of one sample
 }
 
 type mappingKey struct {
-	pid  int // 0 for what is the same file in all processes
+	pid  int // 0 for a file, which is the same in all processes
 	file string
 }
 
 type functionKey struct{ name, file string }
 
-// A sampleKey is a location and its labels.
+// A sampleKey is what makes a sample: a location and its labels.
 type sampleKey struct {
 	location       *pprof.Location
 	trial, tier    string
 	pid, compileID int
 }
 
-// sampleTypes makes the types of the values, in the events' order. The first event's last type is the default.
+// sampleTypes makes the types of the values, in the order of the events. The last type of the first event is the one that
+// pprof shows by default.
 func (b *pprofBuilder) sampleTypes(events []string, frequency int) {
 	clock := -1
 	for e, event := range events {
@@ -158,25 +165,21 @@ func (b *pprofBuilder) sampleType(name, unit string, s scale) {
 	b.scales = append(b.scales, s)
 }
 
-// clockRate tells whether an event is time on a processor, and how often it is sampled per second of it; 0 when that is
-// unknown. The name of DTrace's probe has the rate.
+// clockRate tells whether an event stands for time on a processor, and how often it is sampled in a second of that; 0
+// when that is unknown. DTrace's probe has the rate in its name.
 func clockRate(event string, frequency int) (hz int, ok bool) {
-	if rate, ok := strings.CutPrefix(event, "profile-"); ok {
-		if hz, err := strconv.Atoi(strings.TrimSuffix(rate, "hz")); err == nil && hz > 0 {
-			return hz, true
-		}
-	}
-	return frequency, sampler.ByClock(event)
+	e := sampler.ParseEvent(event)
+	return cmp.Or(e.NamedFrequency(), frequency), e.ByClock()
 }
 
-// Brackets tell pprof that a mapping is no file that it could look for symbols in.
+// The brackets tell pprof that a mapping is no file, in which it could look for symbols.
 const (
 	codeCache  = "[code cache]"
 	unresolved = "[unresolved]"
 	kernel     = "[kernel]"
 )
 
-// mapCode makes the code cache of a location's process reach to it.
+// mapCode extends the mapping of a process's code cache to a location.
 func (b *pprofBuilder) mapCode(l *profile.Location) {
 	if l.Module != "" || l.Source == profile.UnresolvedSource {
 		return
@@ -190,7 +193,8 @@ func (b *pprofBuilder) mapCode(l *profile.Location) {
 	m.Limit = max(m.Limit, lo+page)
 }
 
-// mapping gives the mapping of a file. All its functions are known as well as they can be, so pprof need not look for them.
+// mapping gives the mapping of a file. It says that all functions are known, so that pprof does not look for them in the
+// file.
 func (b *pprofBuilder) mapping(key mappingKey) *pprof.Mapping {
 	m := b.mappings[key]
 	if m == nil {
@@ -202,8 +206,8 @@ func (b *pprofBuilder) mapping(key mappingKey) *pprof.Mapping {
 	return m
 }
 
-// function gives the function of a name. It has no system name: pprof would cut "<init>" off one that equals the name,
-// for the arguments of a C++ template.
+// function gives the function of a name. It has no system name, because pprof would take the "<init>" of a system name
+// for the arguments of a C++ template and cut it off.
 func (b *pprofBuilder) function(name, file string) *pprof.Function {
 	key := functionKey{name, file}
 	f := b.functions[key]
@@ -215,7 +219,7 @@ func (b *pprofBuilder) function(name, file string) *pprof.Function {
 	return f
 }
 
-// place gives the mapping of a location, and its lines.
+// place gives the mapping and the lines of a location.
 func (b *pprofBuilder) place(l *profile.Location) (*pprof.Mapping, []pprof.Line) {
 	if len(l.Frames) > 0 {
 		lines := make([]pprof.Line, len(l.Frames))
@@ -257,7 +261,7 @@ func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
 	return loc
 }
 
-// add counts a location's samples.
+// add adds a location's samples.
 func (b *pprofBuilder) add(trial string, l *profile.Location) {
 	key := sampleKey{b.location(l), trial, l.Source, l.PID, l.CompileID}
 	s := b.samples[key]
@@ -279,7 +283,8 @@ func (b *pprofBuilder) add(trial string, l *profile.Location) {
 	}
 }
 
-// sourceFile is the path that the source of a method most likely has below its root, "" when nothing is likely.
+// sourceFile is the path that a method's source file most likely has below the root of the sources; "" when that can't be
+// told.
 func sourceFile(method string) string {
 	class, _, ok := strings.Cut(method, "::")
 	if !ok {

@@ -10,16 +10,18 @@ import (
 
 	pprof "github.com/google/pprof/profile"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // parsePprof writes a profile and reads it again, as others would.
-func parsePprof(t *testing.T, h Header, ps []profile.Profile) *pprof.Profile {
+func parsePprof(t *testing.T, h capture.Description, ps []profile.Profile) *pprof.Profile {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WritePprof(&b, h, ps, options()); err != nil {
+	if err := WritePprof(&b, all(h, ps...), options()); err != nil {
 		t.Fatal(err)
 	}
 	p, err := pprof.Parse(&b)
@@ -34,7 +36,7 @@ func parsePprof(t *testing.T, h Header, ps []profile.Profile) *pprof.Profile {
 
 // joined is what a builder makes of two JVMs with the same log, in a trial each, and two events. The second JVM is in
 // both trials.
-func joined(t *testing.T) (Header, []profile.Profile) {
+func joined(t *testing.T) (capture.Description, []profile.Profile) {
 	t.Helper()
 	const text = `<hotspot_log version='160 1' process='1' time_ms='1700000000000'>
 StubRoutines::copy [0x0000000000001000, 0x0000000000001010] (16 bytes)
@@ -50,17 +52,18 @@ Compiled method (c2) 10    7       4       org.sample.Bench$State::<init> (28 by
 [/MachCode]
 </hotspot_log>
 `
-	var jvms []profile.JVM
+	var jvms []capture.JVM
 	for _, pid := range []int{101, 102} {
 		log, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "asm.log")
 		if err != nil {
 			t.Fatal(err)
 		}
-		jvms = append(jvms, profile.JVM{PID: pid, Log: log, StartMonoNanos: 1e9})
+		jvms = append(jvms, capture.JVM{PID: pid, Log: log, StartMonoNanos: 1e9})
 	}
-	b := profile.NewBuilder(jvms, []profile.Trial{
-		{Name: "Bench.one", PIDs: []int{101, 102}, Windows: []profile.Window{{PID: 101, FromMonoNanos: 3e9, ToMonoNanos: 5e9}, {PID: 102, FromMonoNanos: 3e9, ToMonoNanos: 5e9}}},
-		{Name: "Bench.two", PIDs: []int{102}, Windows: []profile.Window{{PID: 102, FromMonoNanos: 6e9, ToMonoNanos: 7e9}}},
+	b := profile.NewBuilder(jvms, []capture.Trial{
+		{Name: "Bench.one", Windows: []capture.Window{
+			{PID: 101, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}, {PID: 102, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}}},
+		{Name: "Bench.two", Windows: []capture.Window{{PID: 102, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}},
 	}, "cpu-clock", "cache-misses")
 	for _, s := range []struct {
 		n      int
@@ -84,10 +87,10 @@ Compiled method (c2) 10    7       4       org.sample.Bench$State::<init> (28 by
 	}
 	opts := profile.DefaultOptions()
 	opts.Locations = true
-	return Header{
-		GasmVersion: "0.1.0", Command: []string{"java", "-jar", "my benchmarks.jar"}, Sampler: "perf",
+	return capture.Description{
+		Command: []string{"java", "-jar", "my benchmarks.jar"}, Sampler: "perf",
 		Events: []string{"cpu-clock", "cache-misses"}, Frequency: 1001,
-		JVMs: []JVM{{PID: 100, Main: "benchmarks.jar"}, {PID: 101, Main: "ForkedMain", Fork: 1}, {PID: 102, Main: "ForkedMain", Fork: 2}},
+		JVMs: []capture.JVM{{PID: 100, Main: "benchmarks.jar"}, {PID: 101, Main: "ForkedMain", Fork: 1}, {PID: 102, Main: "ForkedMain", Fork: 2}},
 	}, b.Build(opts)
 }
 
@@ -98,7 +101,7 @@ func TestPprof(t *testing.T) {
 	local := time.Local
 	time.Local = time.UTC // as String writes times
 	defer func() { time.Local = local }()
-	golden(t, "pprof.txt", []byte(p.String()))
+	gasmtest.Golden(t, "pprof.txt", []byte(p.String()))
 	if got, want := p.DefaultSampleType, "cpu"; got != want {
 		t.Errorf("default sample type %q, want %q", got, want)
 	}
@@ -157,7 +160,7 @@ func TestPprofTypes(t *testing.T) {
 		{"cycles cpu-clock", 100, "[cycles_sample/count samples/count cpu/nanoseconds] cycles_sample/count 1 cycles_sample"},
 		{"cpu-clock task-clock", 100, "[samples/count cpu/nanoseconds task-clock_sample/count] cpu/nanoseconds 10000000 cpu"},
 	} {
-		h := Header{Frequency: c.frequency}
+		h := capture.Description{Frequency: c.frequency}
 		p := parsePprof(t, h, []profile.Profile{{Events: strings.Fields(c.events)}})
 		var types []string
 		for _, v := range p.SampleType {
@@ -179,7 +182,7 @@ func TestPprofMerges(t *testing.T) {
 		change(&l)
 		return l
 	}
-	p := parsePprof(t, Header{}, []profile.Profile{{
+	p := parsePprof(t, capture.Description{}, []profile.Profile{{
 		Events: []string{"cycles"},
 		Locations: []profile.Location{l, l,
 			with(func(l *profile.Location) { l.CompileID = 4 }),
@@ -204,20 +207,20 @@ func TestPprofEmpty(t *testing.T) {
 			t.Errorf("got %s", p)
 		}
 	}
-	parsePprof(t, Header{}, nil)
+	parsePprof(t, capture.Description{}, nil)
 }
 
 // TestPprofComments checks that a build tool's many JVMs and long command don't fill the screen.
 func TestPprofComments(t *testing.T) {
 	p := profile.Profile{Trial: "Bench.one", Warnings: []string{"only 3 samples"}}
-	h := Header{Command: slices.Repeat([]string{"word"}, 500), Notes: []string{"no clock"}}
+	h := capture.Description{Command: slices.Repeat([]string{"word"}, 500), Notes: []string{"no clock"}}
 	for pid := range 20 {
-		h.JVMs = append(h.JVMs, JVM{PID: pid})
+		h.JVMs = append(h.JVMs, capture.JVM{PID: pid})
 		if pid > 0 {
 			p.PIDs = append(p.PIDs, pid)
 		}
 	}
-	text := strings.Join(h.comments([]profile.Profile{p}), "\n")
+	text := strings.Join(comments(&h, []profile.Profile{p}, "0.1.0"), "\n")
 	for _, want := range []string{"JVM: pid 6\nJVMs: 13 more\n", "note: no clock\n", "warning of Bench.one: only 3 samples"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)

@@ -1,31 +1,12 @@
 package report
 
 import (
-	"bufio"
 	"io"
+	"slices"
 
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
-
-// Header is what the report says about the capture.
-type Header struct {
-	GasmVersion string
-	Command     []string
-	Sampler     string   // "perf", "dtrace"
-	Events      []string // as sampled: "cpu-clock"
-	Frequency   int      // Hz; 0 when unknown
-	JVMs        []JVM
-	Selection   string   // what limits the code that HotSpot printed, as flags: "--skip-c1"; "" for all
-	Notes       []string // what the sampler said, and where times were estimated
-}
-
-// A JVM is one of the processes that the command became.
-type JVM struct {
-	PID     int
-	Main    string // main class, "" when unknown
-	Version string // "17.0.15+6", "" when unknown
-	Fork    int    // JMH's number of the fork, 0 for none
-}
 
 // Counts says how the text report writes numbers of samples.
 type Counts uint8
@@ -33,18 +14,16 @@ type Counts uint8
 const (
 	Percent Counts = iota // of the samples in the profile
 	Raw                   // as they are
-	Norm                  // per operation: for profiles with Operations
+	Norm                  // per operation, for profiles with Operations; percents where one has none
 )
 
-// Options are the choices that the text report offers. The JSON report has all there is, and ignores most of them.
+// Options are the choices that the text report offers. The other formats have all there is, and take only Gasm of them.
 type Options struct {
-	ASCII        bool // no other characters in what gasm itself draws
-	Color        bool // ANSI colours
-	Width        int  // columns of the terminal; 0 for no terminal
-	TableWidth   int  // columns that a table may take; 0 for no shortening of names
-	Counts       Counts
-	Top          int     // rows per table; 0 for all
-	HotThreshold float64 // what profile took for Region.Hot, as a fraction; for the heading
+	Gasm string // the version of gasm that makes the report
+	layout.Look
+	TableWidth int // columns that a table may take; 0 for no shortening of names
+	Counts     Counts
+	Top        int // rows per table; 0 for all
 
 	DrawIntraJumps bool // arrows for the jumps within a region
 	DrawInterJumps bool // marks at jumps that leave the lines shown
@@ -54,21 +33,27 @@ type Options struct {
 	Source func(method string, line int) string
 }
 
-// WriteText writes the text report of ps, one profile per trial.
-func WriteText(w io.Writer, h Header, ps []profile.Profile, o Options) error {
-	r := &textReport{out: bufio.NewWriter(w), header: h, Options: o, glyphs: unicodeGlyphs, single: len(ps) == 1}
+// WriteText writes the text report, with one profile after the other.
+func WriteText(w io.Writer, ps *profile.Profiles, o Options) error {
+	r := &textReport{Page: layout.NewPage(w, o.Look), o: o, about: &ps.Capture, notes: ps.Capture.Notes,
+		glyphs: unicodeGlyphs, single: len(ps.Trials) == 1}
 	if o.ASCII {
 		r.glyphs = asciiGlyphs
 	}
-	r.capture(ps)
-	for i := range ps {
-		r.p = &ps[i]
+	unknown := func(p profile.Profile) bool { return p.Operations == 0 }
+	if o.Counts == Norm && slices.ContainsFunc(ps.Trials, unknown) {
+		r.o.Counts = Percent
+		r.notes = append(slices.Clone(r.notes), "counts per operation need --ops, for JMH's scores were not seen: percents are shown")
+	}
+	r.capture(ps.Trials)
+	for i := range ps.Trials {
+		r.p = &ps.Trials[i]
 		if !r.single {
-			r.trialHeading(i+1, len(ps))
+			r.trialHeading(i+1, len(ps.Trials))
 		}
 		r.trial()
 	}
-	return r.out.Flush()
+	return r.Flush()
 }
 
 // trial writes all that the report says about one profile.

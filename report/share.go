@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// A share is a percentage in hundredths: 6181 is 61.81 %. Whole numbers, so that sums of shares are exact.
+// A share is a percentage in hundredths: 6181 is 61.81 %. It is a whole number, so that sums of shares are exact.
 type share int64
 
 // shareOf is n's share of total, rounded to the nearest.
@@ -20,12 +20,12 @@ func shareOf(n, total int64) share {
 
 func (s share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
 
-// shares are the shares of counts in total, adjusted so that they add up to that of their sum: the few hundredths that
-// rounding leaves go, one each, to those that it wronged most.
+// shares are the shares of counts in total, adjusted so that they add up to the share of their sum. Rounding leaves over
+// a few hundredths. They go, one each, to the shares from which rounding took the most.
 func shares(counts []int64, total int64) []share {
 	parts := make([]share, len(counts))
 	var sum int64
-	off := share(0) // how much the parts lack
+	off := share(0) // how much is missing in the sum of the parts
 	for i, n := range counts {
 		parts[i] = shareOf(n, total)
 		off -= parts[i]
@@ -41,7 +41,7 @@ func shares(counts []int64, total int64) []share {
 			off--
 		}
 	}
-	for _, least := range []share{1, 0} { // if possible, do not make anything look like nothing
+	for _, least := range []share{1, 0} { // if possible, a share that is not nothing stays above 0.00 %
 		for _, i := range slices.Backward(byLoss(counts, parts, total)) {
 			if off < 0 && parts[i] > least {
 				parts[i]--
@@ -63,14 +63,14 @@ func byLoss(counts []int64, parts []share, total int64) []int {
 	return order
 }
 
-// amount writes a number of samples of event e: blank for none.
+// amount writes a number of samples of event e beside code. No samples are blank.
 func (r *textReport) amount(n int64, e int) string {
 	switch {
 	case n == 0:
 		return ""
-	case r.Counts == Raw:
+	case r.o.Counts == Raw:
 		return strconv.FormatInt(n, 10)
-	case r.Counts == Norm:
+	case r.o.Counts == Norm:
 		return r.normal(e).text(n)
 	}
 	s := shareOf(n, r.p.Accounts[e].Profiled)

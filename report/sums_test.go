@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
 

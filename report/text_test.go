@@ -3,50 +3,20 @@ package report
 import (
 	"bytes"
 	"errors"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
-
-// golden compares got with testdata/name.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := "testdata/" + name
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gotLines, wantLines := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
-	for i := range max(len(gotLines), len(wantLines)) {
-		g, w := []byte("<end>"), []byte("<end>")
-		if i < len(gotLines) {
-			g = gotLines[i]
-		}
-		if i < len(wantLines) {
-			w = wantLines[i]
-		}
-		if !bytes.Equal(g, w) {
-			t.Fatalf("%s:%d:\n got %q\nwant %q\n(-update accepts)", file, i+1, g, w)
-		}
-	}
-}
-
-func text(t *testing.T, h Header, ps []profile.Profile, o Options) []byte {
+func text(t *testing.T, h capture.Description, ps []profile.Profile, o Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteText(&b, h, ps, o); err != nil {
+	if err := WriteText(&b, all(h, ps...), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -64,7 +34,7 @@ func TestText(t *testing.T) {
 	both.Events, both.Notes = []string{"cycles", "instructions"}, nil
 	for _, c := range []struct {
 		name     string
-		header   Header
+		header   capture.Description
 		profiles []profile.Profile
 		options  Options
 	}{
@@ -77,10 +47,10 @@ func TestText(t *testing.T) {
 		{"width80", header(), one(workload(t)), with(func(o *Options) { o.Width, o.TableWidth = 80, 80 })},
 		{"dot", header(), one(dot(t)), options()},
 		{"empty", header(), one(nobody()), options()},
-		{"bare", Header{}, nil, Options{}},
+		{"bare", capture.Description{}, nil, Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			golden(t, c.name+".golden", text(t, c.header, c.profiles, c.options))
+			gasmtest.Golden(t, c.name+".golden", text(t, c.header, c.profiles, c.options))
 		})
 	}
 }
@@ -168,10 +138,10 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestWriteErrors(t *testing.T) {
 	ps := []profile.Profile{workload(t)}
-	if err := WriteText(brokenWriter{}, header(), ps, options()); !errors.Is(err, errBroken) {
+	if err := WriteText(brokenWriter{}, all(header(), ps...), options()); !errors.Is(err, errBroken) {
 		t.Errorf("WriteText: %v", err)
 	}
-	if err := WriteJSON(brokenWriter{}, header(), ps, options()); !errors.Is(err, errBroken) {
+	if err := WriteJSON(brokenWriter{}, all(header(), ps...), options()); !errors.Is(err, errBroken) {
 		t.Errorf("WriteJSON: %v", err)
 	}
 }

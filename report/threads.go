@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// threadTable shows what the threads of the program, of the compilers and of
-// the collector took.
+// threadTable writes what the program's threads, the JIT compilers' and the collector's
+// took, with the hottest threads of each kind.
 func (r *textReport) threadTable() {
-	t := ranking{title: "Threads", more: "kind", all: true, shorten: shortMiddle}
+	t := ranking{title: "Threads", more: "kind", all: true, shorten: layout.ShortMiddle}
 	for _, k := range r.p.Threads {
 		const most = 4
 		var names []string

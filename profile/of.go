@@ -1,0 +1,173 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// Profiles is what a capture's samples and code give together: a profile for each
+// trial.
+type Profiles struct {
+	// Capture describes what was recorded. Its Events are those that samples were
+	// seen of, and its Notes also say what reading the samples found out.
+	Capture capture.Description
+	// Trials has at least one profile, in the order of the capture's trials.
+	Trials []Profile
+
+	builder *Builder // nil in what is not made by Of
+}
+
+// Code gives the samples in the code of each JVM that belongs to a trial.
+func (ps *Profiles) Code() []CodeCounts {
+	if ps.builder == nil {
+		return nil
+	}
+	return ps.builder.CodeCounts()
+}
+
+// Of reads all samples of a capture, joins them with the code that HotSpot had at
+// their addresses at their times, and makes a profile of each trial.
+func Of(c *capture.Capture, o Options) (*Profiles, error) {
+	jvms, trials, err := narrow(o.PID, c.JVMs, c.Trials)
+	if err != nil {
+		return nil, err
+	}
+	b := NewBuilder(jvms, trials, orderedEvents(c.Events)...)
+	ps := &Profiles{Capture: c.Description, builder: b}
+	ps.Capture.Notes = slices.Clone(c.Notes)
+	ps.Capture.Notes.Add(nothingSelected(c))
+	if err := ps.read(c); err != nil {
+		return nil, err
+	}
+	b.Lost(c.Lost)
+	ps.Trials = b.Build(o)
+	if events := ps.Trials[0].Events; len(events) > 0 {
+		ps.Capture.Events = events
+	}
+	return ps, nil
+}
+
+// orderedEvents gives the names of several events in the order in which they were
+// asked for. The name of a single one is taken from its samples, because a sampler
+// may have replaced it.
+func orderedEvents(asked []string) []string {
+	if len(asked) < 2 {
+		return nil
+	}
+	names := make([]string, len(asked))
+	for i, e := range asked {
+		names[i] = sampler.ParseEvent(e).Name
+	}
+	return names
+}
+
+// read gives all samples to the builder, and notes what the capture does not say
+// about them.
+func (ps *Profiles) read(c *capture.Capture) error {
+	r, err := c.Samples()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var samples, badLines int64
+	var firstBad sampler.SyntaxError
+	for r.Scan() {
+		switch rec := r.Record().(type) {
+		case *sampler.Sample:
+			samples++
+			ps.builder.Add(rec)
+		case *sampler.Lost:
+			ps.builder.Lost(rec.Count)
+		case *sampler.SyntaxError:
+			if badLines++; badLines == 1 {
+				firstBad = *rec
+			}
+		}
+	}
+	if r.Err() != nil {
+		return fmt.Errorf("reading the samples: %w", r.Err())
+	}
+	if samples == 0 && badLines > 0 {
+		return fmt.Errorf("%s holds no samples: line %d is neither perf script's text nor dtrace's (%s); gasm reads what "+
+			"'perf script --ns -F comm,pid,tid,time,event,ip,sym,dso' and dtrace's profile probe print", c.SamplesName(), firstBad.Line, &firstBad)
+	}
+	if c.Guessed && r.UserOnly() {
+		ps.Capture.Notes.Add("the samples are of user space only: what the kernel did for the program is not in them")
+	}
+	switch badLines {
+	case 0:
+	case 1:
+		ps.Capture.Notes.Add(fmt.Sprintf("a line of the samples could not be read: %v", &firstBad))
+	default:
+		ps.Capture.Notes.Add(fmt.Sprintf("%d lines of the samples could not be read, the first: %v", badLines, &firstBad))
+	}
+	return nil
+}
+
+// nothingSelected notes that HotSpot compiled nothing of what it was to print.
+func nothingSelected(c *capture.Capture) string {
+	if c.Selection == "" {
+		return ""
+	}
+	printed := func(b printassembly.Blob) bool { return b.Kind == printassembly.NMethod && b.HasCode }
+	for _, j := range c.JVMs {
+		if j.Log != nil && slices.ContainsFunc(j.Log.Blobs, printed) {
+			return ""
+		}
+	}
+	return "HotSpot compiled nothing of what it was to print: no compiled method has code in this report"
+}
+
+// narrow keeps one process of the JVMs and trials; 0 keeps all.
+func narrow(pid int, jvms []capture.JVM, trials []capture.Trial) ([]capture.JVM, []capture.Trial, error) {
+	if pid == 0 {
+		return jvms, trials, nil
+	}
+	kept := slices.DeleteFunc(slices.Clone(jvms), func(j capture.JVM) bool { return j.PID != pid })
+	if len(kept) == 0 {
+		var pids []string
+		for _, j := range jvms {
+			pids = append(pids, fmt.Sprint(j.PID))
+		}
+		return nil, nil, fmt.Errorf("--pid %d: no such JVM in this capture; it has %s", pid, strings.Join(pids, ", "))
+	}
+	var narrowed []capture.Trial
+	for _, t := range trials {
+		if slices.Contains(t.PIDs(), pid) {
+			t.Operations = 0 // JMH's scores are of all forks together
+			t.Windows = slices.DeleteFunc(slices.Clone(t.Windows), func(w capture.Window) bool { return w.PID != pid })
+			narrowed = append(narrowed, t)
+		}
+	}
+	return kept, narrowed, nil
+}
+
+// WhyEmpty is the error of profiles without a single sample: it says where all
+// samples went instead. It is nil when there is a sample.
+func (ps *Profiles) WhyEmpty() error {
+	var a Account
+	for _, p := range ps.Trials {
+		for _, account := range p.Accounts {
+			if account.Profiled > 0 {
+				return nil
+			}
+			a = account
+		}
+	}
+	switch {
+	case a.Total == 0:
+		return errors.New("no samples at all: the sampler saw nothing of the command")
+	case a.OtherProcess == a.Total-a.Lost:
+		return fmt.Errorf("all %d samples are of other processes, none of the JVMs whose logs these are: "+
+			"samples and logs must be of the same run", a.OtherProcess)
+	case a.OutsideWindow > 0:
+		return fmt.Errorf("no sample is in the measurement window; %d are outside of it", a.OutsideWindow)
+	}
+	return errors.New("no sample is in the profile")
+}

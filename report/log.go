@@ -1,0 +1,134 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// WriteLog writes the code of each JVM's log, decoded and with the samples of each instruction.
+func WriteLog(w io.Writer, code []profile.CodeCounts, syntax disasm.Syntax) error {
+	page := layout.NewPage(w, layout.Look{})
+	for i := range code {
+		if i > 0 {
+			page.Line("")
+		}
+		lw := logWriter{Page: page, counts: &code[i], syntax: syntax}
+		lw.log()
+	}
+	return page.Flush()
+}
+
+// A logWriter writes one JVM's log, a blob at a time.
+type logWriter struct {
+	*layout.Page
+	counts *profile.CodeCounts
+	syntax disasm.Syntax
+}
+
+func (w *logWriter) log() {
+	l := w.counts.Log
+	w.Line("JVM:     %s", w.counts.JVM.String())
+	w.Line("Log:     %s, code blobs: %d", filepath.Base(l.Name()), len(l.Blobs))
+	w.Line("Columns: samples of %s; address; code", strings.Join(w.counts.Events, ", "))
+	for i, b := range w.counts.Blobs() {
+		at := w.counts.At(i)
+		if b.Kind == printassembly.Unprinted && len(at) == 0 {
+			continue
+		}
+		w.Line("")
+		w.blob(b, at)
+	}
+}
+
+// blob writes one blob: its heading, and its instructions with their samples.
+func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]profile.Counts) {
+	w.Line("%s", blobHeading(b))
+	insts, err := w.counts.Log.Code(b, w.syntax)
+	if err != nil {
+		w.Line("(%v)", err)
+	}
+	pcs := slices.Sorted(maps.Keys(at))
+	for k := range insts {
+		in := &insts[k]
+		pcs = w.unlisted(pcs, at, in.Lo)
+		counts := make(profile.Counts, len(w.counts.Events))
+		for ; len(pcs) > 0 && pcs[0] < in.Hi; pcs = pcs[1:] {
+			counts.Add(at[pcs[0]])
+		}
+		w.instruction(in, counts)
+	}
+	w.unlisted(pcs, at, b.Hi)
+}
+
+// unlisted writes the samples at PCs below an address that are in no instruction, since
+// the log has no code there. It gives the PCs that are left.
+func (w *logWriter) unlisted(pcs []uint64, at map[uint64]profile.Counts, below uint64) []uint64 {
+	for ; len(pcs) > 0 && pcs[0] < below; pcs = pcs[1:] {
+		w.Line("%s  %#016x:   (no code in the log)", w.columns(at[pcs[0]]), pcs[0])
+	}
+	return pcs
+}
+
+// blobHeading is perfasm's line for a blob, with the blob's addresses and time.
+func blobHeading(b *printassembly.Blob) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s, %s", b.Source(), b.Name)
+	if b.OSR {
+		fmt.Fprintf(&s, " @ %d", b.OSRBCI)
+	}
+	if b.ID > 0 {
+		fmt.Fprintf(&s, ", compile id %d", b.ID)
+	}
+	fmt.Fprintf(&s, ", [%#016x, %#016x), %d bytes", b.Lo, b.Hi, b.Hi-b.Lo)
+	if b.Stamped {
+		fmt.Fprintf(&s, ", at %.3f s", float64(b.UptimeMillis)/1000)
+	}
+	return s.String()
+}
+
+// columns gives a column for each event, blank where there are no samples.
+func (w *logWriter) columns(counts profile.Counts) string {
+	var s strings.Builder
+	for _, n := range counts {
+		if n == 0 {
+			s.WriteString("          ")
+		} else {
+			fmt.Fprintf(&s, "%10d", n)
+		}
+	}
+	return s.String()
+}
+
+// commentColumn is the width of the column of instructions, behind which comments start.
+const commentColumn = 36
+
+func (w *logWriter) instruction(in *printassembly.Instruction, counts profile.Counts) {
+	blank := strings.Repeat(" ", 10*len(counts))
+	if in.Section != "" {
+		w.Line("%s  [%s]", blank, in.Section)
+	}
+	row := fmt.Sprintf("%s  %#016x:   ", w.columns(counts), in.Lo)
+	notes := slices.Clone(in.Comments)
+	if in.OwnFrames {
+		for _, f := range in.Frames {
+			notes = append(notes, " - "+f.String())
+		}
+	}
+	if len(notes) == 0 {
+		w.Line("%s%s", row, in.Text)
+		return
+	}
+	w.Line("%s%-*s ;%s", row, commentColumn, in.Text, notes[0])
+	for _, note := range notes[1:] {
+		w.Line("%*s ;%s", len(row)+commentColumn, "", note)
+	}
+}

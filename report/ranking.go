@@ -1,0 +1,227 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// A ranking is a table with the hottest rows first.
+type ranking struct {
+	title string
+	rows  []rankingRow // hottest first
+	// more is what one row is called in the line about those that are left out: "warm
+	// region" makes "<...other 7 warm regions...>".
+	more string
+	// rest has rows for the samples that the rows do not cover. They come before the
+	// totals.
+	rest []rankingRow
+	// about says, in the column of details, of what code the totals are.
+	about string
+	// all shows all rows, however many Options.Top allows.
+	all bool
+	// totals adds a second column: the rows' totals of the first event.
+	totals bool
+	// shorten shortens names where the terminal is narrow.
+	shorten func(name string, width int, ellipsis string) string
+}
+
+// A rankingRow has up to four cells: shares, source, name with its tail, details.
+type rankingRow struct {
+	counts  profile.Counts
+	total   profile.Counts // for the column of totals; nil for a blank
+	source  string
+	name    string // may be shortened
+	tail    string // behind the name
+	details string
+}
+
+// ranking writes a table: its hottest rows, a row for the others, the rest, a rule, and the totals.
+func (r *textReport) ranking(t ranking) {
+	if len(t.rows) == 0 {
+		return
+	}
+	rows := r.cut(t)
+	for _, row := range t.rest {
+		if r.visible(row.counts) {
+			rows = append(rows, row)
+		}
+	}
+	lines := r.layout(t, rows)
+	r.Rule(t.title)
+	for _, line := range lines[:len(lines)-1] {
+		r.Line("%s", line)
+	}
+	r.EndRule()
+	r.Line("%s", lines[len(lines)-1])
+	r.Line("")
+}
+
+// cut keeps the rows that the table shows, and sums up the others in one row.
+func (r *textReport) cut(t ranking) []rankingRow {
+	shown := 0
+	for shown < len(t.rows) && (r.o.Top == 0 || t.all || shown < r.o.Top) && (r.visible(t.rows[shown].counts) || r.minor(t.rows[shown]) > 0) {
+		shown++
+	}
+	rows := slices.Clone(t.rows[:shown])
+	others := t.rows[shown:]
+	switch {
+	case len(others) == 0:
+		return rows
+	case len(others) == 1 && r.visible(others[0].counts):
+		return append(rows, others[0]) // in the place of a line that says there is one more
+	}
+	row := rankingRow{counts: r.zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(len(others), t.more))}
+	for e := range row.counts {
+		row.counts[e] = sum(others, e)
+	}
+	if !r.visible(row.counts) {
+		return rows
+	}
+	return append(rows, row)
+}
+
+// visible tells whether counts would be written as more than 0.00 % for any event.
+func (r *textReport) visible(counts profile.Counts) bool {
+	for e, n := range counts {
+		if r.o.Counts != Percent && n != 0 || shareOf(n, r.p.Accounts[e].Profiled) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// layout turns rows into lines, and adds the line of the totals.
+func (r *textReport) layout(t ranking, rows []rankingRow) []string {
+	var columns [][]string
+	var header []string
+	var aligns []tw.Align
+	for e, event := range r.p.Events {
+		columns = append(columns, r.amounts(rows, e))
+		header = append(header, event)
+		aligns = append(aligns, tw.AlignRight)
+		if e == 0 && t.totals {
+			columns, header, aligns = append(columns, r.totals(rows)), append(header, "total"), append(aligns, tw.AlignRight)
+		}
+	}
+	add := func(align tw.Align, cell func(row *rankingRow) string) {
+		var column []string
+		for i := range rows {
+			column = append(column, cell(&rows[i]))
+		}
+		column = append(column, cell(&rankingRow{name: "<totals>", details: t.about}))
+		if columnWidth(column) > 0 {
+			columns = append(columns, column)
+			header, aligns = append(header, ""), append(aligns, align)
+		}
+	}
+	add(tw.AlignRight, func(row *rankingRow) string { return row.source })
+	width := r.nameWidth(rows, columns)
+	add(tw.AlignLeft, func(row *rankingRow) string {
+		if width > 0 {
+			return t.shorten(row.name, max(width-utf8.RuneCountInString(row.tail), 10), r.Ellipsis()) + row.tail
+		}
+		return row.name + row.tail
+	})
+	add(tw.AlignLeft, func(row *rankingRow) string { return row.details })
+	if len(r.p.Events) == 1 {
+		if header[0] = "self"; !t.totals {
+			header = nil
+		}
+	}
+	return layout.Table(header, transpose(columns), aligns)
+}
+
+// nameWidth is how many columns are left for names between the columns before them and the details behind them; 0 when
+// there is no limit.
+func (r *textReport) nameWidth(rows []rankingRow, before [][]string) int {
+	if r.o.TableWidth == 0 {
+		return 0
+	}
+	const least = 24
+	used := 0
+	for _, c := range before {
+		used += columnWidth(c) + cellPadding
+	}
+	var details []string
+	for i := range rows {
+		details = append(details, rows[i].details)
+	}
+	if w := columnWidth(details); w > 0 {
+		used += w + cellPadding
+	}
+	return max(r.o.TableWidth-used-cellPadding, least)
+}
+
+func columnWidth(cells []string) int {
+	width := 0
+	for _, c := range cells {
+		width = max(width, utf8.RuneCountInString(c))
+	}
+	return width
+}
+
+// amounts is the column of event e, with the total at its end. Each share is rounded by itself. If shares were adjusted so
+// that the column adds up, the same samples would have different numbers in different tables.
+func (r *textReport) amounts(rows []rankingRow, e int) []string {
+	profiled := r.p.Accounts[e].Profiled
+	var cells []string
+	var total int64
+	for _, row := range rows {
+		n := row.counts[e]
+		total += n
+		cells = append(cells, r.tableAmount(e, n, shareOf(n, profiled)))
+	}
+	return append(cells, r.tableAmount(e, total, shareOf(total, profiled)))
+}
+
+// totals is the column of the rows' totals for the first event. It has no sum, because
+// the totals overlap.
+func (r *textReport) totals(rows []rankingRow) []string {
+	var cells []string
+	for _, row := range rows {
+		var n int64
+		if row.total != nil {
+			n = row.total[0]
+		}
+		cells = append(cells, r.tableAmount(0, n, shareOf(n, r.p.Accounts[0].Profiled)))
+	}
+	return append(cells, "")
+}
+
+// tableAmount writes a count or its share in a table. No samples are blank.
+func (r *textReport) tableAmount(e int, n int64, s share) string {
+	const width = 7 // of 100.00%, so that all tables have their first columns at the same place
+	cell := ""
+	switch {
+	case r.o.Counts == Raw && n != 0:
+		cell = strconv.FormatInt(n, 10)
+	case r.o.Counts == Norm && n != 0:
+		cell = r.normal(e).text(n)
+	case r.o.Counts == Percent && s != 0:
+		cell = s.String()
+	}
+	return layout.PadLeft(cell, width)
+}
+
+// cellPadding is what layout.Table puts around the cells of one column: a blank on either side.
+const cellPadding = 2
+
+// transpose turns columns, all of the same length, into rows.
+func transpose(columns [][]string) [][]string {
+	var rows [][]string
+	for i := range columns[0] {
+		var row []string
+		for _, c := range columns {
+			row = append(row, c[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,170 @@
+// Package schema is the JSON report: the types that package report writes, and that
+// everything that reads a report uses.
+//
+// They are schema 1, in the order in which a report has them. report/testdata/schema1.json
+// says the same to machines, as a JSON Schema. Fields may be added to schema 1; to change or to drop one takes
+// schema 2.
+//
+// Counts are objects with a member for each event that was sampled, in the order of
+// the capture's events ([PerEvent]). Addresses are strings ([Address]).
+package schema
+
+// Version is the number of the schema that this package has.
+const Version = 1
+
+// A Report is all of a JSON report.
+type Report struct {
+	Schema   int       `json:"schema"` // Version
+	Gasm     string    `json:"gasm"`   // the version of gasm that wrote it
+	Capture  *Capture  `json:"capture"`
+	Profiles []Profile `json:"profiles"` // one for each trial
+}
+
+// A Capture says what was recorded.
+type Capture struct {
+	Command   []string  `json:"command"`
+	Sampler   string    `json:"sampler"`
+	Events    []string  `json:"events"`    // as sampled
+	Frequency int       `json:"frequency"` // Hz; 0 when unknown
+	JVMs      []Process `json:"jvms"`
+	Selection string    `json:"selection,omitempty"` // which code HotSpot printed, as flags; "" for all
+	Notes     []string  `json:"notes"`
+}
+
+// A Process is one of the JVMs that the command started.
+type Process struct {
+	PID     int    `json:"pid"`
+	Main    string `json:"main"`
+	Version string `json:"version"`
+	Fork    int    `json:"fork,omitempty"` // JMH's number of it
+}
+
+// A Profile is the profile of one trial.
+type Profile struct {
+	Trial         string            `json:"trial"`
+	PIDs          []int             `json:"pids"`
+	WindowSeconds float64           `json:"window_seconds"`
+	Operations    float64           `json:"operations,omitempty"` // in the window, where JMH's scores tell
+	Account       PerEvent[Account] `json:"account"`
+	JVMs          []Share           `json:"jvms"` // in the order of PIDs
+	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of
+	// each JVM, in the order of PIDs.
+	Slices   Slices       `json:"slices,omitzero"`
+	Regions  []Region     `json:"regions"`
+	Methods  []Method     `json:"methods"`
+	Frames   []Frames     `json:"frames"`
+	Native   []Native     `json:"native"`
+	Sources  []Source     `json:"sources"`
+	Threads  []ThreadKind `json:"threads"`
+	Warnings []string     `json:"warnings"`
+}
+
+// An Account says where each sample of one event went. See profile.Account for its
+// two sums.
+type Account struct {
+	Total         int64 `json:"total"`
+	OutsideWindow int64 `json:"outside_window"`
+	OtherProcess  int64 `json:"other_process"`
+	Lost          int64 `json:"lost"`
+	Profiled      int64 `json:"profiled"`
+	Compiled      int64 `json:"compiled"`
+	Stub          int64 `json:"stub"`
+	Interpreter   int64 `json:"interpreter"`
+	Native        int64 `json:"native"`
+	Kernel        int64 `json:"kernel"`
+	Unresolved    int64 `json:"unresolved"`
+}
+
+// A Share is what one JVM has of a profile.
+type Share struct {
+	PID    int    `json:"pid"`
+	Counts Counts `json:"counts"`
+	Native Counts `json:"native"` // outside the code cache, kernel included
+}
+
+// A Region is a run of sampled instructions within one piece of code.
+type Region struct {
+	Source    string  `json:"source"`
+	Method    string  `json:"method"`
+	CompileID int     `json:"compile_id"`
+	OSR       bool    `json:"osr"`
+	PIDs      []int   `json:"pids"`
+	Lo        Address `json:"lo"`
+	Hi        Address `json:"hi"`
+	Counts    Counts  `json:"counts"`
+	Lines     []Line  `json:"lines,omitempty"`   // of hot regions
+	TooBig    int     `json:"too_big,omitempty"` // number of lines, where there are too many to be listed
+}
+
+// A Line is one instruction of a region.
+type Line struct {
+	Addr     Address  `json:"addr"`
+	Section  string   `json:"section,omitempty"`
+	Text     string   `json:"text"`
+	Target   string   `json:"target,omitempty"` // name of the code that it calls or jumps to
+	Counts   Counts   `json:"counts"`
+	Frames   []Frame  `json:"frames"` // the inlining chain, innermost first
+	Comments []string `json:"comments"`
+}
+
+// A Frame is one level of an inlining chain.
+type Frame struct {
+	Method string `json:"method"`
+	BCI    int    `json:"bci"`
+	Line   int    `json:"line"` // 0 when unknown
+}
+
+// A Method sums up all code of one source and name.
+type Method struct {
+	Source    string `json:"source"`
+	Name      string `json:"name"`
+	CompileID int    `json:"compile_id"` // of the hottest compilation
+	Blobs     int    `json:"blobs"`      // compilations with samples
+	Counts    Counts `json:"counts"`
+	PerJVM    PerJVM `json:"per_jvm,omitempty"`
+	Slices    Slices `json:"slices,omitzero"`
+}
+
+// Frames sums up the instructions whose innermost Java frame is one method.
+type Frames struct {
+	Method string      `json:"method"`
+	Counts Counts      `json:"counts"` // as the innermost method
+	Total  Counts      `json:"total"`  // anywhere in the inlining chain
+	PerJVM PerJVM      `json:"per_jvm,omitempty"`
+	Slices Slices      `json:"slices,omitzero"` // of Counts
+	Lines  []LineTotal `json:"lines"`
+}
+
+// A LineTotal is what one source line has of Frames.
+type LineTotal struct {
+	Line   int    `json:"line"` // 0 when unknown
+	Counts Counts `json:"counts"`
+}
+
+// Native sums up the samples in one function outside the code cache.
+type Native struct {
+	Module string `json:"module"`
+	Symbol string `json:"symbol"`
+	Counts Counts `json:"counts"`
+	PerJVM PerJVM `json:"per_jvm,omitempty"`
+	Slices Slices `json:"slices,omitzero"`
+}
+
+// A Source sums up one value of the Source column.
+type Source struct {
+	Source string `json:"source"`
+	Counts Counts `json:"counts"`
+}
+
+// A ThreadKind sums up threads that do the same sort of work.
+type ThreadKind struct {
+	Kind    string   `json:"kind"`
+	Counts  Counts   `json:"counts"`
+	Threads []Thread `json:"threads"`
+}
+
+// A Thread sums up the threads of one name.
+type Thread struct {
+	Name   string `json:"name"`
+	Counts Counts `json:"counts"`
+}
