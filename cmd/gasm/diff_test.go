@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // captureFolder unpacks a committed capture as a folder that report and diff
@@ -18,8 +21,8 @@ func captureFolder(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	gunzip(t, filepath.Join("../../testdata/captures", name, "samples.txt.gz"), filepath.Join(dir, "samples.txt"))
-	gunzip(t, filepath.Join("../../testdata/captures", name, "asm.log.gz"), filepath.Join(dir, "asm-1.log"))
+	_, log := gasmtest.UnpackCapture(t, name, dir)
+	require.NoError(t, os.Rename(log, filepath.Join(dir, capture.LogFile(1))))
 	return dir
 }
 
@@ -115,29 +118,34 @@ func TestDiffErrors(t *testing.T) {
 	}
 }
 
-// Two runs of one benchmark show nothing.
+// Two runs of one benchmark show nothing. With several forks the comparison knows how
+// much JVMs differ, and its rows together change by chance in one of a hundred
+// comparisons.
 func TestDiffSameBenchmark(t *testing.T) {
-	needPerf(t)
-	jar := benchmarksJar(t)
+	gasmtest.NeedPerf(t)
+	jar := gasmtest.NeedBenchmarks(t)
 	run := func(name string) string {
 		dir := filepath.Join(t.TempDir(), name)
 		r := runGasm(t, []string{"profile", "-o", dir, "--report", os.DevNull, "--", "java", "-jar", jar,
-			"-f", "1", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum"})
+			"-f", "4", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum"})
 		require.Equal(t, 0, r.code, r.stderr)
 		return dir
 	}
-	// A JVM of two seconds can be unlike the next, which the comparison says it
-	// does not know; that is rare, so not twice.
-	for try := 1; ; try++ {
-		r := runGasm(t, []string{"diff", run("a"), run("b")})
-		require.Equal(t, 0, r.code, r.stderr)
-		if try == 1 && strings.Contains(r.stdout, "....[") {
-			t.Logf("changed:\n%s", r.stdout)
-			continue
-		}
+	a, b := run("a"), run("b")
+	r := runGasm(t, []string{"diff", a, b})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "\nNothing changed above the noise: ")
+
+	// A capture of several forks and its JSON report are the same.
+	file := filepath.Join(t.TempDir(), "a.json")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "json", "--report", file, a}).code)
+	for _, pair := range [][2]string{{a, file}, {file, a}} {
+		r := runGasm(t, []string{"diff", pair[0], pair[1]})
+		assert.Contains(t, r.stdout, ", 4 forks;")
 		assert.Contains(t, r.stdout, "\nNothing changed above the noise: ")
-		return
 	}
+	ofCapture, ofJSON := runGasm(t, []string{"diff", a, b}), runGasm(t, []string{"diff", file, b})
+	assert.Equal(t, strings.ReplaceAll(ofCapture.stdout, a, file), ofJSON.stdout)
 }
 
 // loops is a program of three loops, one of which the test changes.
@@ -197,7 +205,7 @@ func profileLoops(t *testing.T, name, body string) string {
 // Of two versions of a program with one changed loop, diff names that loop
 // first.
 func TestDiffChangedLoop(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	javaPrograms(t) // there is a javac
 	before, after := profileLoops(t, "before", ""), profileLoops(t, "after", "\n            h = h / (i | 3) + h;")
 	d := runDiffJSON(t, before, after)

@@ -5,12 +5,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/gasm-profiler/gasm/doctor"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
 func doctorCommand(s streams) *cobra.Command {
@@ -33,11 +32,8 @@ that mends it. The exit code is 0 when a profile can be made, else 1.`,
 func runDoctor(s streams, asJSON bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	opts := doctor.Options{Terminal: term.IsTerminal(int(s.out.Fd()))}
-	if opts.Terminal {
-		opts.Columns, _, _ = term.GetSize(int(s.out.Fd())) // 0 if unknown
-		opts.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	}
+	look := layout.LookOf(s.out)
+	opts := doctor.Options{Terminal: layout.IsTerminal(s.out), Columns: look.Width, Color: look.Color}
 	wait := sayWait(s.err)
 	r, err := doctor.Check(ctx, opts)
 	wait()
@@ -50,7 +46,7 @@ func runDoctor(s streams, asJSON bool) error {
 	if asJSON {
 		err = doctor.WriteJSON(s.out, r)
 	} else {
-		err = doctor.WriteText(s.out, r, doctor.TextOptions{Width: opts.Columns, Color: opts.Color, ASCII: !utf8Locale()})
+		err = doctor.WriteText(s.out, r, look)
 	}
 	if err == nil && !r.CanProfile {
 		return &exitError{code: 1} // the report has said why
@@ -58,21 +54,12 @@ func runDoctor(s streams, asJSON bool) error {
 	return err
 }
 
-// sayWait says on a terminal what takes longer than a second. The function that
-// it returns takes that away.
+// sayWait says on a terminal what is going on. The function that it returns takes the
+// text away again.
 func sayWait(stderr *os.File) (done func()) {
-	if !term.IsTerminal(int(stderr.Fd())) {
+	if !layout.IsTerminal(stderr) {
 		return func() {}
 	}
-	said := make(chan struct{})
-	timer := time.AfterFunc(time.Second, func() {
-		defer close(said)
-		_, _ = stderr.WriteString("gasm: trying the samplers and the JDKs ...")
-	})
-	return func() {
-		if !timer.Stop() {
-			<-said
-			_, _ = stderr.WriteString("\r\x1b[K")
-		}
-	}
+	_, _ = stderr.WriteString("gasm: trying the samplers and the JDKs ...")
+	return func() { _, _ = stderr.WriteString("\r\x1b[K") }
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // runDoctorTo runs the command with these files for stdout and stderr and gives
@@ -58,7 +60,7 @@ func lastLine(text string) string {
 }
 
 func TestDoctor(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	javaPrograms(t)
 	text, code := doctorOutput(t)
 	assert.Equal(t, 0, code, text)

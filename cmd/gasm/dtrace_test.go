@@ -7,26 +7,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
-
-// needDTrace skips where DTrace can't be had.
-func needDTrace(t *testing.T) {
-	t.Helper()
-	if err := dtraceWorks(); err != nil {
-		t.Skipf("no DTrace here (scripts/install-dtrace.sh installs it): %v", err)
-	}
-}
-
-var dtraceWorks = sync.OnceValue(func() error {
-	return exec.Command("dtrace", "-q", "-n", "profile-97 { exit(0); }").Run()
-})
 
 // withOnly leaves a PATH with these commands and no others.
 func withOnly(t *testing.T, commands ...string) runOpt {
@@ -42,7 +31,7 @@ func withOnly(t *testing.T, commands ...string) runOpt {
 
 // Without perf auto takes dtrace, and says why.
 func TestAutoTakesDTrace(t *testing.T) {
-	needDTrace(t)
+	gasmtest.NeedDTrace(t)
 	r := runGasm(t, []string{"profile", "--frequency", "997", "--", "java", "-cp", javaPrograms(t), "Exit", "0"}, withOnly(t, "java", "dtrace"))
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `(?m)^Sampler: +dtrace, profile-997 at 997 Hz$`, r.stdout)
@@ -64,7 +53,7 @@ func TestDTraceMissing(t *testing.T) {
 
 // A user who is not root is told what to do, with --sudo too.
 func TestDTraceNotRoot(t *testing.T) {
-	needDTrace(t)
+	gasmtest.NeedDTrace(t)
 	dir, asNobody := nobody(t)
 	for flag, want := range map[string]string{
 		"--sampler=dtrace": "gasm: dtrace: only root may sample with it; run gasm as root, or with --sudo",
@@ -89,7 +78,7 @@ func TestDTraceNotRoot(t *testing.T) {
 // Samples of other processes are in the account and nowhere else, and the sums
 // add up to DTrace's own text.
 func TestDTraceOtherProcesses(t *testing.T) {
-	needDTrace(t)
+	gasmtest.NeedDTrace(t)
 	busy := exec.Command("sh", "-c", "while :; do :; done")
 	require.NoError(t, busy.Start())
 	t.Cleanup(func() {
@@ -119,9 +108,9 @@ func TestDTraceOtherProcesses(t *testing.T) {
 			others++
 		}
 	}
-	a := rep.Profiles[0].Account["profile-1001"]
+	a := rep.Profiles[0].Account.Of("profile-1001")
 	assert.Equal(t, others, a.OtherProcess)
-	assert.Equal(t, ours, a.Outside+a.Profiled)
+	assert.Equal(t, ours, a.OutsideWindow+a.Profiled)
 	assert.Greater(t, others, int64(500), "the busy shell")
 	assert.Positive(t, a.Kernel)
 	t.Logf("%+v", a)
@@ -136,7 +125,7 @@ func TestDTraceFiles(t *testing.T) {
 	p := readReport(t, []byte(r.stdout)).Profiles[0]
 	text, err := os.ReadFile(samples)
 	require.NoError(t, err)
-	a := p.Account["profile-1001"]
+	a := p.Account.Of("profile-1001")
 	assert.EqualValues(t, bytes.Count(text, []byte(":profile-1001 ")), a.Total)
 	assert.EqualValues(t, bytes.Count(text, []byte(":profile-1001 25168 ")), a.Profiled)
 	assert.Zero(t, a.Unresolved)
@@ -150,7 +139,7 @@ func TestDTraceFiles(t *testing.T) {
 
 // spinWithDTrace starts Spin under gasm with dtrace.
 func spinWithDTrace(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaiter, stderr *bytes.Buffer) {
-	needDTrace(t)
+	gasmtest.NeedDTrace(t)
 	return startSpin(t, append([]string{"--sampler", "dtrace"}, args...)...)
 }
 

@@ -2,13 +2,14 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // Variables that would take the log away stop gasm before the command runs.
@@ -24,11 +25,7 @@ func TestOverridingVariables(t *testing.T) {
 
 // A temporary folder without room is found out before the command runs.
 func TestFullTemporaryFolder(t *testing.T) {
-	disk := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", disk).CombinedOutput(); err != nil {
-		t.Skipf("no small disk to fill: mount needs root: %s", out)
-	}
-	t.Cleanup(func() { exec.Command("umount", "-l", disk).Run() })
+	disk := gasmtest.NeedSmallDisk(t, "8k")
 	_ = os.WriteFile(filepath.Join(disk, "big"), make([]byte, 16<<10), 0o644) // fails when it is full, as it should
 	ran := filepath.Join(t.TempDir(), "ran")
 	r := runGasm(t, []string{"profile", "--", "touch", ran}, withEnv("TMPDIR="+disk))
@@ -43,7 +40,7 @@ func TestFullTemporaryFolder(t *testing.T) {
 
 // The doctor knows a variable that keeps java from starting.
 func TestDoctorBadJavaOptions(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	r := runGasm(t, []string{"doctor"}, withEnv("JAVA_TOOL_OPTIONS=-XX:+Nonsense"))
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, oneLine(r.stdout), "JAVA_TOOL_OPTIONS keeps java from starting")
@@ -58,7 +55,7 @@ func TestDamagedSymbols(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "symbols.txt"), []byte("24997 0x1 0x2 lib.so f\nnonsense\n"), 0o644))
 	r := runGasm(t, []string{"report", "--skip-asm", dir})
 	require.Equal(t, 0, r.code, r.stderr)
-	assert.Contains(t, oneLine(r.stdout), "note: 1 line of the native symbols could not be read, the first: ")
+	assert.Contains(t, oneLine(r.stdout), "note: a line of the native symbols could not be read: ")
 }
 
 // oneLine undoes the breaking of lines.

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // What users see of the captures, with each flag of the report. The goldens are
@@ -46,7 +43,7 @@ func TestReportGoldens(t *testing.T) {
 		{"ascii", "jdk17-lean-none", append([]string{"--ascii"}, dot...)},
 		{"color", "jdk17-lean-none", append([]string{"--color", "always"}, dot...)},
 		{"pid", "jdk17-lean-none", []string{"--pid", "24997", "--skip-asm", "--top", "3"}},
-		{"source", "jdk17-lean-none", []string{"--source", "../../testdata/captures", "--hot-threshold", "0.04", "--top", "6"}},
+		{"source", "jdk17-lean-none", []string{"--source", gasmtest.Testdata("captures"), "--hot-threshold", "0.04", "--top", "6"}},
 		{"json", "jdk17-lean-none", append([]string{"--format", "json"}, dot...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,33 +52,7 @@ func TestReportGoldens(t *testing.T) {
 			dir := filepath.Dir(samples)
 			r := runGasm(t, append(append([]string{"report"}, c.flags...), samples, log), withEnv("LC_ALL=C.UTF-8", "NO_COLOR="))
 			require.Equal(t, 0, r.code, r.stderr)
-			goldenGzip(t, c.name, strings.ReplaceAll(r.stdout, dir, "DIR"))
+			gasmtest.GoldenGzip(t, "report/"+c.name+".gz", []byte(strings.ReplaceAll(r.stdout, dir, "DIR")))
 		})
 	}
-}
-
-// goldenGzip compares text with testdata/report/NAME.gz.
-func goldenGzip(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "report", name+".gz")
-	if *update {
-		var packed bytes.Buffer
-		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		require.NoError(t, err)
-		_, err = io.WriteString(z, got)
-		require.NoError(t, err)
-		require.NoError(t, z.Close())
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, packed.Bytes(), 0o644))
-		return
-	}
-	want := filepath.Join(t.TempDir(), name)
-	gunzip(t, path, want)
-	text, err := os.ReadFile(want)
-	require.NoError(t, err)
-	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(text), "\n")
-	for i := range min(len(gotLines), len(wantLines)) {
-		require.Equal(t, wantLines[i], gotLines[i], "%s, line %d (go test -update accepts)", name, i+1)
-	}
-	assert.Len(t, gotLines, len(wantLines), "%s (go test -update accepts)", name)
 }

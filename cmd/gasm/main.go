@@ -21,30 +21,33 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/record"
 )
 
 // version is set by the linker: -X main.version=…
 var version = "development build"
 
-// collectLater lets the heap grow to 36 MB before it is collected for the first
-// time, not to 4 MB: most reports are made by then.
+// collectLater lets the heap grow to 36 MB, instead of 4 MB, before it is collected for
+// the first time. Most reports are done by then. The cleanup of an object that nobody
+// holds runs after that first collection, and goes back to Go's default.
 func collectLater() {
 	debug.SetGCPercent(800)
-	type mark struct{ _ *int } // with a pointer, so that it is an object of its own
+	type mark struct{ _ *int } // objects without a pointer may share their memory
 	runtime.AddCleanup(new(mark), func(percent int) { debug.SetGCPercent(percent) }, 100)
 }
 
 func main() {
-	jvm.RunIfHeld()
+	if code, held := record.Hold(); held {
+		os.Exit(code)
+	}
 	if os.Getenv("GOGC") == "" {
 		collectLater()
 	}
 	os.Exit(gasm(streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
 
-// streams are what a command of gasm's reads and writes. A profiled command
-// gets them as they are, so they are files.
+// streams are what gasm reads and writes. A profiled command gets them as they are, so
+// they are files.
 type streams struct{ in, out, err *os.File }
 
 // An exitError ends gasm with a code and, where it has one, a message.
@@ -62,6 +65,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
+// usage is the error of a command line that makes no sense.
 func usage(format string, args ...any) error {
 	return &exitError{2, fmt.Errorf(format, args...)}
 }

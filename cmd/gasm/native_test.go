@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/native"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/native"
 )
 
 // strippedJDK makes a JDK of symbolic links whose libjvm.so has no symbols but
@@ -47,7 +48,7 @@ func strippedJDK(t *testing.T, java string) (stripped, libjvm string) {
 // whatever the sampler claims: some give every address the name of the exported
 // function before it.
 func TestStrippedLibjvm(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) { checkStripped(t, java) })
 	}
@@ -80,9 +81,9 @@ func checkStripped(t *testing.T, java string) {
 		switch {
 		case n.Module != "libjvm.so":
 		case n.Symbol == "":
-			unnamed += n.Counts[p.hottestEvent()]
+			unnamed += n.Counts.Of(hottestEvent(&p))
 		default:
-			named += n.Counts[p.hottestEvent()]
+			named += n.Counts.Of(hottestEvent(&p))
 			// perf's name for the stub of an imported function is right.
 			assert.True(t, exported[n.Symbol] || strings.HasSuffix(n.Symbol, "@plt"), "%s is not in the file", n.Symbol)
 		}
@@ -108,7 +109,7 @@ func checkStripped(t *testing.T, java string) {
 // alike, in the same proportion.
 func TestNativeNames(t *testing.T) {
 	share := map[string]float64{}
-	for sampler, need := range map[string]func(*testing.T){"perf": needPerf, "dtrace": needDTrace} {
+	for sampler, need := range map[string]func(testing.TB){"perf": gasmtest.NeedPerf, "dtrace": gasmtest.NeedDTrace} {
 		t.Run(sampler, func(t *testing.T) {
 			need(t)
 			file := filepath.Join(t.TempDir(), "report.json")
@@ -118,14 +119,14 @@ func TestNativeNames(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			p := readReport(t, text).Profiles[0]
-			a := p.Account[p.hottestEvent()]
+			a := p.Account.Of(hottestEvent(&p))
 			var libjvm, nameless int64
 			for _, n := range p.Native {
 				if n.Module == "libjvm.so" {
-					libjvm += n.Counts[p.hottestEvent()]
+					libjvm += n.Counts.Of(hottestEvent(&p))
 				}
 				if n.Symbol == "" {
-					nameless += n.Counts[p.hottestEvent()]
+					nameless += n.Counts.Of(hottestEvent(&p))
 				}
 			}
 			share[sampler] = float64(libjvm) / float64(a.Profiled)
@@ -139,23 +140,9 @@ func TestNativeNames(t *testing.T) {
 	}
 }
 
-func TestSplitEvents(t *testing.T) {
-	for list, want := range map[string][]string{
-		"":                                   nil,
-		"cycles":                             {"cycles"},
-		"cycles:u, instructions":             {"cycles:u", "instructions"},
-		"cpu/event=0x3c,umask=0x1/u,cycles":  {"cpu/event=0x3c,umask=0x1/u", "cycles"},
-		"cpu_core/cycles/P,cpu_atom/cycles/": {"cpu_core/cycles/P", "cpu_atom/cycles/"},
-		",sched:sched_switch,,":              {"sched:sched_switch"},
-		"cpu/event=0x3c,umask=0x1":           {"cpu/event=0x3c,umask=0x1"},
-	} {
-		assert.Equal(t, want, splitEvents(list), list)
-	}
-}
-
 // Several events are a column each.
 func TestTwoEvents(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	dir := filepath.Join(t.TempDir(), "capture")
 	r := runGasm(t, []string{"profile", "-o", dir, "--frequency", "1001", "--event", "cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})
 	require.Equal(t, 0, r.code, r.stderr)
@@ -163,6 +150,6 @@ func TestTwoEvents(t *testing.T) {
 	again := runGasm(t, []string{"report", "--format", "json", dir})
 	require.Equal(t, 0, again.code, again.stderr)
 	p := readReport(t, []byte(again.stdout)).Profiles[0]
-	assert.Positive(t, p.Account["cpu-clock"].Profiled)
-	assert.Positive(t, p.Account["page-faults"].Profiled)
+	assert.Positive(t, p.Account.Of("cpu-clock").Profiled)
+	assert.Positive(t, p.Account.Of("page-faults").Profiled)
 }

@@ -9,17 +9,17 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/term"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// pager gives the command that shows a text report on a terminal, by git's
-// rules; "" for none.
+// pager gives the command that shows a text report on a terminal; "" for none. The rules
+// are git's: $GASM_PAGER, else $PAGER, else less.
 func (f *reportFlags) pager(out *os.File) string {
-	if f.noPager || f.format != "text" || f.file != "" || !term.IsTerminal(int(out.Fd())) {
+	if f.noPager || f.format != "text" || f.file != "" || !layout.IsTerminal(out) {
 		return ""
 	}
 	if t := os.Getenv("TERM"); t == "" || t == "dumb" {
-		return "" // less would complain, and page all the same
+		return "" // on such a terminal less complains, and can't page
 	}
 	command := "less"
 	for _, name := range []string{"GASM_PAGER", "PAGER"} {
@@ -49,18 +49,18 @@ func page(s streams, command string, write func(io.Writer) error) error {
 	}
 	err = write(in)
 	if errors.Is(err, syscall.EPIPE) {
-		err = nil // who has seen enough quits
+		err = nil // the user has seen enough and quit
 	}
 	_ = in.Close()
-	// How the pager ends is its own affair, unless the shell did not find it.
+	// The pager's exit code means nothing to gasm, unless the shell did not find it.
 	if status := new(exec.ExitError); errors.As(cmd.Wait(), &status) && (status.ExitCode() == 126 || status.ExitCode() == 127) {
 		return write(s.out)
 	}
 	return err
 }
 
-// pagerProcess makes a process of a pager's command, by a shell where it is
-// more than words.
+// pagerProcess makes a process of a pager's command. A shell runs it when it is more
+// than a list of words.
 func pagerProcess(command string) *exec.Cmd {
 	words := []string{"sh", "-c", command}
 	if !strings.ContainsAny(command, "|&;<>()$`\\\"'*?[#~=%\n") {
@@ -68,8 +68,8 @@ func pagerProcess(command string) *exec.Cmd {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = os.Environ()
-	// F: quit at once when all fits on the screen; R: colours; X: what was shown
-	// stays when less ends. -c is lv's R.
+	// For less, F quits at once when all fits on the screen, R shows colours, and X leaves
+	// on the screen what was shown. For lv, -c shows colours.
 	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {
 		if _, set := os.LookupEnv(name); !set {
 			cmd.Env = append(cmd.Env, name+"="+value)
@@ -78,11 +78,10 @@ func pagerProcess(command string) *exec.Cmd {
 	return cmd
 }
 
-// keysToPager leaves Ctrl-C and Ctrl-\ to the pager, which may stop a search
-// with them: all processes of the terminal's foreground get them, and if gasm
-// died, the pager and the shell would both read the keys. They are taken from
-// whoever else waits for them, and caught, since what is ignored here the pager
-// would be born to ignore too.
+// keysToPager leaves Ctrl-C and Ctrl-\ to the pager, which stops a search with them. All
+// processes in the terminal's foreground get these signals. If gasm ended, the pager and
+// the shell would both read the keyboard. So the signals are taken away from gasm's other
+// receivers, and caught. They are not ignored, because the pager would inherit that.
 func keysToPager() (giveBack func()) {
 	keys := make(chan os.Signal, 1)
 	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT)

@@ -11,6 +11,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // The other tests are of what gasm writes, whatever pager the developer has:
@@ -231,7 +233,7 @@ func TestLess(t *testing.T) {
 // A profile's report is paged behind the command's own output, and the exit
 // code stays the command's, whatever keys the pager got.
 func TestPagerOfProfile(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	pager, record := fakePager(t, untilCtrlC)
 	r := startOnTerminal(t, 40, "WAITING", []string{"GASM_PAGER=" + pager}, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "one"})

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"html"
 	"maps"
@@ -293,28 +292,19 @@ func runGasmByPC(t *testing.T, samples, log string, s *sampleText) map[uint64]pl
 	r := runGasm(t, []string{"report", "--format", "json", samples, log})
 	require.Equal(t, 0, r.code, r.stderr)
 	whole := readReport(t, []byte(r.stdout)).Profiles[0]
-	require.EqualValues(t, s.total, whole.Account[s.event].Profiled, "every sample is the JVM's")
+	require.EqualValues(t, s.total, whole.Account.Of(s.event).Profiled, "every sample is the JVM's")
 	// With no margin each instruction is a region.
 	r = runGasm(t, []string{"report", "--format", "json", "--skip-asm", "--merge-margin", "0", samples, log})
 	require.Equal(t, 0, r.code, r.stderr)
-	var byPC struct {
-		Profiles []struct {
-			Regions []struct {
-				Source, Method, Lo string
-				CompileID          int `json:"compile_id"`
-				Counts             map[string]int
-			}
-		}
-	}
-	require.NoError(t, json.Unmarshal([]byte(r.stdout), &byPC))
+	byPC := readReport(t, []byte(r.stdout)).Profiles[0]
 
 	places := map[uint64]place{}
 	sums := map[place]int{}
-	for _, r := range byPC.Profiles[0].Regions {
-		pc := parseHex(t, strings.TrimPrefix(r.Lo, "0x"))
-		require.Equal(t, s.counts[pc], r.Counts[s.event], "%s: all samples of an address are one place's", r.Lo)
+	for _, r := range byPC.Regions {
+		pc := uint64(r.Lo)
+		require.EqualValues(t, s.counts[pc], r.Counts.Of(s.event), "%#x: all samples of an address are one place's", r.Lo)
 		places[pc] = place{r.Source, r.Method, r.CompileID}
-		sums[place{r.Source, r.Method, 0}] += r.Counts[s.event]
+		sums[place{r.Source, r.Method, 0}] += int(r.Counts.Of(s.event))
 	}
 	for pc, n := range s.counts {
 		if _, ok := places[pc]; !ok {
@@ -323,10 +313,10 @@ func runGasmByPC(t *testing.T, samples, log string, s *sampleText) map[uint64]pl
 	}
 	got := map[place]int{}
 	for _, m := range whole.Methods {
-		got[place{m.Source, m.Name, 0}] += int(m.Counts[s.event])
+		got[place{m.Source, m.Name, 0}] += int(m.Counts.Of(s.event))
 	}
 	for _, n := range whole.Native {
-		got[place{n.Module, n.Symbol, 0}] += int(n.Counts[s.event])
+		got[place{n.Module, n.Symbol, 0}] += int(n.Counts.Of(s.event))
 	}
 	require.Equal(t, sums, got, "gasm's tables")
 	return places

@@ -21,7 +21,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/jvm"
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -57,10 +59,10 @@ func innermost(s *pprof.Sample) string {
 }
 
 // selfCounts are the samples of the methods that have some of their own.
-func selfCounts(p jsonProfile) map[string]int64 {
+func selfCounts(p *schema.Profile) map[string]int64 {
 	counts := map[string]int64{}
 	for _, f := range p.Frames {
-		if n := f.Counts[p.hottestEvent()]; n > 0 {
+		if n := f.Counts.Of(hottestEvent(p)); n > 0 {
 			counts[f.Method] = n
 		}
 	}
@@ -72,23 +74,23 @@ func TestPprofOfCaptures(t *testing.T) {
 	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			samples, log := unpackCapture(t, name, t.TempDir())
+			samples, log := gasmtest.UnpackCapture(t, name, t.TempDir())
 			r := runGasm(t, []string{"report", "--format", "json", samples, log})
 			require.Equal(t, 0, r.code, r.stderr)
 			want := readReport(t, []byte(r.stdout)).Profiles[0]
-			event := want.hottestEvent()
+			event := hottestEvent(&want)
 
 			r = runGasm(t, []string{"report", "--format", "pprof", "--skip-vm-stubs", "--skip-interpreter", samples, log})
 			require.Equal(t, 0, r.code, r.stderr)
 			p := readPprof(t, []byte(r.stdout))
-			assert.Equal(t, want.Account[event].Profiled, pprofSums(p, total)["total"])
+			assert.Equal(t, want.Account.Of(event).Profiled, pprofSums(p, total)["total"])
 			sources := map[string]int64{}
 			for _, s := range want.Sources {
-				sources[s.Source] = s.Counts[event]
+				sources[s.Source] = s.Counts.Of(event)
 			}
-			assert.Equal(t, selfCounts(want), pprofSums(p, innermost))
+			assert.Equal(t, selfCounts(&want), pprofSums(p, innermost))
 			assert.Equal(t, sources, pprofSums(p, func(s *pprof.Sample) string { return s.Label["tier"][0] }))
-			assert.Equal(t, map[string]int64{fmt.Sprint(want.PIDs[0]): want.Account[event].Profiled},
+			assert.Equal(t, map[string]int64{fmt.Sprint(want.PIDs[0]): want.Account.Of(event).Profiled},
 				pprofSums(p, func(s *pprof.Sample) string { return fmt.Sprint(s.NumLabel["pid"][0]) }))
 			assert.Contains(t, string(readFile(t, log)), fmt.Sprintf(" time_ms='%d'>\n", p.TimeNanos/1e6), "the JVM's start")
 			assert.Equal(t, "[code cache]", p.Mapping[0].File)
@@ -105,8 +107,8 @@ func TestPprofOfCaptures(t *testing.T) {
 func writeCapture(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	samples, log := unpackCapture(t, name, dir)
-	require.NoError(t, os.Rename(log, filepath.Join(dir, "asm-24997.log")))
+	samples, log := gasmtest.UnpackCapture(t, name, dir)
+	require.NoError(t, os.Rename(log, filepath.Join(dir, capture.LogFile(24997))))
 	f, err := os.Open(samples)
 	require.NoError(t, err)
 	defer f.Close()
@@ -119,13 +121,14 @@ func writeCapture(t *testing.T, name string) string {
 			to = max(to, s.MonoNanos+1)
 		}
 	}
-	window := func(from, to int64) []jvm.Window {
-		return []jvm.Window{{PID: 24997, Span: jvm.Span{FromMonoNanos: from, ToMonoNanos: to}}}
+	window := func(from, to int64) []capture.Window {
+		return []capture.Window{{PID: 24997, Span: capture.Span{FromMonoNanos: from, ToMonoNanos: to}}}
 	}
 	half := (from + to) / 2
-	require.NoError(t, jvm.WriteCapture(dir, &jvm.Capture{Schema: 1, Command: []string{"java", "Workload"}, Sampler: "perf",
-		Events: []string{"cpu-clock"}, Frequency: 1001, JVMs: []jvm.JVM{{PID: 24997, Log: "asm-24997.log", StartMonoNanos: from}},
-		Trials: []jvm.Trial{{Name: "first", Windows: window(from, half)}, {Name: "second", Windows: window(half, to)}}}))
+	d := capture.Description{Schema: 1, Command: []string{"java", "Workload"}, Sampler: "perf",
+		Events: []string{"cpu-clock"}, Frequency: 1001, JVMs: []capture.JVM{{PID: 24997, LogFile: capture.LogFile(24997), StartMonoNanos: from}},
+		Trials: []capture.Trial{{Name: "first", Windows: window(from, half)}, {Name: "second", Windows: window(half, to)}}}
+	require.NoError(t, d.Write(dir))
 	return dir
 }
 
@@ -136,8 +139,8 @@ func TestPprofOfTrials(t *testing.T) {
 	require.Equal(t, 0, r.code, r.stderr)
 	want, window := map[string]int64{}, 0.0
 	for _, p := range readReport(t, []byte(r.stdout)).Profiles {
-		want[p.Trial] = p.Account["cpu-clock"].Profiled
-		window += p.Window
+		want[p.Trial] = p.Account.Of("cpu-clock").Profiled
+		window += p.WindowSeconds
 	}
 	require.Len(t, want, 2)
 
@@ -211,7 +214,7 @@ func readTop(t *testing.T, text string) (total int64, rows []topRow) {
 // The real pprof shows the report's numbers and names.
 func TestPprofTop(t *testing.T) {
 	dir := t.TempDir()
-	samples, log := unpackCapture(t, "jdk17-lean-none", dir)
+	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
 	file := filepath.Join(dir, "out.pb.gz")
 	r := runGasm(t, []string{"report", "--format", "pprof", "--report", file, samples, log})
 	require.Equal(t, 0, r.code, r.stderr)
@@ -221,14 +224,14 @@ func TestPprofTop(t *testing.T) {
 
 	text := runPprof(t, "-top", "-lines", "-nodecount=10000", "-nodefraction=0", file)
 	total, rows := readTop(t, text)
-	assert.Equal(t, want.Account["cpu-clock"].Profiled, total)
+	assert.Equal(t, want.Account.Of("cpu-clock").Profiled, total)
 	var sum int64
 	for _, row := range rows {
 		sum += row.flat
 	}
 	assert.Equal(t, total, sum, "the rows are all there is")
 	require.NotEmpty(t, rows)
-	assert.Equal(t, topRow{want.Methods[0].Counts["cpu-clock"], want.Methods[0].Name}, rows[0], "the hottest method, a stub")
+	assert.Equal(t, topRow{want.Methods[0].Counts.Of("cpu-clock"), want.Methods[0].Name}, rows[0], "the hottest method, a stub")
 	assert.Equal(t, "StubRoutines::libmLog", rows[0].name)
 	assert.Contains(t, text, " java.util.HashMap$HashIterator::nextNode java/util/HashMap.java:1601 (inline)\n")
 	assert.Contains(t, text, "::<init> ", "pprof takes no names apart")
@@ -241,14 +244,14 @@ func TestPprofTop(t *testing.T) {
 			got[row.name] = row.flat
 		}
 	}
-	assert.Equal(t, selfCounts(want), got)
+	assert.Equal(t, selfCounts(&want), got)
 }
 
 // The flame graph of pprof's own web pages has the inlined frames below the
 // compiled ones.
 func TestPprofFlameGraph(t *testing.T) {
 	dir := t.TempDir()
-	samples, log := unpackCapture(t, "jdk17-lean-none", dir)
+	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
 	file := filepath.Join(dir, "out.pb.gz")
 	r := runGasm(t, []string{"report", "--format", "pprof", "--report", file, samples, log})
 	require.Equal(t, 0, r.code, r.stderr)
@@ -350,7 +353,7 @@ func TestPprofGoesWhere(t *testing.T) {
 	assert.NoFileExists(t, ran, "the command ran")
 	assert.NoFileExists(t, filepath.Join(dir, "capture"))
 
-	samples, log := unpackCapture(t, "jdk11-lean-none", dir)
+	samples, log := gasmtest.UnpackCapture(t, "jdk11-lean-none", dir)
 	file := filepath.Join(dir, "out.pb.gz")
 	code, screen := onTerminal(t, "report", "--format", "pprof", samples, log)
 	assert.Equal(t, 2, code)

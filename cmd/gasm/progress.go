@@ -1,26 +1,27 @@
 package main
 
 import (
-	"io"
 	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
 // progress shows on a terminal how far work has come that takes longer than a
-// second. It is a writer that counts what passes.
+// second.
 type progress struct {
 	bar     *progressbar.ProgressBar // nil where stderr is no terminal
-	start   time.Time
+	start   time.Time                // of the work; zero before its first bytes
 	unshown int
 }
 
-// startProgress begins to show work on total bytes; -1 when that is unknown.
-func startProgress(stderr *os.File, what string, total int64) *progress {
-	p := &progress{start: time.Now()}
-	if term.IsTerminal(int(stderr.Fd())) {
+// newProgress shows work on total bytes, -1 when that is unknown, from the first
+// bytes on.
+func newProgress(stderr *os.File, what string, total int64) *progress {
+	p := &progress{}
+	if layout.IsTerminal(stderr) {
 		p.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("gasm: "+what),
 			progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish(),
@@ -29,25 +30,21 @@ func startProgress(stderr *os.File, what string, total int64) *progress {
 	return p
 }
 
-// reader counts what is read through it.
-func (p *progress) reader(r io.Reader) io.Reader { return io.TeeReader(r, p) }
-
-// writer counts what is written through it.
-func (p *progress) writer(w io.Writer) io.Writer { return io.MultiWriter(w, p) }
-
-// Write counts quietly for a second, and then shows.
-func (p *progress) Write(b []byte) (int, error) {
-	p.unshown += len(b)
+// add counts quietly for a second, and then shows.
+func (p *progress) add(bytes int) {
+	if p.start.IsZero() {
+		p.start = time.Now()
+	}
+	p.unshown += bytes
 	if p.bar != nil && time.Since(p.start) >= time.Second {
 		_ = p.bar.Add(p.unshown)
 		p.unshown = 0
 	}
-	return len(b), nil
 }
 
 // done takes the display away.
 func (p *progress) done() {
-	if p.bar != nil && time.Since(p.start) >= time.Second {
+	if p.bar != nil && !p.start.IsZero() && time.Since(p.start) >= time.Second {
 		_ = p.bar.Finish()
 	}
 }

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
-	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,25 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
-
-// unpackCapture writes the log and the samples of a capture to a folder.
-func unpackCapture(t *testing.T, name, dir string) (samples, log string) {
-	t.Helper()
-	for _, file := range []string{"samples.txt", "asm.log"} {
-		f, err := os.Open(filepath.Join("../../testdata/captures", name, file+".gz"))
-		require.NoError(t, err)
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		require.NoError(t, err)
-		text, err := io.ReadAll(z)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, file), text, 0o644))
-	}
-	return filepath.Join(dir, "samples.txt"), filepath.Join(dir, "asm.log")
-}
 
 var (
 	savedRow     = regexp.MustCompile(`^([ 0-9]{10})  0x[0-9a-f]{16}:   \S`)
@@ -46,13 +26,13 @@ func TestSaveLogSums(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			samples, log := unpackCapture(t, name, dir)
+			samples, log := gasmtest.UnpackCapture(t, name, dir)
 			saved := filepath.Join(dir, "saved.txt")
 			r := runGasm(t, []string{"report", "--format", "json", "--save-log", saved, samples, log})
 			require.Equal(t, 0, r.code, r.stderr)
 			p := readReport(t, []byte(r.stdout)).Profiles[0]
 			want := int64(0)
-			for _, a := range p.Account {
+			for _, a := range p.Account.Values {
 				want += a.Compiled + a.Stub + a.Interpreter
 			}
 			text, err := os.ReadFile(saved)
@@ -101,7 +81,7 @@ func cutLog(t *testing.T, text string, marks ...string) string {
 // Two logs, cut to some pieces of code; one of them has none.
 func TestSaveLogGolden(t *testing.T) {
 	dir := t.TempDir()
-	samples, log := unpackCapture(t, "jdk17-lean-none", dir)
+	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	cut := cutLog(t, string(text), "ICache::flush_icache_stub [", "iaload  46 ", "Workload$Square::area (", "       4       Workload$Rect::area (", "       4       Workload$Square::area (!")
@@ -116,21 +96,13 @@ func TestSaveLogGolden(t *testing.T) {
 		require.NotEqual(t, 2, r.code, r.stderr)
 		got, err := os.ReadFile(saved)
 		require.NoError(t, err)
-		golden := filepath.Join("testdata", file)
-		if *update {
-			require.NoError(t, os.MkdirAll("testdata", 0o755))
-			require.NoError(t, os.WriteFile(golden, got, 0o644))
-			continue
-		}
-		want, err := os.ReadFile(golden)
-		require.NoError(t, err, "run go test -update")
-		assert.True(t, bytes.Equal(want, got), "%s differs from %s (go test -update accepts)", file, golden)
+		gasmtest.Golden(t, file, got)
 	}
 }
 
 func TestSaveLogErrors(t *testing.T) {
 	dir := t.TempDir()
-	samples, log := unpackCapture(t, "jdk11-lean-none", dir)
+	samples, log := gasmtest.UnpackCapture(t, "jdk11-lean-none", dir)
 	r := runGasm(t, []string{"report", "--save-log", filepath.Join(dir, "none", "x"), samples, log})
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, r.stderr, "saving the annotated log: open ")

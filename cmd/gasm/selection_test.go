@@ -6,26 +6,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // Of methods whose code is not printed, the samples are counted all the same.
 func TestSelectedMethods(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	for name, java := range jdks(t) {
 		for _, flags := range [][]string{{"--method", "Shares::heavy", "--method", "no.such::*"}, {"--skip-c1"}} {
 			t.Run(name+"/"+flags[0], func(t *testing.T) {
-				var p *jsonProfile
-				within(t, 0.03, func() float64 {
-					var own map[string]float64
-					p, own = runShares(t, java, "dontinline", "perf", flags)
-					got := map[string]int64{}
-					for _, m := range p.Methods {
-						if method, ok := strings.CutPrefix(m.Name, "Shares::"); ok {
-							got[method] += m.Counts[p.hottestEvent()]
-						}
-					}
-					return compareShares(t, own, got)
-				})
+				p, own := sharesRun{sampler: "perf", inline: "dontinline", java: []string{java}, flags: flags}.profile(t)
+				own.compare(t, methodsOfShares(p))
 				unresolvedAtMost(t, p, 0.005)
 				for _, r := range p.Regions[:3] {
 					want := flags[0] == "--skip-c1" && strings.HasPrefix(r.Source, "c2") || r.Method == "Shares::heavy"
@@ -38,9 +30,9 @@ func TestSelectedMethods(t *testing.T) {
 
 // JMH tries out what its JVM can do, and finds what it finds without gasm.
 func TestSelectionUnderJMH(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedPerf(t)
 	for name, java := range jdks(t) {
-		r := runGasm(t, []string{"profile", "--method", "*VectorSum*::*", "--", java, "-jar", benchmarksJar(t), "-f", "1", "-wi", "1", "-w", "1", "-i", "1", "-r", "1", "VectorSum"})
+		r := runGasm(t, []string{"profile", "--method", "*VectorSum*::*", "--", java, "-jar", gasmtest.NeedBenchmarks(t), "-f", "1", "-wi", "1", "-w", "1", "-i", "1", "-r", "1", "VectorSum"})
 		require.Equal(t, 0, r.code, r.stderr)
 		assert.Contains(t, r.stdout, "# Blackhole mode: compiler (auto-detected", name)
 		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "note: HotSpot printed the code of *VectorSum*::* only (--method *VectorSum*::*): all other methods")

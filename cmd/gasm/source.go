@@ -1,71 +1,60 @@
 package main
 
 import (
-	"fmt"
-	"path/filepath"
-	"strings"
-
-	"github.com/gasm-profiler/gasm/javasource"
-	"github.com/gasm-profiler/gasm/jvm"
-	"github.com/gasm-profiler/gasm/report"
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/javasource"
 )
 
+// sources are what --source names, opened.
+type sources struct {
+	paths        []string
+	finder       *javasource.Finder // nil without --source
+	asked, found bool               // a line of some method; at least one
+}
+
 // openSources opens what --source names, before anything runs.
-func (f *reportFlags) openSources() error {
-	if len(f.sourcePaths) == 0 {
+func openSources(paths []string) (*sources, error) {
+	if len(paths) == 0 {
+		return &sources{}, nil
+	}
+	finder, err := javasource.New(paths)
+	if err != nil {
+		return nil, usage("--source: %v", err)
+	}
+	return &sources{paths: paths, finder: finder}, nil
+}
+
+// lineFinder finds lines for the report; nil without sources.
+func (s *sources) lineFinder() func(method string, line int) string {
+	if s.finder == nil {
 		return nil
 	}
-	finder, err := javasource.New(f.sourcePaths)
-	if err != nil {
-		return usage("--source: %v", err)
-	}
-	f.sources = finder
-	return nil
-}
-
-// sourceLine finds a line for the report; "" for none.
-func (f *reportFlags) sourceLine(method string, line int) string {
-	text, ok := f.sources.Line(method, line)
-	f.sourcesAsked, f.sourcesFound = true, f.sourcesFound || ok
-	return text
-}
-
-// noSources tells that none of the report's methods was found.
-func (f *reportFlags) noSources() bool { return f.sourcesAsked && !f.sourcesFound }
-
-// closeSources is for the time when the report is written.
-func (f *reportFlags) closeSources() {
-	if f.sources != nil {
-		_ = f.sources.Close() // read from, so nothing is lost
+	return func(method string, line int) string {
+		text, ok := s.finder.Line(method, line)
+		s.asked, s.found = true, s.found || ok
+		return text
 	}
 }
 
-// otherSources notes each src.zip that is another JDK's than the JVMs': its
-// lines are not those that ran.
-func (f *reportFlags) otherSources(jvms []report.JVM) []string {
+// inVain tells that the sources have none of the report's methods.
+func (s *sources) inVain() bool { return s.asked && !s.found }
+
+func (s *sources) close() {
+	if s.finder != nil {
+		_ = s.finder.Close() // it was only read
+	}
+}
+
+// notes tell of each src.zip that is another JDK's than the JVMs'.
+func (s *sources) notes(jvms []capture.JVM) []string {
 	var notes []string
-	for _, path := range f.sourcePaths {
-		version := sourceVersion(path)
+	for _, path := range s.paths {
 		for _, j := range jvms {
-			if ran, _, _ := strings.Cut(strings.ReplaceAll(j.Version, "-", "+"), "+"); version != "" && ran != "" && ran != version {
-				notes = append(notes, fmt.Sprintf("--source %s is of JDK %s, and pid %d ran %s: lines of the JDK's own classes may be others", path, version, j.PID, ran))
+			if note := javasource.ForeignJDK(path, j.PID, j.Version); note != "" {
+				notes = append(notes, note)
 				break
 			}
 		}
 	}
 	return notes
-}
-
-// sourceVersion gives the version of the JDK that a src.zip belongs to: it lies
-// in lib, up to JDK 8 in the JDK's folder itself. "" for other files. A JVM of
-// JDK 8 gives its own version ("25.402-b06"), which no release file has.
-func sourceVersion(path string) string {
-	if filepath.Base(path) != "src.zip" {
-		return ""
-	}
-	version := jvm.ReleaseVersion(filepath.Join(filepath.Dir(path), ".."))
-	if strings.HasPrefix(version, "1.") {
-		return ""
-	}
-	return version
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // Lines of Java stand behind the frames that they belong to, from a folder and
@@ -34,7 +36,7 @@ func TestSource(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 
-	args := []string{"report", "--hot-threshold", "0.02", "--source", "../../testdata/captures", "--source", jar, samples, log}
+	args := []string{"report", "--hot-threshold", "0.02", "--source", gasmtest.Testdata("captures"), "--source", jar, samples, log}
 	r := runGasm(t, args)
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `; - Workload::roots@30 \(line 13\)    static double roots\(double\[\] a\) \{ double t = 0; for`, r.stdout)

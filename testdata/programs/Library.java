@@ -10,8 +10,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Uses much of the class library for -Dsec=5 seconds, so that HotSpot compiles many different methods: loops that are
- * entered in the middle, locks, exceptions, lambdas, native methods, arithmetic of all types. Runs on JDK 11 and newer.
+ * Uses much of the class library for -Dsec=5 seconds, and until it has used -Dcpu=0 seconds of CPU time, so that
+ * HotSpot compiles many different methods: loops that are entered in the middle, locks, exceptions, lambdas, native
+ * methods, arithmetic of all types. Runs on JDK 11 and newer.
  */
 public class Library {
     static final Pattern WORD = Pattern.compile("([a-z]+)(\\d*)", Pattern.CASE_INSENSITIVE);
@@ -85,10 +86,16 @@ public class Library {
         return byLength.size() + counts.hashCode() + product.bitLength() + exceptions(50) + names(500) + (int) (shifts % 5);
     }
 
+    /** The CPU time of this process, the JIT compilers' included. */
+    static double cpuSeconds() {
+        return ProcessHandle.current().info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
+    }
+
     public static void main(String[] args) {
         long end = System.nanoTime() + (long) (Double.parseDouble(System.getProperty("sec", "5")) * 1e9);
+        double cpu = Double.parseDouble(System.getProperty("cpu", "0"));
         int seed = 1;
-        for (int sum = 0; System.nanoTime() < end; sum += round(seed++)) {
+        for (int sum = 0; System.nanoTime() < end || cpuSeconds() < cpu; sum += round(seed++)) {
             if (sum == -1) {
                 System.out.println(sum);
             }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report"
+)
+
+// checkOutput finds a binary report that would go where text is read, before
+// anything runs. shared tells that a command writes to the same stdout.
+func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
+	switch {
+	case f.format != "pprof" || f.file != "":
+		return nil
+	case shared:
+		return usage("--format pprof is binary and would mix with the command's output; name a file for it: --report FILE")
+	case layout.IsTerminal(out):
+		return usage("--format pprof is binary, nothing for a terminal; use --report FILE or a redirection")
+	}
+	return nil
+}
+
+// writeReport writes the report, and all else that the flags ask for, and says on
+// stderr what is missing.
+func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) error {
+	defer src.close()
+	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
+	o := f.reportOptions(s.out)
+	o.Source = src.lineFinder()
+	write := map[string]func(io.Writer, *profile.Profiles, report.Options) error{
+		"text": report.WriteText, "json": report.WriteJSON, "pprof": report.WritePprof}[f.format]
+	if err := f.write(s, func(w io.Writer) error { return write(w, ps, o) }); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if src.inVain() {
+		say(s.err, "gasm: --source: none of the report's methods has its source in %s", strings.Join(f.sourcePaths, ", "))
+	}
+	if f.saveLog != "" {
+		err := toFile(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax()) })
+		if err != nil {
+			return fmt.Errorf("saving the annotated log: %w", err)
+		}
+	}
+	return ps.WhyEmpty()
+}
+
+// write writes to the file that the flags name, else to stdout, perhaps through a
+// pager.
+func (f *reportFlags) write(s streams, write func(io.Writer) error) error {
+	if f.file != "" {
+		return toFile(f.file, write)
+	}
+	if pager := f.pager(s.out); pager != "" {
+		return page(s, pager, write)
+	}
+	return write(s.out)
+}
+
+func toFile(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	err = write(file)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
