@@ -3,37 +3,37 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
 func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		in   []float64
-		want float64
-	}{
-		{nil, 0},
-		{[]float64{7}, 7},
-		{[]float64{9, 1, 2}, 2},
-		{[]float64{4, 1, 2, 100}, 3},
-	} {
-		assert.Equal(t, c.want, median(c.in), "%v", c.in)
+	check := func(want float64, values ...float64) {
+		t.Helper()
+		assert.Equal(t, want, median(values), "%v", values)
 	}
+	check(0)
+	check(7, 7)
+	check(2, 9, 1, 2)
+	check(3, 4, 1, 2, 100)
 	in := []float64{3, 1, 2}
 	median(in)
-	assert.Equal(t, []float64{3, 1, 2}, in, "median must not sort what is the caller's")
+	assert.Equal(t, []float64{3, 1, 2}, in, "the caller's values must not be sorted")
 }
 
-func TestMedianOfRatios(t *testing.T) {
+func TestRatios(t *testing.T) {
 	assert.Equal(t, []float64{2, 3}, ratios([]float64{2, 9, 5}, []float64{1, 3}))
 }
 
-// readAll reads samples, which must be all there is.
+// readAll reads samples. There must be nothing else.
 func readAll(t *testing.T, text []byte) []sampler.Sample {
 	t.Helper()
 	var all []sampler.Sample
@@ -44,38 +44,59 @@ func readAll(t *testing.T, text []byte) []sampler.Sample {
 		all = append(all, *s)
 	}
 	require.NoError(t, r.Err())
+	require.NotEmpty(t, all)
 	return all
 }
 
-func TestMultiply(t *testing.T) {
+// The captures that the measurements use are there.
+func TestOpenPacked(t *testing.T) {
+	check := func(name, file string) {
+		t.Helper()
+		r, closeFile, err := openPacked(name, file)
+		require.NoError(t, err)
+		defer closeFile()
+		text, err := io.ReadAll(r)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(gasmtest.Capture(t, name, file), text))
+	}
 	t.Chdir("..")
-	for _, capture := range []string{"jdk25-lean-none", "jdk17-lean-none-dtrace"} {
-		t.Run(capture, func(t *testing.T) {
-			packed, closeFile, err := openPacked(capture, "samples.txt")
-			require.NoError(t, err)
-			defer closeFile()
-			text, err := io.ReadAll(packed)
-			require.NoError(t, err)
-			once := readAll(t, text)
-			first, last := once[0].MonoNanos, once[0].MonoNanos
-			for _, s := range once {
-				first, last = min(first, s.MonoNanos), max(last, s.MonoNanos)
-			}
+	check(hexCapture, logName)
+	check(hexCapture, samplesName)
+	check(hsdisCapture, logName)
+	check(dtraceCapture, samplesName)
+	t.Chdir("bench")
+	_, _, err := openPacked(hexCapture, logName)
+	var lack *missingError
+	require.ErrorAs(t, err, &lack)
+	assert.Contains(t, lack.what, "run it in the root of the repository")
+}
 
-			n := 2*len(once) + 3
-			m, err := newSampleText(text)
-			require.NoError(t, err)
-			var out bytes.Buffer
-			require.NoError(t, m.writeTo(&out, int64(n)))
-			many := readAll(t, out.Bytes())
-			require.Len(t, many, n)
-			assert.True(t, bytes.HasPrefix(out.Bytes(), bytes.TrimRight(text, "\n")), "the first copy is not the capture")
-			for i, got := range many {
-				want := once[i%len(once)]
-				want.MonoNanos += int64(i/len(once)) * (last - first + 1e6)
-				require.Equal(t, want, got, "sample %d", i)
-			}
-		})
+func TestMultiplyPerf(t *testing.T) {
+	testMultiply(t, gasmtest.Capture(t, hexCapture, gasmtest.Samples))
+}
+func TestMultiplyDTrace(t *testing.T) {
+	testMultiply(t, gasmtest.Capture(t, dtraceCapture, gasmtest.Samples))
+}
+
+// testMultiply writes samples twice and some of them a third time.
+func testMultiply(t *testing.T, text []byte) {
+	once := readAll(t, text)
+	first, last := once[0].MonoNanos, once[0].MonoNanos
+	for _, s := range once {
+		first, last = min(first, s.MonoNanos), max(last, s.MonoNanos)
+	}
+	n := 2*len(once) + 3
+	m, err := newSampleText(text)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, m.writeTo(&out, int64(n)))
+	many := readAll(t, out.Bytes())
+	require.Len(t, many, n)
+	assert.True(t, bytes.HasPrefix(out.Bytes(), bytes.TrimRight(text, "\n")), "the first copy is not the capture")
+	for i, got := range many {
+		want := once[i%len(once)]
+		want.MonoNanos += int64(i/len(once)) * (last - first + 1e6)
+		require.Equal(t, want, got, "sample %d", i)
 	}
 }
 
@@ -84,50 +105,86 @@ func TestMultiplyNothing(t *testing.T) {
 	assert.EqualError(t, err, "no samples in 2 lines")
 }
 
+// A home in the list must be a JDK. A JRE is none, and neither is a JDK that names no
+// version.
+func TestFindJDKs(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	home := func(name, release string, tools ...string) string {
+		bin := filepath.Join(dir, name, "bin")
+		require.NoError(t, os.MkdirAll(bin, 0o755))
+		for _, tool := range tools {
+			require.NoError(t, os.WriteFile(filepath.Join(bin, tool), nil, 0o755))
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "release"), []byte(release), 0o644))
+		return filepath.Join(dir, name)
+	}
+	jdk25 := home("25", "JAVA_RUNTIME_VERSION=\"25.0.3+9-LTS\"\nJAVA_VERSION=\"25.0.3\"\n", "java", "javac")
+	jdk8 := home("8", "JAVA_VERSION=\"1.8.0_432\"\n", "java", "javac")
+	found, err := findJDKs(jdk25 + "," + jdk8 + "," + jdk25)
+	require.NoError(t, err)
+	assert.Equal(t, []installedJDK{{jdk8, "1.8.0_432", 8}, {jdk25, "25.0.3+9-LTS", 25}}, found)
+	_, err = findJDKs(home("jre", "JAVA_VERSION=\"17\"\n", "java"))
+	assert.ErrorContains(t, err, "jre is no JDK: ")
+	_, err = findJDKs(home("strange", "", "java", "javac"))
+	assert.ErrorContains(t, err, "strange/release names no version")
+}
+
 func TestParseResult(t *testing.T) {
-	took, sum, err := parseResult("classes 200 seconds 7.125 checksum 00ab12cd\n")
+	took, checksum, err := parseResult("classes 200 seconds 7.125 checksum 00ab12cd\n")
 	require.NoError(t, err)
 	assert.Equal(t, 7.125, took)
-	assert.Equal(t, "00ab12cd", sum)
+	assert.Equal(t, "00ab12cd", checksum)
 	_, _, err = parseResult("")
 	assert.ErrorContains(t, err, `the program's result is ""`)
 }
 
 func TestParseScores(t *testing.T) {
-	mean, err := parseScores([]byte(`[{"benchmark": "x", "primaryMetric": {"score": 512.5, "scoreUnit": "ns/op"}}]`), 1)
-	require.NoError(t, err)
-	assert.InEpsilon(t, 512.5, mean, 1e-9)
 	two := `[{"primaryMetric": {"score": 20, "scoreUnit": "ns/op"}}, {"primaryMetric": {"score": 500, "scoreUnit": "ns/op"}}]`
-	mean, err = parseScores([]byte(two), 2)
-	require.NoError(t, err)
-	assert.InEpsilon(t, 100.0, mean, 1e-9)
-	for _, bad := range []string{`[]`, two, `[{"primaryMetric": {"score": 1, "scoreUnit": "ops/s"}}]`, `{`} {
-		_, err := parseScores([]byte(bad), 1)
-		assert.Error(t, err, bad)
+	check := func(want float64, text string, benchmarks int) {
+		t.Helper()
+		mean, err := parseScores([]byte(text), benchmarks)
+		require.NoError(t, err)
+		assert.InEpsilon(t, want, mean, 1e-9) // of rounding in logarithms
 	}
+	check(512.5, `[{"benchmark": "x", "primaryMetric": {"score": 512.5, "scoreUnit": "ns/op"}}]`, 1)
+	check(100, two, 2)
+	checkErr := func(want, text string) {
+		t.Helper()
+		_, err := parseScores([]byte(text), 1)
+		assert.ErrorContains(t, err, want)
+	}
+	checkErr("JMH has 0 scores instead of 1", `[]`)
+	checkErr("JMH has 2 scores instead of 1", two)
+	checkErr("JMH's scores are not in ns/op", `[{"primaryMetric": {"score": 1, "scoreUnit": "ops/s"}}]`)
+	checkErr("JMH's scores: ", `{`)
 }
 
 func TestTable(t *testing.T) {
 	var b strings.Builder
 	writeTable(&b, []section{
-		{name: "small", figures: []figure{{"report", []float64{0.012, 0.010, 0.020}, millis, "<= 60 ms"}, {"again", []float64{1}, times, ""}}},
+		{name: "small", figures: []figure{{"report", []float64{0.012, 0.010, 0.020}, inMillis, "<= 60 ms"}, {"again", []float64{1}, asRatio, ""}}},
 		{name: "steady", err: missing("there is no perf")},
+		{name: "latency", err: io.ErrUnexpectedEOF},
 	})
 	assert.Equal(t, `                median  lowest to highest  goal
  small  report   12 ms           10 to 20  <= 60 ms
         again   1.00 x
 steady: not measured: there is no perf
+latency: it failed; stderr has the error
 `, b.String())
 }
 
 func TestPick(t *testing.T) {
+	require.NotEmpty(t, measurements)
 	all, err := pick("")
 	require.NoError(t, err)
 	assert.Len(t, all, len(measurements))
 	two, err := pick("small,log-hex")
 	require.NoError(t, err)
+	require.Len(t, two, 2)
 	assert.Equal(t, "small", two[0].name)
 	assert.Equal(t, "log-hex", two[1].name)
 	_, err = pick("smal")
-	assert.ErrorContains(t, err, `there is no "smal"`)
+	assert.ErrorContains(t, err, `there is no measurement "smal"`)
 }

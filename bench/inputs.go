@@ -8,43 +8,37 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/ulikunitz/xz"
 )
 
-const captures = "testdata/captures"
+// capturesFolder has the captures that reports are made of.
+const capturesFolder = "testdata/captures"
 
-// openPacked opens a file of a capture, "asm.log" or "samples.txt", which may be
-// packed by gzip or by xz.
-func openPacked(capture, file string) (io.Reader, func(), error) {
-	path := filepath.Join(captures, capture, file)
-	f, err := os.Open(path + ".gz")
-	packed := "gz"
+// The files of a capture.
+const (
+	logName     = "asm.log"
+	samplesName = "samples.txt"
+)
+
+// openPacked opens a file of a capture, which is packed by gzip.
+func openPacked(capture, file string) (r io.Reader, closeFile func(), err error) {
+	path := filepath.Join(capturesFolder, capture, file+".gz")
+	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		f, err = os.Open(path + ".xz")
-		packed = "xz"
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, missing("there is no %s.gz here: run it in the root of the repository", path)
+		return nil, nil, missing("there is no %s here: run it in the root of the repository", path)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	var r io.Reader
-	if packed == "gz" {
-		r, err = gzip.NewReader(f)
-	} else {
-		r, err = xz.NewReader(f)
-	}
+	r, err = gzip.NewReader(f)
 	if err != nil {
 		f.Close()
-		return nil, nil, fmt.Errorf("%s: %w", f.Name(), err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, func() { f.Close() }, nil
 }
 
-// writeFile makes a file in the temporary folder and returns its path. What
-// could not be written whole is removed.
+// writeFile makes a file in the temporary folder and gives its path. If it can't be
+// written whole, it is removed.
 func (s *setup) writeFile(name string, write func(io.Writer) error) (path string, err error) {
 	path = filepath.Join(s.dir, name)
 	f, err := os.Create(path)
@@ -56,7 +50,7 @@ func (s *setup) writeFile(name string, write func(io.Writer) error) (path string
 		err = b.Flush()
 	}
 	if err == nil {
-		err = f.Sync() // not while it is measured
+		err = f.Sync() // so that the disk is not busy with it during the measurement
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(path)
@@ -65,15 +59,15 @@ func (s *setup) writeFile(name string, write func(io.Writer) error) (path string
 	return path, nil
 }
 
-// logFile writes a capture's log as often as it takes for so many bytes, once at
-// least. It unpacks it each time anew, to need little memory.
-func (s *setup) logFile(capture string, size int64) (string, error) {
+// logFile writes a capture's log, again and again until the file has this many bytes; once
+// for 0. It unpacks the log anew each time, because bench must stay small (see run).
+func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	if err := s.needRoom(size); err != nil {
 		return "", err
 	}
 	return s.writeFile(capture+".log", func(w io.Writer) error {
 		for written := int64(0); written == 0 || written < size; {
-			r, closeFile, err := openPacked(capture, "asm.log")
+			r, closeFile, err := openPacked(capture, logName)
 			if err != nil {
 				return err
 			}
@@ -88,14 +82,14 @@ func (s *setup) logFile(capture string, size int64) (string, error) {
 	})
 }
 
-// samplesFile writes so many samples, a capture's again and again; 0 is those of
-// the capture, once.
-func (s *setup) samplesFile(capture string, n int64) (string, error) {
-	const line = 160 // bytes, at most, on average
-	if err := s.needRoom(n * line); err != nil {
+// samplesFile writes this many samples: those of a capture, again and again with later
+// times. For 0 it writes the capture's samples as they are.
+func (s *setup) samplesFile(capture string, n int64) (path string, err error) {
+	const lineLength = 160 // bytes; the average is less
+	if err := s.needRoom(n * lineLength); err != nil {
 		return "", err
 	}
-	r, closeFile, err := openPacked(capture, "samples.txt")
+	r, closeFile, err := openPacked(capture, samplesName)
 	if err != nil {
 		return "", err
 	}

@@ -1,52 +1,54 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// A jdk is a JDK to measure with.
-type jdk struct {
-	home  string
-	name  string // "JDK 25.0.3+9-LTS"
-	major int
+// An installedJDK is a JDK to measure with.
+type installedJDK struct {
+	home    string // without symbolic links
+	version string // "25.0.3+9-LTS"
+	feature int    // the feature release: 25
 }
 
-func (j jdk) tool(name string) string { return filepath.Join(j.home, "bin", name) }
+// tool is the path of one of the JDK's programs.
+func (j installedJDK) tool(name string) string { return filepath.Join(j.home, "bin", name) }
 
-// label is a short name.
-func (j jdk) label() string { return fmt.Sprintf("JDK %d", j.major) }
+// label is the JDK's name in the table.
+func (j installedJDK) label() string { return fmt.Sprintf("JDK %d", j.feature) }
 
-// findJDKs returns the JDKs of a list of homes, each of which must be one, or
-// those that are on this machine.
-func findJDKs(list string) ([]jdk, error) {
+// findJDKs gives the JDKs of a list of homes, or without a list those of this machine, by
+// ascending release. It is an error when a home in the list is no JDK.
+func findJDKs(list string) ([]installedJDK, error) {
 	var homes []string
 	if list != "" {
 		homes = strings.Split(list, ",")
 	} else {
 		homes = homesHere()
 	}
-	var found []jdk
+	var found []installedJDK
 	for _, home := range homes {
-		j, err := newJDK(home)
+		j, err := openJDK(home)
 		if err != nil && list != "" {
 			return nil, fmt.Errorf("-java: %w", err)
 		}
-		if err == nil && !slices.ContainsFunc(found, func(f jdk) bool { return f.home == j.home }) {
+		if err == nil && !slices.ContainsFunc(found, func(f installedJDK) bool { return f.home == j.home }) {
 			found = append(found, j)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b jdk) int { return a.major - b.major })
+	slices.SortStableFunc(found, func(a, b installedJDK) int { return a.feature - b.feature })
 	return found, nil
 }
 
-// homesHere are the folders that may be a JDK.
+// homesHere are the folders of this machine that may be a JDK.
 func homesHere() []string {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if java, err := exec.LookPath("java"); err == nil {
@@ -54,42 +56,34 @@ func homesHere() []string {
 			homes = append(homes, filepath.Dir(filepath.Dir(java)))
 		}
 	}
-	installed, _ := filepath.Glob("/usr/lib/jvm/*") // the pattern is right
+	installed, _ := filepath.Glob("/usr/lib/jvm/*") // the pattern is well-formed
 	return slices.DeleteFunc(append(homes, installed...), func(home string) bool { return home == "" })
 }
 
-var runtimeVersion = regexp.MustCompile(`(?m)^JAVA_(?:RUNTIME_)?VERSION="(?:1\.)?((\d+)[^"]*)"`)
-
-// newJDK reads what a JDK says of itself.
-func newJDK(home string) (jdk, error) {
+// openJDK reads what the release file of a JDK says. A JRE is no JDK.
+func openJDK(home string) (installedJDK, error) {
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
-		return jdk{}, err
+		return installedJDK{}, err
 	}
+	j := installedJDK{home: home}
 	for _, tool := range []string{"java", "javac"} {
-		if _, err := os.Stat(filepath.Join(home, "bin", tool)); err != nil {
-			return jdk{}, fmt.Errorf("%s is no JDK: %w", home, err)
+		if _, err := os.Stat(j.tool(tool)); err != nil {
+			return installedJDK{}, fmt.Errorf("%s is no JDK: %w", home, err)
 		}
 	}
-	release, err := os.ReadFile(filepath.Join(home, "release"))
-	if err != nil {
-		return jdk{}, err
+	release := jdk.Properties(home)
+	j.version = cmp.Or(release["JAVA_RUNTIME_VERSION"], release["JAVA_VERSION"])
+	if j.feature = jdk.Feature(j.version); j.feature == 0 {
+		return installedJDK{}, fmt.Errorf("%s/release names no version", home)
 	}
-	version := runtimeVersion.FindSubmatch(release)
-	if version == nil {
-		return jdk{}, fmt.Errorf("%s/release names no version", home)
-	}
-	major, err := strconv.Atoi(string(version[2]))
-	if err != nil {
-		return jdk{}, fmt.Errorf("%s/release: %w", home, err)
-	}
-	return jdk{home: home, name: "JDK " + string(version[1]), major: major}, nil
+	return j, nil
 }
 
-// needJDK fails where there is none.
+// needJDK fails where there is no JDK.
 func (s *setup) needJDK() error {
 	if len(s.jdks) == 0 {
-		return missing("no JDK found (-java HOME)")
+		return missing("no JDK was found; -java HOME names one")
 	}
 	return nil
 }

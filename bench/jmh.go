@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,12 +14,12 @@ import (
 	"time"
 )
 
-// steadyBenchmarks are bound by the CPU: one loop over memory in the first-level
-// cache, one of arithmetic alone.
+// steadyBenchmarks are limited by the CPU: a loop over memory in the first-level cache, and
+// one of arithmetic alone.
 var steadyBenchmarks = []string{`VectorSum\.sum`, `MathLog\.`}
 
-// steadyForks is how many JVMs there are to a score. From one JVM to the next a
-// score moves by two percent, by where code and data come to lie.
+// steadyForks is how many JVMs a score is the mean of. Between one JVM and the next, scores
+// differ by 2 %, because code and data are at other addresses.
 const steadyForks = 2
 
 func (s *setup) needJMH() error {
@@ -29,14 +30,14 @@ func (s *setup) needJMH() error {
 		return err
 	}
 	if _, err := os.Stat(s.jar); err != nil {
-		return missing("there is no %s (make benchmarks)", s.jar)
+		return missing("there is no %s: 'make benchmarks' builds it", s.jar)
 	}
 	return nil
 }
 
-// jmh is the command line of a run of so many JVMs for each benchmark, each with
-// two seconds of warm-up and so many measured ones.
-func (s *setup) jmh(j jdk, forks, iterations int64, more ...string) []string {
+// jmh is the command line of JMH for this many JVMs for each benchmark, each with two
+// seconds of warm-up and so many measured seconds.
+func (s *setup) jmh(j installedJDK, forks, iterations int64, more ...string) []string {
 	length := "1"
 	if s.short {
 		length = "300ms"
@@ -45,23 +46,24 @@ func (s *setup) jmh(j jdk, forks, iterations int64, more ...string) []string {
 		"-i", fmt.Sprint(iterations), "-r", length}, more...)
 }
 
+// underGasm puts gasm in front of a command.
 func (s *setup) underGasm(argv []string) []string {
 	return append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--"}, argv...)
 }
 
-// A contender is a way to run JMH, and its scores, one a round.
+// A contender is a way to run JMH, and its scores.
 type contender struct {
 	name   string
-	before []string // of the java command
+	prefix []string // what is put in front of the java command
 	goal   string
-	scores []float64
+	scores []float64 // one for each round
 }
 
-// steady compares scores under gasm with scores without, and with those under
-// perf alone: what sampling costs by itself depends on the machine, most of all
-// on what an interrupt costs in a virtual one. Which of them is first changes
-// from round to round.
-func steady(ctx context.Context, s *setup) ([]figure, error) {
+// measureSteady compares scores under gasm with scores without it. It also has scores under
+// perf alone, because what sampling costs depends on the machine, most of all on what an
+// interrupt costs in a virtual one. The order of the contenders changes from round to
+// round.
+func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
 	}
@@ -69,17 +71,17 @@ func steady(ctx context.Context, s *setup) ([]figure, error) {
 	for _, j := range s.jdks {
 		contenders := []*contender{
 			{name: "plain"},
-			{name: "gasm", before: s.underGasm(nil), goal: "within 1 %"},
+			{name: "gasm", prefix: s.underGasm(nil), goal: "within 1 %"},
 		}
 		if needTool("perf") == nil {
-			contenders = append(contenders, &contender{name: "perf record -F 1001", before: []string{
+			contenders = append(contenders, &contender{name: "perf record -F 1001", prefix: []string{
 				"perf", "record", "-q", "-k", "mono", "-F", "1001", "-B", "-N", "-o", filepath.Join(s.dir, "perf.data"), "--"}})
 		}
 		for i := range s.rounds {
 			for k := range contenders {
 				c := contenders[(i+k)%len(contenders)]
 				s.say("%s, round %d of %d, %s", j.label(), i+1, s.rounds, c.name)
-				score, err := s.score(ctx, j, c.before)
+				score, err := s.score(ctx, j, c.prefix)
 				if err != nil {
 					return all, err
 				}
@@ -91,7 +93,8 @@ func steady(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-func steadyFigures(j jdk, contenders []*contender) []figure {
+// steadyFigures makes the rows of one JDK. The first contender is the one to compare with.
+func steadyFigures(j installedJDK, contenders []*contender) []figure {
 	plain := contenders[0].scores
 	figures := []figure{{j.label() + ", plain, geometric mean", plain, unit{"%.0f ns", 1}, ""}}
 	for _, c := range contenders[1:] {
@@ -99,18 +102,18 @@ func steadyFigures(j jdk, contenders []*contender) []figure {
 		for i := range slower {
 			slower[i]--
 		}
-		figures = append(figures, figure{"  " + c.name, slower, percent, c.goal})
+		figures = append(figures, figure{"  " + c.name, slower, inPercent, c.goal})
 	}
 	return figures
 }
 
-// score runs JMH behind some words and returns the geometric mean of the times
-// per operation that it measured.
-func (s *setup) score(ctx context.Context, j jdk, before []string) (float64, error) {
+// score runs JMH with a prefix in front of its command. It gives the geometric mean of the
+// benchmarks' times per operation, ns.
+func (s *setup) score(ctx context.Context, j installedJDK, prefix []string) (float64, error) {
 	file := filepath.Join(s.dir, "score.json")
 	defer os.Remove(file)
 	jmh := s.jmh(j, s.size(steadyForks, 1), s.size(3, 2), append([]string{"-rf", "json", "-rff", file}, steadyBenchmarks...)...)
-	if _, err := run(ctx, slices.Concat(before, jmh), nil); err != nil {
+	if _, err := run(ctx, slices.Concat(prefix, jmh), nil); err != nil {
 		return 0, err
 	}
 	text, err := os.ReadFile(file)
@@ -120,8 +123,8 @@ func (s *setup) score(ctx context.Context, j jdk, before []string) (float64, err
 	return parseScores(text, len(steadyBenchmarks))
 }
 
-// parseScores returns the geometric mean of the scores in JMH's JSON, of so many
-// benchmarks: of two such means the ratio is the mean of the ratios.
+// parseScores gives the geometric mean of the scores in JMH's JSON, which must be of this
+// many benchmarks. The ratio of two geometric means is the geometric mean of the ratios.
 func parseScores(text []byte, benchmarks int) (float64, error) {
 	var results []struct {
 		PrimaryMetric struct {
@@ -145,9 +148,9 @@ func parseScores(text []byte, benchmarks int) (float64, error) {
 	return math.Exp(logs / float64(benchmarks)), nil
 }
 
-// latency is how long one waits for a report: from the command's last line to
-// gasm's exit. JMH's own exit is in it.
-func latency(ctx context.Context, s *setup) ([]figure, error) {
+// measureLatency measures how long a user waits for the report: from the command's last
+// line of output to gasm's exit. The time that JMH itself needs to exit is part of it.
+func measureLatency(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
 	}
@@ -159,14 +162,14 @@ func latency(ctx context.Context, s *setup) ([]figure, error) {
 		if err != nil {
 			return all, err
 		}
-		what := fmt.Sprintf("%s, behind a run of %.0f s", j.label(), lasted.Seconds())
-		all = append(all, figure{what, []float64{waited.Seconds()}, seconds, "<= 1 s"})
+		what := fmt.Sprintf("%s, after a run of %.0f s", j.label(), lasted.Seconds())
+		all = append(all, figure{what, []float64{waited.Seconds()}, inSeconds, "<= 1 s"})
 	}
 	return all, nil
 }
 
-// afterLastLine runs a command with stdout in a pipe. It returns the time from
-// its last line to its exit, and from its start to the last line.
+// afterLastLine runs a command. It gives the time from its last line of output to its
+// exit, and the time from its start to the last line.
 func afterLastLine(ctx context.Context, argv []string) (waited, lasted time.Duration, err error) {
 	cmd := command(ctx, argv)
 	var errs bytes.Buffer
@@ -184,14 +187,14 @@ func afterLastLine(ctx context.Context, argv []string) (waited, lasted time.Dura
 	for lines.Scan() {
 		last = time.Now()
 	}
-	// The pipe ends with gasm, or before: what is left then is waited for here.
+	// The output can end before gasm does: Wait waits for the rest.
 	err = cmd.Wait()
 	end := time.Now()
 	if err != nil {
 		return 0, 0, commandError(argv, err, errs.String())
 	}
 	if last.Equal(begin) {
-		return 0, 0, commandError(argv, fmt.Errorf("it printed nothing"), errs.String())
+		return 0, 0, commandError(argv, errors.New("it printed nothing"), errs.String())
 	}
 	return end.Sub(last), last.Sub(begin), lines.Err()
 }

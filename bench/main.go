@@ -1,30 +1,30 @@
-// Command bench measures every performance figure that the project claims and
-// prints it beside its goal:
+// Command bench measures every performance figure that the project claims, and prints
+// each beside its goal:
 //
 //	make bench                                  all of them, for PERFORMANCE.md (30 minutes)
-//	go run ./bench -only log-hsdis,log-hex      some
+//	go run ./bench -only log-hsdis,log-hex      some of them
 //	go run ./bench -only warmup -java HOME      with one JDK
 //	go run ./bench -short                       whether all of them work (2 minutes)
 //
-// It is run from the root of the repository. Machines are noisy and differ, so
-// what can be is a ratio of two runs, one right after the other. Figures are
-// medians over the rounds, with the lowest and the highest beside them; a ratio
-// is the median of the rounds' ratios. Nothing is asserted about time: a missed
-// goal stands in the table and changes no exit code.
+// It is run in the root of the repository. Machines are noisy and differ, so a figure is,
+// where possible, the ratio of two runs, one right after the other. Each figure is the
+// median over the rounds, with the lowest and the highest value beside it. A ratio is the
+// median of the rounds' ratios. A goal that is missed shows in the table and does not
+// change the exit code.
 //
 // The measurements:
 //
-//	log-hsdis  a report of a 400 MB log, text of hsdis, against wc -l
-//	log-hex    the same of a log with code as hex
-//	samples    reports of 10 million samples, as perf's and as DTrace's text
-//	memory     what a report needs more for an hour of samples than for a minute
-//	small      a report of a small capture, from start to exit
-//	warmup     a compile-heavy program: plain, under gasm, and with the flags of JMH's perfasm
-//	steady     the scores of two JMH benchmarks under gasm against those without
-//	latency    from the last output of a JMH run under gasm to gasm's exit
+//	log-hsdis  a report of a 400 MB log with hsdis' text, compared with wc -l of the log
+//	log-hex    the same for a log with code as bytes
+//	samples    reports of 10 million samples, in perf's and in DTrace's text
+//	memory     how much more memory a report of an hour's samples needs than one of a minute's
+//	small      a report of a small capture, from gasm's start to its exit
+//	warmup     a program with many compilations: plain, under gasm, and with the flags of JMH's perfasm
+//	steady     the scores of two JMH benchmarks under gasm, compared with those without it
+//	latency    the time from the last output of a JMH run under gasm to gasm's exit
 //
-// The table goes to stdout, what is being done to stderr. All files are in one
-// temporary folder, which is removed at the end.
+// The table goes to stdout, what is being done to stderr. All files are in one temporary
+// folder, which is removed at the end.
 package main
 
 import (
@@ -48,35 +48,35 @@ func main() {
 	os.Exit(code)
 }
 
-// A measurement adds its figures to the table. Those it had before it failed
-// stay.
+// A measurement makes some figures of the table. When it fails, the figures that it has
+// until then are shown.
 type measurement struct {
-	name string
-	run  func(context.Context, *setup) ([]figure, error)
+	name    string
+	measure func(context.Context, *setup) ([]figure, error)
 }
 
 var measurements = []measurement{
-	{"log-hsdis", logHsdis},
-	{"log-hex", logHex},
-	{"samples", samples},
-	{"memory", memory},
-	{"small", small},
-	{"warmup", warmup},
-	{"steady", steady},
-	{"latency", latency},
+	{"log-hsdis", measureHsdisLog},
+	{"log-hex", measureHexLog},
+	{"samples", measureSamples},
+	{"memory", measureMemory},
+	{"small", measureSmall},
+	{"warmup", measureWarmup},
+	{"steady", measureSteady},
+	{"latency", measureLatency},
 }
 
-// A setup is what the measurements share.
+// A setup is what all measurements use.
 type setup struct {
-	gasm, jar string
-	jdks      []jdk
+	gasm, jar string // paths
+	jdks      []installedJDK
 	rounds    int
 	short     bool
 	dir       string // the temporary folder
 	progress  io.Writer
 }
 
-// say tells what is being done.
+// say writes what is being done.
 func (s *setup) say(format string, args ...any) {
 	fmt.Fprintf(s.progress, "bench: "+format+"\n", args...)
 }
@@ -89,15 +89,15 @@ func (s *setup) size(full, short int64) int64 {
 	return full
 }
 
-// A missingError says what a measurement lacks on this machine.
+// A missingError says what a measurement needs and this machine lacks.
 type missingError struct{ what string }
 
 func (e *missingError) Error() string { return e.what }
 
 func missing(format string, args ...any) error { return &missingError{fmt.Sprintf(format, args...)} }
 
-// bench runs one command line and gives the exit code: 1 when a measurement
-// failed for another reason than that its needs are missing, 2 for wrong usage.
+// bench runs one command line and gives the exit code: 2 for wrong usage, and 1 when a
+// measurement failed. That this machine lacks what a measurement needs is no failure.
 func bench(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	s := &setup{progress: stderr}
 	picked, err := s.parse(args)
@@ -121,7 +121,7 @@ func bench(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 			break
 		}
 		s.say("%s", m.name)
-		figures, err := m.run(ctx, s)
+		figures, err := m.measure(ctx, s)
 		var lack *missingError
 		if err != nil && !errors.As(err, &lack) {
 			s.say("%s: %v", m.name, err)
@@ -138,15 +138,16 @@ func bench(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	return code
 }
 
+// parse reads the flags, and gives the measurements to run.
 func (s *setup) parse(args []string) ([]measurement, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(s.progress)
 	only := flags.String("only", "", "measure only these, `NAME[,NAME]`: "+strings.Join(names(), ", "))
-	flags.IntVar(&s.rounds, "rounds", 5, "how many `rounds` a median is of")
-	flags.StringVar(&s.gasm, "gasm", "bin/gasm", "the gasm that is measured, a `PATH`")
-	java := flags.String("java", "", "JDKs to measure with, `HOME[,HOME]` (default: JAVA_HOME, that of java on the PATH, /usr/lib/jvm/*)")
-	flags.BoolVar(&s.short, "short", false, "small inputs and one round: whether the measurements work")
-	flags.StringVar(&s.jar, "jar", "testdata/benchmarks/target/benchmarks.jar", "`JAR` of JMH benchmarks")
+	flags.IntVar(&s.rounds, "rounds", 5, "take the median of so many rounds, a `NUMBER`")
+	flags.StringVar(&s.gasm, "gasm", "bin/gasm", "the `PATH` of the gasm to measure")
+	java := flags.String("java", "", "the JDKs to measure with, `HOME[,HOME]` (default JAVA_HOME, that of java on PATH, and /usr/lib/jvm/*)")
+	flags.BoolVar(&s.short, "short", false, "small inputs and one round, to see whether the measurements work: the figures mean nothing")
+	flags.StringVar(&s.jar, "jar", "testdata/benchmarks/target/benchmarks.jar", "the `JAR` with the JMH benchmarks")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -157,10 +158,10 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	case flags.NArg() > 0:
 		return nil, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	case s.rounds < 1:
-		return nil, fmt.Errorf("-rounds %d: there must be one at least", s.rounds)
+		return nil, fmt.Errorf("-rounds is %d; there must be at least one", s.rounds)
 	}
 	if _, err := os.Stat(s.gasm); err != nil {
-		return nil, fmt.Errorf("-gasm: %w (make build makes bin/gasm)", err)
+		return nil, fmt.Errorf("-gasm: %w ('make build' makes bin/gasm)", err)
 	}
 	var err error
 	if s.jdks, err = findJDKs(*java); err != nil {
@@ -169,7 +170,7 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	return pick(*only)
 }
 
-// pick finds measurements by their names, all for none.
+// pick finds measurements by a list of names; all of them for an empty list.
 func pick(only string) ([]measurement, error) {
 	if only == "" {
 		return measurements, nil
@@ -178,7 +179,7 @@ func pick(only string) ([]measurement, error) {
 	for name := range strings.SplitSeq(only, ",") {
 		i := slices.Index(names(), name)
 		if i < 0 {
-			return nil, fmt.Errorf("-only: there is no %q, there are %s", name, strings.Join(names(), ", "))
+			return nil, fmt.Errorf("-only: there is no measurement %q; there are %s", name, strings.Join(names(), ", "))
 		}
 		picked = append(picked, measurements[i])
 	}

@@ -8,17 +8,17 @@ import (
 	"strconv"
 )
 
-// A sampleText is a capture's samples, so that they can be written many times
-// over with other times.
+// A sampleText is the text of a capture's samples, in a form in which it can be written
+// many times with other times.
 type sampleText struct {
 	lines []sampleLine
-	span  int64 // how much later the next copy is, ns
+	span  int64 // how much later each copy of the text is than the one before, ns
 }
 
-// A sampleLine is a line in three parts, whose middle one is the time.
+// A sampleLine is a line of the text, cut where the sample's time is.
 type sampleLine struct {
 	before, after []byte
-	nanos         int64 // -1 for a line that is no sample: before is all of it
+	nanos         int64 // the time; -1 for a line that is no sample, all of which is in before
 }
 
 var (
@@ -28,8 +28,7 @@ var (
 	dtraceTime = regexp.MustCompile(`^\s*\d+\s+\d+\s+:\S+ -?\d+ 0x[0-9a-f]+ (\d+)`)
 )
 
-// newSampleText takes the text of perf script or dtrace apart. The lines stay
-// part of the text.
+// newSampleText takes the text of perf script or of dtrace apart. It keeps the text.
 func newSampleText(text []byte) (*sampleText, error) {
 	t := &sampleText{}
 	var first, last int64
@@ -71,8 +70,8 @@ func newSampleLine(line []byte) sampleLine {
 	return sampleLine{line[:at[0]], line[at[1]:], nanos}
 }
 
-// writeTo writes n samples: the text again and again, each copy behind the one
-// before in time. Lines that are no samples are written once.
+// writeTo writes n samples: the text again and again, each copy later than the one before.
+// Lines that are no samples are written once.
 func (t *sampleText) writeTo(w io.Writer, n int64) error {
 	var buf []byte
 	for shift := int64(0); n > 0; shift += t.span {
@@ -83,7 +82,7 @@ func (t *sampleText) writeTo(w io.Writer, n int64) error {
 			case l.nanos < 0 && shift == 0:
 				buf = append(buf, l.before...)
 			case l.nanos >= 0 && n > 0:
-				buf = l.append(buf, shift)
+				buf = l.appendShifted(buf, shift)
 				n--
 			}
 		}
@@ -94,7 +93,8 @@ func (t *sampleText) writeTo(w io.Writer, n int64) error {
 	return nil
 }
 
-func (l *sampleLine) append(buf []byte, shift int64) []byte {
+// appendShifted appends the line, with a time that is this many ns later.
+func (l *sampleLine) appendShifted(buf []byte, shift int64) []byte {
 	nanos := l.nanos + shift
 	buf = append(buf, l.before...)
 	if bytes.HasPrefix(l.after, []byte(":")) { // perf's

@@ -6,17 +6,24 @@ import (
 	"os"
 )
 
-func logHsdis(ctx context.Context, s *setup) ([]figure, error) {
-	return bigLog(ctx, s, "jdk25-full-hsdis")
+// Captures of one program, which differ in the form of what gasm reads.
+const (
+	hexCapture    = "jdk25-lean-none"        // code as bytes, samples of perf
+	hsdisCapture  = "jdk25-full-hsdis"       // code as hsdis' text
+	dtraceCapture = "jdk17-lean-none-dtrace" // samples of DTrace
+)
+
+func measureHsdisLog(ctx context.Context, s *setup) ([]figure, error) {
+	return measureLog(ctx, s, hsdisCapture)
 }
 
-func logHex(ctx context.Context, s *setup) ([]figure, error) {
-	return bigLog(ctx, s, "jdk25-lean-none")
+func measureHexLog(ctx context.Context, s *setup) ([]figure, error) {
+	return measureLog(ctx, s, hexCapture)
 }
 
-// bigLog compares a report of a big log with wc -l of it. Both read the page
-// cache.
-func bigLog(ctx context.Context, s *setup, capture string) ([]figure, error) {
+// measureLog compares a report of a large log with wc -l of the log. Both read it from the
+// page cache.
+func measureLog(ctx context.Context, s *setup, capture string) ([]figure, error) {
 	if err := needTool("wc"); err != nil {
 		return nil, err
 	}
@@ -31,14 +38,14 @@ func bigLog(ctx context.Context, s *setup, capture string) ([]figure, error) {
 	}
 	defer os.Remove(log)
 	size := fileSize(log)
-	count := []string{"wc", "-l", log}
-	if _, err := run(ctx, count, nil); err != nil {
+	wc := []string{"wc", "-l", log}
+	if _, err := run(ctx, wc, nil); err != nil { // puts the log into the page cache
 		return nil, err
 	}
 	var counted, reported, speed, peak []float64
 	for i := range s.rounds {
 		s.say("round %d of %d", i+1, s.rounds)
-		c, err := run(ctx, count, nil)
+		c, err := run(ctx, wc, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -50,22 +57,19 @@ func bigLog(ctx context.Context, s *setup, capture string) ([]figure, error) {
 		speed, peak = append(speed, size/r.seconds), append(peak, r.peak)
 	}
 	return []figure{
-		{fmt.Sprintf("report, %.0f MB log", size/1e6), reported, seconds, ""},
-		{"wc -l of it", counted, seconds, ""},
-		{"report / wc", ratios(reported, counted), times, "<= 3"},
-		{"speed", speed, perSecond, ">= 800 MB/s"},
-		{"peak memory", peak, megabytes, "<= 150 MB"},
+		{fmt.Sprintf("report, %.0f MB log", size/1e6), reported, inSeconds, ""},
+		{"wc -l of it", counted, inSeconds, ""},
+		{"report / wc", ratios(reported, counted), asRatio, "<= 3"},
+		{"speed", speed, inMBPerSecond, ">= 800 MB/s"},
+		{"peak memory", peak, inMB, "<= 150 MB"},
 	}, nil
 }
 
-// samples reports many samples, in the text of both samplers.
-func samples(ctx context.Context, s *setup) ([]figure, error) {
+// measureSamples measures reports of many samples, in the text of both samplers.
+func measureSamples(ctx context.Context, s *setup) ([]figure, error) {
 	n := s.size(10e6, 200e3)
 	var all []figure
-	for _, in := range []struct{ sampler, capture string }{
-		{"perf", "jdk25-lean-none"},
-		{"DTrace", "jdk17-lean-none-dtrace"},
-	} {
+	for _, in := range []struct{ sampler, capture string }{{"perf", hexCapture}, {"DTrace", dtraceCapture}} {
 		took, peak, err := s.reports(ctx, in.capture, n)
 		if err != nil {
 			return all, err
@@ -75,22 +79,22 @@ func samples(ctx context.Context, s *setup) ([]figure, error) {
 			speed[i] = float64(n) / took[i]
 		}
 		all = append(all,
-			figure{fmt.Sprintf("%g million, %s", float64(n)/1e6, in.sampler), took, seconds, "<= 4 s"},
-			figure{"speed", speed, millions, ""},
-			figure{"peak memory", peak, megabytes, "<= 200 MB"})
+			figure{fmt.Sprintf("%g million, %s", float64(n)/1e6, in.sampler), took, inSeconds, "<= 4 s"},
+			figure{"speed", speed, inMillionsPerS, ""},
+			figure{"peak memory", peak, inMB, "<= 200 MB"})
 	}
 	return all, nil
 }
 
-// memory compares a minute of samples with an hour of them.
-func memory(ctx context.Context, s *setup) ([]figure, error) {
+// measureMemory compares the memory of reports of a minute's and of an hour's samples, at
+// 1000 samples a second.
+func measureMemory(ctx context.Context, s *setup) ([]figure, error) {
 	few, many := int64(60e3), s.size(3600e3, 300e3)
-	const capture = "jdk25-lean-none"
-	_, less, err := s.reports(ctx, capture, few)
+	_, less, err := s.reports(ctx, hexCapture, few)
 	if err != nil {
 		return nil, err
 	}
-	_, more, err := s.reports(ctx, capture, many)
+	_, more, err := s.reports(ctx, hexCapture, many)
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +103,14 @@ func memory(ctx context.Context, s *setup) ([]figure, error) {
 		each[i] = (more[i] - less[i]) / float64(many-few)
 	}
 	return []figure{
-		{fmt.Sprintf("peak, %d thousand samples", few/1e3), less, megabytes, ""},
-		{fmt.Sprintf("peak, %d thousand samples", many/1e3), more, megabytes, ""},
-		{"each sample more", each, bytesEach, "<= 100 bytes"},
+		{fmt.Sprintf("peak, %d thousand samples", few/1e3), less, inMB, ""},
+		{fmt.Sprintf("peak, %d thousand samples", many/1e3), more, inMB, ""},
+		{"each sample more", each, inBytes, "<= 100 bytes"},
 	}, nil
 }
 
-// reports measures reports of so many samples and their capture's log, once per
-// round.
+// reports makes a report of this many samples in each round. It gives the time and the
+// peak memory of each.
 func (s *setup) reports(ctx context.Context, capture string, n int64) (took, peak []float64, err error) {
 	log, err := s.logFile(capture, 0)
 	if err != nil {
@@ -130,15 +134,14 @@ func (s *setup) reports(ctx context.Context, capture string, n int64) (took, pea
 	return took, peak, nil
 }
 
-// small reports a capture of some seconds, many times.
-func small(ctx context.Context, s *setup) ([]figure, error) {
-	const capture = "jdk25-lean-none"
-	log, err := s.logFile(capture, 0)
+// measureSmall makes many reports of a small capture.
+func measureSmall(ctx context.Context, s *setup) ([]figure, error) {
+	log, err := s.logFile(hexCapture, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(log)
-	samples, err := s.samplesFile(capture, 0)
+	samples, err := s.samplesFile(hexCapture, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -152,10 +155,10 @@ func small(ctx context.Context, s *setup) ([]figure, error) {
 		took = append(took, r.seconds)
 	}
 	what := fmt.Sprintf("report, %.1f MB log, %d runs", fileSize(log)/1e6, len(took))
-	return []figure{{what, took, millis, "<= 60 ms"}}, nil
+	return []figure{{what, took, inMillis, "<= 60 ms"}}, nil
 }
 
-// fileSize is in bytes, 0 for a file that is not there.
+// fileSize is the size of a file in bytes, 0 when there is none.
 func fileSize(path string) float64 {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -17,15 +17,16 @@ import (
 // A result is what came of a command.
 type result struct {
 	seconds float64
-	peak    float64 // the most memory it had, bytes
-	stdout  string  // "" when it went elsewhere
+	peak    float64 // the most memory that it had, bytes
+	stdout  string  // "" when it went to a file
 }
 
-// run runs a command to its end. What it prints on stdout goes to the file, or
-// into the result where that is nil.
+// run runs a command to its end. Its stdout goes to the file, or, without one, into the
+// result.
 //
-// Linux counts this process's own memory as the command's at its start, so bench
-// must stay smaller than what it measures: it reads no big file.
+// The peak is that of Linux's ru_maxrss, in which a process starts with the memory of the
+// process that made it. So bench itself must stay smaller than what it measures: it holds
+// no large file in memory.
 func run(ctx context.Context, argv []string, stdout *os.File) (result, error) {
 	cmd := command(ctx, argv)
 	var out, errs bytes.Buffer
@@ -42,8 +43,8 @@ func run(ctx context.Context, argv []string, stdout *os.File) (result, error) {
 	return result{seconds: took.Seconds(), peak: peakMemory(cmd.ProcessState), stdout: out.String()}, nil
 }
 
-// command is a command that the end of ctx ends as Ctrl-C does, so that gasm ends
-// what it started.
+// command makes a command. The end of ctx ends it as Ctrl-C does, so that gasm can end
+// what it has started.
 func command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -51,7 +52,7 @@ func command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// commandError tells which command failed and what it said at the end.
+// commandError says which command failed, and has the end of its stderr.
 func commandError(argv []string, err error, stderr string) error {
 	const most = 2000
 	stderr = strings.TrimSpace(stderr)
@@ -61,6 +62,7 @@ func commandError(argv []string, err error, stderr string) error {
 	return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, stderr)
 }
 
+// peakMemory is the most memory that a process had, bytes; 0 where that is unknown.
 func peakMemory(p *os.ProcessState) float64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
@@ -77,8 +79,7 @@ func (s *setup) report(ctx context.Context, args ...string) (result, error) {
 	return run(ctx, append([]string{s.gasm, "report", "--report", os.DevNull}, args...), nil)
 }
 
-// needRoom fails where the temporary folder has not got room for so many bytes,
-// and a bit.
+// needRoom fails where the temporary folder has no room for this many bytes and some more.
 func (s *setup) needRoom(n int64) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(s.dir, &fs); err != nil {
@@ -86,22 +87,23 @@ func (s *setup) needRoom(n int64) error {
 	}
 	const spare = 500_000_000
 	if have := int64(fs.Bavail) * int64(fs.Bsize); have < n+spare {
-		return missing("it needs %d MB in %s and there are %d (TMPDIR names another folder)", (n+spare)/1e6, s.dir, have/1e6)
+		return missing("it needs %d MB in %s, which has %d MB: TMPDIR names another folder", (n+spare)/1e6, s.dir, have/1e6)
 	}
 	return nil
 }
 
+// needTool fails where a program is not installed.
 func needTool(name string) error {
 	if _, err := exec.LookPath(name); err != nil {
-		return missing("%s is not on the PATH", name)
+		return missing("%s is not on PATH", name)
 	}
 	return nil
 }
 
-// needSampler fails where gasm profile can't work.
+// needSampler fails where gasm profile has nothing to sample with.
 func needSampler() error {
 	if needTool("perf") != nil && needTool("dtrace") != nil {
-		return missing("neither perf nor dtrace is on the PATH")
+		return missing("neither perf nor dtrace is on PATH: 'gasm doctor' says how to install one")
 	}
 	return nil
 }

@@ -11,16 +11,16 @@ import (
 
 	"github.com/olekukonko/tablewriter/tw"
 
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// width is how wide the table may be.
-const width = 100
+// tableWidth is how wide the text around the table may be.
+const tableWidth = 100
 
 // A figure is one row of the table.
 type figure struct {
 	what   string
-	values []float64 // one per round
+	values []float64 // one for each round
 	unit   unit
 	goal   string // "" for a figure that only explains another one
 }
@@ -28,23 +28,24 @@ type figure struct {
 // A unit says how a value is written.
 type unit struct {
 	format string
-	scale  float64 // the value is multiplied by it
+	scale  float64 // what the value is multiplied by
 }
 
+// The values are in seconds, bytes, numbers per second, ratios, or shares.
 var (
-	seconds   = unit{"%.2f s", 1}
-	millis    = unit{"%.0f ms", 1e3}
-	megabytes = unit{"%.0f MB", 1e-6}
-	perSecond = unit{"%.0f MB/s", 1e-6}
-	millions  = unit{"%.2f million/s", 1e-6}
-	times     = unit{"%.2f x", 1}
-	percent   = unit{"%+.2f %%", 100}
-	bytesEach = unit{"%.1f bytes", 1}
+	inSeconds      = unit{"%.2f s", 1}
+	inMillis       = unit{"%.0f ms", 1e3}
+	inMB           = unit{"%.0f MB", 1e-6}
+	inMBPerSecond  = unit{"%.0f MB/s", 1e-6}
+	inMillionsPerS = unit{"%.2f million/s", 1e-6}
+	asRatio        = unit{"%.2f x", 1}
+	inPercent      = unit{"%+.2f %%", 100}
+	inBytes        = unit{"%.1f bytes", 1}
 )
 
 func (u unit) text(v float64) string { return fmt.Sprintf(u.format, v*u.scale) }
 
-// spread gives the lowest and the highest value, the unit left out.
+// spread is the lowest and the highest value without their unit: "44 to 62".
 func (f *figure) spread() string {
 	if len(f.values) < 2 {
 		return ""
@@ -54,8 +55,8 @@ func (f *figure) spread() string {
 	return low + " to " + high
 }
 
-// median returns the middle value, the mean of the middle two where their
-// number is even, and 0 for none.
+// median is the middle value. For an even number of values it is the mean of the two in
+// the middle, for none it is 0.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -65,7 +66,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// ratios divides round by round.
+// ratios divides the values of each round.
 func ratios(a, b []float64) []float64 {
 	out := make([]float64, min(len(a), len(b)))
 	for i := range out {
@@ -78,9 +79,10 @@ func ratios(a, b []float64) []float64 {
 type section struct {
 	name    string
 	figures []figure
-	err     error // what it lacks, or why it failed
+	err     error // what the measurement needs and this machine lacks, or why it failed
 }
 
+// writeTable writes the figures of all sections, and below them why some have none.
 func writeTable(w io.Writer, all []section) {
 	header := []string{"", "", "median", "lowest to highest", "goal"}
 	aligns := []tw.Align{tw.AlignLeft, tw.AlignLeft, tw.AlignRight, tw.AlignRight, tw.AlignLeft}
@@ -101,34 +103,36 @@ func writeTable(w io.Writer, all []section) {
 		if s.err == nil {
 			continue
 		}
-		text := s.name + ": it failed, stderr says how"
+		text := s.name + ": it failed; stderr has the error"
 		var lack *missingError
 		if errors.As(s.err, &lack) {
 			text = s.name + ": not measured: " + lack.what
 		}
-		for _, line := range layout.Wrap(text, width) {
+		for _, line := range layout.Wrap(text, tableWidth) {
 			fmt.Fprintln(w, line)
 		}
 	}
 }
 
-// writeHead says what was measured, and where.
+// writeHead writes what was measured, and on which machine.
 func writeHead(ctx context.Context, w io.Writer, s *setup) {
 	version := "gasm"
 	if r, err := run(ctx, []string{s.gasm, "version"}, nil); err == nil {
 		version, _, _ = strings.Cut(r.stdout, "\n")
 	}
+	parts := []string{version, fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH, layout.Plural(runtime.NumCPU(), "CPU"))}
 	var jdks []string
 	for _, j := range s.jdks {
-		jdks = append(jdks, j.name)
+		jdks = append(jdks, "JDK "+j.version)
 	}
-	small := ""
+	if len(jdks) > 0 {
+		parts = append(parts, strings.Join(jdks, ", "))
+	}
+	rounds := layout.Plural(s.rounds, "round")
 	if s.short {
-		small = ", -short: the figures mean nothing"
+		rounds += ", -short: the figures mean nothing"
 	}
-	text := fmt.Sprintf("%s; %s/%s, %s; %s; %s%s.", version, runtime.GOOS, runtime.GOARCH, layout.Plural(runtime.NumCPU(), "CPU"),
-		strings.Join(jdks, ", "), layout.Plural(s.rounds, "round"), small)
-	for _, line := range layout.Wrap(text, width) {
+	for _, line := range layout.Wrap(strings.Join(append(parts, rounds), "; ")+".", tableWidth) {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w)

@@ -5,28 +5,30 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
+// compileSource is a program that runs javac on generated classes, in its own JVM.
 const compileSource = "testdata/programs/Compile.java"
 
-// perfasmFlags are what JMH's perfasm gives to the JVM, but for the name of the
-// log.
+// perfasmFlags are the options that JMH's perfasm gives to the JVM, without the name of
+// the log.
 var perfasmFlags = strings.Fields(`-XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:+PrintAssembly -XX:+PrintInterpreter
 	-XX:+PrintNMethods -XX:+PrintNativeNMethods -XX:+PrintSignatureHandlers -XX:+PrintAdapterHandlers -XX:+PrintStubCode`)
 
 // A way is a way to run the program, and what came of it.
 type way struct {
 	name string
-	argv []string // what stands before the program
+	argv []string // the command, without the program and its arguments
 	goal string
 
-	seconds, logs []float64 // of the java process alone; bytes
+	seconds, logs []float64 // one for each round: the JVM's own time, and the size of its logs in bytes
 }
 
-// warmup measures what a capture costs while HotSpot compiles: javac, from the
-// JVM's start to its own end, run in all ways in turn.
-func warmup(ctx context.Context, s *setup) ([]figure, error) {
+// measureWarmup measures what a capture costs while HotSpot compiles. The program is
+// javac, from the start of its JVM to its end. It is run in all ways, one after the other.
+func measureWarmup(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
 	}
@@ -39,8 +41,8 @@ func warmup(ctx context.Context, s *setup) ([]figure, error) {
 	var all []figure
 	var tooOld error
 	for _, j := range s.jdks {
-		if j.major < 17 {
-			tooOld = missing("%s: it needs 17", j.name)
+		if j.feature < 17 {
+			tooOld = missing("JDK %s: the program is for JDK 17 and newer", j.version)
 			continue
 		}
 		figures, err := s.warmupOf(ctx, j)
@@ -52,25 +54,16 @@ func warmup(ctx context.Context, s *setup) ([]figure, error) {
 	return all, tooOld
 }
 
-func (s *setup) warmupOf(ctx context.Context, j jdk) ([]figure, error) {
-	dir := filepath.Join(s.dir, fmt.Sprint("warmup-", j.major))
+// warmupOf runs the program in all ways, with one JDK.
+func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) {
+	dir := filepath.Join(s.dir, fmt.Sprint("warmup-", j.feature))
 	defer os.RemoveAll(dir)
 	if _, err := run(ctx, []string{j.tool("javac"), "--release", "17", "-sourcepath", filepath.Dir(compileSource), "-d", dir, compileSource}, nil); err != nil {
 		return nil, err
 	}
 	logs, result := filepath.Join(dir, "logs"), filepath.Join(dir, "result")
 	program := []string{fmt.Sprintf("-Dclasses=%d", s.size(200, 10)), "-Dresult=" + result, "-cp", dir, "Compile"}
-	java := j.tool("java")
-	profile := []string{s.gasm, "profile", "--report", os.DevNull, "-o", logs}
-	perfasm := append([]string{java}, perfasmFlags...)
-	perfasm = append(perfasm, "-XX:LogFile="+filepath.Join(logs, "asm-perfasm.log"))
-	ways := []*way{
-		{name: "plain", argv: []string{java}},
-		{name: "gasm", argv: append(profile[:len(profile):len(profile)], "--", java), goal: "<= 2 x"},
-		{name: "gasm --code copy", argv: append(profile[:len(profile):len(profile)], "--code", "copy", "--", java)},
-		{name: "gasm --code print", argv: append(profile[:len(profile):len(profile)], "--code", "print", "--", java)},
-		{name: "perfasm's flags", argv: perfasm},
-	}
+	ways := s.ways(j.tool("java"), logs)
 	checksum := ""
 	for i := range s.rounds {
 		for _, w := range ways {
@@ -80,7 +73,7 @@ func (s *setup) warmupOf(ctx context.Context, j jdk) ([]figure, error) {
 				return nil, err
 			}
 			if checksum != "" && sum != checksum {
-				return nil, fmt.Errorf("%s, %s: the checksum is %s and was %s", j.name, w.name, sum, checksum)
+				return nil, fmt.Errorf("JDK %s, %s: the program's checksum is %s and was %s", j.version, w.name, sum, checksum)
 			}
 			checksum = sum
 		}
@@ -88,21 +81,36 @@ func (s *setup) warmupOf(ctx context.Context, j jdk) ([]figure, error) {
 	return warmupFigures(j, ways), nil
 }
 
-// round runs the program once and returns its checksum. The logs go to a folder
-// that is new each time.
-func (w *way) round(ctx context.Context, program []string, logs, result string) (string, error) {
+// ways are the ways to run a program of this java. All write their logs into one folder.
+func (s *setup) ways(java, logs string) []*way {
+	profile := func(flags ...string) []string {
+		return slices.Concat([]string{s.gasm, "profile", "--report", os.DevNull, "-o", logs}, flags, []string{"--", java})
+	}
+	perfasm := slices.Concat([]string{java}, perfasmFlags, []string{"-XX:LogFile=" + filepath.Join(logs, "asm-perfasm.log")})
+	return []*way{
+		{name: "plain", argv: []string{java}},
+		{name: "gasm", argv: profile(), goal: "<= 2 x"},
+		{name: "gasm --code copy", argv: profile("--code", "copy")},
+		{name: "gasm --code print", argv: profile("--code", "print")},
+		{name: "perfasm's flags", argv: perfasm},
+	}
+}
+
+// round runs the program once and gives its checksum. The folder for its logs is made for
+// it and removed afterwards.
+func (w *way) round(ctx context.Context, program []string, logs, result string) (checksum string, err error) {
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(logs)
-	stdout := filepath.Join(filepath.Dir(logs), "stdout") // not among the logs: gasm wants its folder empty
+	stdout := filepath.Join(filepath.Dir(logs), "stdout") // not among the logs, because gasm wants its folder empty
 	out, err := os.Create(stdout)
 	if err != nil {
 		return "", err
 	}
 	defer os.Remove(stdout)
 	defer out.Close()
-	argv := append(w.argv[:len(w.argv):len(w.argv)], program...)
+	argv := slices.Concat(w.argv, program)
 	if _, err := run(ctx, argv, out); err != nil {
 		return "", err
 	}
@@ -110,36 +118,37 @@ func (w *way) round(ctx context.Context, program []string, logs, result string) 
 	if err != nil {
 		return "", fmt.Errorf("%s left no result: %w", strings.Join(argv, " "), err)
 	}
-	took, sum, err := parseResult(string(text))
+	took, checksum, err := parseResult(string(text))
 	if err != nil {
 		return "", err
 	}
 	size := fileSize(stdout)
-	files, _ := filepath.Glob(filepath.Join(logs, "asm-*.log")) // the pattern is right
+	files, _ := filepath.Glob(filepath.Join(logs, "asm-*.log")) // the pattern is well-formed
 	for _, f := range files {
 		size += fileSize(f)
 	}
 	w.seconds, w.logs = append(w.seconds, took), append(w.logs, size)
-	return sum, os.Remove(result)
+	return checksum, os.Remove(result)
 }
 
 // parseResult reads the line that the program prints.
-func parseResult(text string) (took float64, sum string, err error) {
+func parseResult(text string) (took float64, checksum string, err error) {
 	var classes int
-	if _, err := fmt.Sscanf(text, "classes %d seconds %f checksum %s", &classes, &took, &sum); err != nil {
+	if _, err := fmt.Sscanf(text, "classes %d seconds %f checksum %s", &classes, &took, &checksum); err != nil {
 		return 0, "", fmt.Errorf("the program's result is %q: %w", text, err)
 	}
-	return took, sum, nil
+	return took, checksum, nil
 }
 
-func warmupFigures(j jdk, ways []*way) []figure {
+// warmupFigures makes the rows of one JDK. The first way is the one to compare with.
+func warmupFigures(j installedJDK, ways []*way) []figure {
 	plain := ways[0]
-	figures := []figure{{j.label() + ", plain", plain.seconds, seconds, ""}}
+	figures := []figure{{j.label() + ", plain", plain.seconds, inSeconds, ""}}
 	for _, w := range ways[1:] {
 		figures = append(figures,
-			figure{j.label() + ", " + w.name, w.seconds, seconds, ""},
-			figure{"  / plain", ratios(w.seconds, plain.seconds), times, w.goal},
-			figure{"  log", w.logs, megabytes, ""})
+			figure{j.label() + ", " + w.name, w.seconds, inSeconds, ""},
+			figure{"  / plain", ratios(w.seconds, plain.seconds), asRatio, w.goal},
+			figure{"  log", w.logs, inMB, ""})
 	}
 	return figures
 }

@@ -1,14 +1,14 @@
-// Package doctor finds out whether a profile can be made on this machine, and
-// what to do where it can't.
+// Package doctor finds out whether a profile can be made on this machine, and what to do
+// where it can't.
 //
-// It looks at the machine, runs the samplers and the JDKs that are there in
-// the way a profile would, and gives a [Report]: one [Finding] per fact, each
-// with the command that mends it. It believes no setting where it can try:
-// perf really samples a process, a JDK really prints its code, and a plug-in
-// counts only with the symbol that HotSpot looks for.
+// It looks at the machine, runs the samplers and the JDKs that are there in the way in
+// which `gasm profile` would, and gives a [Report] with one [Finding] for each fact. A
+// finding has the command that mends what is wrong. Where something can be tried, no
+// setting is believed: perf samples a process, each JDK prints its code, and a hsdis
+// plug-in counts only if it has the function that HotSpot looks for.
 //
-// It prints nothing but through [WriteText] and [WriteJSON], and leaves no
-// process and no file behind.
+// The package prints only through [WriteText] and [WriteJSON]. [Check] leaves no process
+// and no file behind.
 package doctor
 
 import (
@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -23,97 +24,111 @@ import (
 type Status string
 
 const (
-	// OK needs nothing.
+	// OK is for facts that need nothing.
 	OK Status = "ok"
-	// Note costs something, or could be better; a profile can be made.
+	// Note is for facts that cost something or could be better. A profile can be made.
 	Note Status = "note"
-	// Problem means that the thing does not work.
+	// Problem is for things that do not work.
 	Problem Status = "problem"
 )
 
-// A Finding is one fact about the machine. Its texts are plain ASCII but for what
-// the machine itself says.
+// A Finding is one fact about the machine. Its texts are in ASCII, except for what they
+// quote from the machine.
 type Finding struct {
 	Area   string `json:"area"` // "perf", "jdk /usr/lib/jvm/temurin-25"
 	Name   string `json:"name"` // "events"
 	Status Status `json:"status"`
 	Text   string `json:"text"`
-	Mend   string `json:"mend,omitempty"` // what to paste into a shell, or to do
+	Mend   string `json:"mend,omitempty"` // what to paste into a shell, or else to do
 }
 
 // A Report is what Check found.
 type Report struct {
 	CanProfile bool
-	// Sampler and Event are what a profile without flags takes; both are empty
-	// where no sampler works.
+	// Sampler and Event are what `gasm profile` takes without flags. Both are "" where
+	// no sampler works.
 	Sampler string // "perf", "dtrace"
 	Event   string // "cpu-clock", "profile-1001"
 	Sudo    bool   // dtrace works under --sudo only
-	Cause   string // why no profile can be made; "" when it can
-	Mend    string // what to do about the cause first
+	Cause   string // why no profile can be made; "" when one can be made
+	Mend    string // what to do first about the cause
 	Checks  []Finding
 }
 
 // Options say what the caller knows about its output.
 type Options struct {
-	Terminal bool // the report goes to one
+	Terminal bool // the report goes to a terminal
 	Columns  int  // of the terminal; 0 if unknown
-	Color    bool // reports are coloured there
+	Color    bool // the report is coloured
 }
 
-// Check runs all checks. The end of ctx stops them; the error then is its
-// cause. It also is one to find no folder for temporary files anywhere. Other
-// trouble is in the report.
+// Check runs all checks. The end of ctx stops them, and the error is then the cause of
+// that. The only other error is that no folder for temporary files can be written. All
+// other trouble is in the report.
 func Check(ctx context.Context, opts Options) (*Report, error) {
 	dir, temp, err := makeTemp()
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-
-	var (
-		perf, dtrace samplerResult
-		jdks         []jdkResult
-		missing      []Finding // about JDKs that are named and not there
-		wg           sync.WaitGroup
-	)
-	wg.Go(func() { perf = checkPerf(ctx, dir) })
-	wg.Go(func() { dtrace = checkDTrace(ctx, dir) })
-	wg.Go(func() {
-		found, notes := findJDKs(ctx)
-		missing, jdks = notes, checkJDKs(ctx, found, dir)
-	})
-	wg.Wait()
+	tried := tryTools(ctx, dir)
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("stopped: %w", err)
 	}
-
-	r := &Report{Checks: checkSystem(ctx)}
-	if runtime.GOOS == "linux" {
-		r.Checks = append(r.Checks, perf.checks...)
-	}
-	for _, f := range dtrace.checks {
-		if perf.works && !dtrace.works && f.Status != OK {
-			f.Status, f.Text = Note, f.Text+"; not needed, perf works"
-		}
-		r.Checks = append(r.Checks, f)
-	}
-	r.Checks = append(r.Checks, missing...)
-	for _, j := range jdks {
-		r.Checks = append(r.Checks, j.checks...)
-	}
-	r.Checks = append(r.Checks, checkCodeCache(ctx, jdks)...)
 	options := checkJavaOptions()
 	if options.Status == OK {
-		options = tryJavaOptions(ctx, jdks, options)
+		options = tryJavaOptions(ctx, tried.jdks, options)
 	}
-	r.Checks = append(r.Checks, options, checkLocale(), checkTerminal(opts), temp)
-	r.judge(perf, dtrace, jdks, options, temp)
+	r := &Report{Checks: slices.Concat(
+		checkSystem(ctx), tried.findings(), checkCodeCache(ctx, tried.jdks),
+		[]Finding{options, checkLocale(), checkTerminal(opts), temp})}
+	r.judge(tried.perf, tried.dtrace, tried.jdks, options, temp)
 	return r, nil
 }
 
-// judge says whether a profile can be made: it takes a sampler, a JVM that
-// writes what gasm reads, and a folder.
+// triedTools are the samplers and the JDKs after they were tried.
+type triedTools struct {
+	perf, dtrace samplerResult
+	missingJDKs  []Finding // about JDKs that the environment names and that are not there
+	jdks         []jdkResult
+}
+
+// tryTools tries all samplers and JDKs at the same time.
+func tryTools(ctx context.Context, dir string) triedTools {
+	var t triedTools
+	var wg sync.WaitGroup
+	wg.Go(func() { t.perf = checkPerf(ctx, dir) })
+	wg.Go(func() { t.dtrace = checkDTrace(ctx, dir) })
+	wg.Go(func() {
+		var found []*foundJDK
+		found, t.missingJDKs = findJDKs(ctx)
+		t.jdks = checkJDKs(ctx, found, dir)
+	})
+	wg.Wait()
+	return t
+}
+
+// findings are the findings about all tools, in the report's order.
+func (t *triedTools) findings() []Finding {
+	var all []Finding
+	if runtime.GOOS == "linux" {
+		all = append(all, t.perf.checks...)
+	}
+	for _, f := range t.dtrace.checks {
+		if t.perf.works && !t.dtrace.works && f.Status != OK {
+			f.Status, f.Text = Note, f.Text+"; not needed, perf works"
+		}
+		all = append(all, f)
+	}
+	all = append(all, t.missingJDKs...)
+	for _, j := range t.jdks {
+		all = append(all, j.checks...)
+	}
+	return all
+}
+
+// judge says whether a profile can be made: that takes a sampler, a JVM that writes what
+// gasm reads, and a folder for the capture.
 func (r *Report) judge(perf, dtrace samplerResult, jdks []jdkResult, options, temp Finding) {
 	best := dtrace
 	switch {
@@ -122,13 +137,10 @@ func (r *Report) judge(perf, dtrace samplerResult, jdks []jdkResult, options, te
 	case dtrace.works:
 		r.Sampler = "dtrace"
 	case runtime.GOOS == "linux":
-		best = perf // the one to mend
+		best = perf // of two samplers that don't work, perf is the one to mend
 	}
 	r.Event, r.Sudo = best.event, best.sudo
-	jdk := false
-	for _, j := range jdks {
-		jdk = jdk || j.works
-	}
+	works := func(j jdkResult) bool { return j.works }
 	switch {
 	case r.Sampler == "":
 		r.Cause, r.Mend = best.cause, best.mend
@@ -136,7 +148,7 @@ func (r *Report) judge(perf, dtrace samplerResult, jdks []jdkResult, options, te
 		r.Cause, r.Mend = options.Text, options.Mend
 	case len(jdks) == 0:
 		r.Cause, r.Mend = "there is no JDK", installJDK(osRelease())
-	case !jdk:
+	case !slices.ContainsFunc(jdks, works):
 		r.Cause, r.Mend = "no JDK here prints its code", installJDK(osRelease())
 	case temp.Status == Problem:
 		r.Cause, r.Mend = temp.Text, temp.Mend
@@ -147,11 +159,10 @@ func (r *Report) judge(perf, dtrace samplerResult, jdks []jdkResult, options, te
 
 // A samplerResult is what is known about perf or dtrace.
 type samplerResult struct {
-	checks  []Finding
-	works   bool
-	missing bool   // not on PATH
-	event   string // that is sampled
-	sudo    bool
-	cause   string // why it does not work
-	mend    string
+	checks []Finding
+	works  bool
+	event  string // the event that it samples
+	sudo   bool   // it works under --sudo only
+	cause  string // why it does not work
+	mend   string
 }

@@ -2,48 +2,47 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// checkDTrace tries DTrace the way a profile uses it: as the user, and with
-// sudo where that asks for no password.
+// checkDTrace tries DTrace in the ways in which `gasm profile` can use it: as this user,
+// and by sudo where that asks for no password.
 func checkDTrace(ctx context.Context, dir string) samplerResult {
-	var r samplerResult
-	path, pathErr := findDTrace()
-	version := "unknown version"
-	known := false
-	if pathErr == nil {
-		stdout, stderr, _ := run(ctx, nil, path, "-V")
-		if v, ok := dtraceVersion(stdout + stderr); ok {
-			version, known = v, true
-		}
+	version := ""
+	path, err := sampler.FindDTrace()
+	if err == nil {
+		stdout, stderr, _ := run(ctx, path, "-V")
+		version = dtraceVersion(stdout + stderr)
 	}
-	if !known {
-		// The sampler knows what is wrong with it, and what installs the real one.
+	if version == "" {
+		// There is no dtrace, or another program of that name. The sampler's error
+		// says which, and what installs DTrace.
 		if _, err := tryDTrace(ctx, dir, false); err != nil {
 			cause, mend := explain(err)
-			r.missing, r.cause, r.mend = true, "dtrace: "+cause, mend
-			r.checks = []Finding{{"dtrace", "found", Note, cause, mend}}
-			return r
+			return samplerResult{cause: "dtrace: " + cause, mend: mend, checks: []Finding{{"dtrace", "found", Note, cause, mend}}}
 		}
+		version = "unknown version"
 	}
-	r.checks = []Finding{{"dtrace", "found", OK, path + ", " + version, ""}}
-	r.tryBoth(ctx, dir, os.Geteuid() == 0)
+	r := samplerResult{checks: []Finding{{"dtrace", "found", OK, path + ", " + version, ""}}}
+	r.tryWithAndWithoutSudo(ctx, dir, os.Geteuid() == 0)
 	if runtime.GOOS == "darwin" {
-		stdout, stderr, _ := run(ctx, nil, "csrutil", "status")
+		stdout, stderr, _ := run(ctx, "csrutil", "status")
 		r.checks = append(r.checks, checkSIP(stdout+stderr))
 	}
 	return r
 }
 
-// tryBoth runs dtrace without sudo and, if that fails, with it.
-func (r *samplerResult) tryBoth(ctx context.Context, dir string, root bool) {
+// tryWithAndWithoutSudo runs dtrace without sudo and, if that fails, by sudo. root tells
+// that sudo would not help.
+func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, root bool) {
 	c := Finding{Area: "dtrace", Name: "sampling", Status: OK, Text: "runs"}
 	event, err := tryDTrace(ctx, dir, false)
 	r.works = err == nil
@@ -51,14 +50,13 @@ func (r *samplerResult) tryBoth(ctx context.Context, dir string, root bool) {
 		c.Status = Problem
 		c.Text, c.Mend = explain(err)
 	}
-	_, noSudo := exec.LookPath("sudo")
-	if err != nil && !root && noSudo == nil {
-		_, _, asks := run(ctx, nil, "sudo", "-n", "true")
-		if asks == nil {
+	if _, noSudo := exec.LookPath("sudo"); err != nil && !root && noSudo == nil {
+		_, _, refused := run(ctx, "sudo", "-n", "true")
+		if refused == nil {
 			event, err = tryDTrace(ctx, dir, true)
 		}
 		switch {
-		case asks != nil:
+		case refused != nil:
 			c.Status, c.Text, c.Mend = Note, c.Text+"; sudo asks for a password", "sudo -v && gasm profile --sampler dtrace --sudo ..."
 		case err == nil:
 			r.works, r.sudo = true, true
@@ -73,46 +71,87 @@ func (r *samplerResult) tryBoth(ctx context.Context, dir string, root bool) {
 	}
 }
 
-// tryDTrace starts and stops it, and gives the probe that sampled.
+// tryDTrace starts dtrace and stops it again. It gives the probe that sampled.
 func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
-	defer cancel()
 	dir, err = os.MkdirTemp(dir, "dtrace-")
 	if err != nil {
 		return "", err
 	}
-	d, err := sampler.StartDTrace(ctx, sampler.DTraceOptions{Frequency: sampler.DefaultFrequency, Sudo: sudo, Dir: dir})
+	// The end of ctx must not kill dtrace, because of its uprobes. It only shortens the
+	// time that dtrace has.
+	ownCtx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer kill(nil)
+	limit := time.AfterFunc(patience, func() { kill(errNoAnswer()) })
+	defer limit.Stop()
+	defer context.AfterFunc(ctx, func() { limit.Reset(patienceAtEnd) })()
+
+	before, known := dtraceUprobes()
+	d, err := sampler.StartDTrace(ownCtx, sampler.DTraceOptions{Frequency: sampler.DefaultFrequency, Sudo: sudo, Dir: dir})
 	if err != nil {
 		return "", err
 	}
 	err = d.Stop()
-	cancel() // it would take seconds to end by itself
-	d.Wait()
-	return d.Event(), err
-}
-
-// findDTrace also looks where a user's PATH does not lead on Linux.
-func findDTrace() (string, error) {
-	path, err := exec.LookPath("dtrace")
-	if err != nil {
-		path, err = exec.LookPath("/usr/sbin/dtrace")
+	if known {
+		if err == nil {
+			awaitRelease(ownCtx, before)
+		}
+		kill(nil) // it would take seconds to end by itself
 	}
-	return path, err
+	d.Wait()
+	return d.Events()[0].Spec, err
 }
 
-// dtraceVersion reads "dtrace: Sun D 1.13.2" or "dtrace: D 2.0.7". SystemTap
-// has a program named dtrace, too, which says something else.
-func dtraceVersion(text string) (string, bool) {
+// patienceAtEnd is how long dtrace may take after the user stopped the doctor.
+const patienceAtEnd = 5 * time.Second
+
+// dtraceUprobes are the uprobes in the kernel that DTraces for Linux have made for their
+// BEGIN and END probes: lines of uprobe_events such as
+//
+//	p:dt_4711_dtrace/BEGIN /usr/lib/x86_64-linux-gnu/libdtrace.so.2.0.0:0x00000000000ded20
+//
+// They are not known to users other than root, and on macOS.
+func dtraceUprobes() (lines []string, known bool) {
+	for _, tracefs := range []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"} {
+		text, err := os.ReadFile(filepath.Join(tracefs, "uprobe_events"))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "p:dt_") {
+				lines = append(lines, line)
+			}
+		}
+		return lines, true
+	}
+	return nil, false
+}
+
+// awaitRelease waits until a DTrace that was stopped has removed its uprobes, which takes
+// it less than a second. A DTrace that is killed before that leaves them in the kernel.
+// before are those of other DTraces.
+func awaitRelease(ctx context.Context, before []string) {
+	for ctx.Err() == nil {
+		now, _ := dtraceUprobes()
+		if !slices.ContainsFunc(now, func(line string) bool { return !slices.Contains(before, line) }) {
+			return
+		}
+		pause(ctx, 20*time.Millisecond)
+	}
+}
+
+// dtraceVersion gives the version that dtrace -V prints: "D 2.0.7" on Linux, "Sun D 1.13.2"
+// on macOS. It is "" for another program of that name, such as SystemTap's.
+func dtraceVersion(text string) string {
 	for line := range strings.Lines(text) {
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "dtrace: "); ok && strings.Contains(" "+version, " D ") {
-			return version, true
+			return version
 		}
 	}
-	return "", false
+	return ""
 }
 
-// checkSIP reads what `csrutil status` prints on macOS. Java's processes are
-// not the system's, so protection is no problem.
+// checkSIP reads what `csrutil status` prints on macOS. System Integrity Protection is for
+// the system's own programs, so a JVM can be sampled in spite of it.
 func checkSIP(text string) Finding {
 	c := Finding{Area: "dtrace", Name: "SIP", Status: OK}
 	_, status, ok := strings.Cut(firstLine(text), "status: ")

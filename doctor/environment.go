@@ -14,17 +14,20 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/record"
 )
 
-// makeTemp makes the folder that the checks work in, and judges the one that
-// captures go to. Where that can't be written another one is taken.
-func makeTemp() (dir string, c Finding, err error) {
-	var first error
+// makeTemp makes the folder that the checks work in. It also judges the folder in which
+// `gasm profile` makes captures, that of TMPDIR. Where nothing can be written there, the
+// checks work elsewhere.
+func makeTemp() (dir string, temp Finding, err error) {
+	var first error // of TMPDIR's folder
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", "."} {
 		dir, err = os.MkdirTemp(parent, "gasm-doctor-")
 		if err == nil {
-			if err = fill(dir); err == nil {
+			if err = tryRoom(dir); err == nil {
 				return dir, checkTemp(os.TempDir(), first), nil
 			}
 			os.RemoveAll(dir)
@@ -33,28 +36,29 @@ func makeTemp() (dir string, c Finding, err error) {
 			first = err
 		}
 	}
-	return "", c, fmt.Errorf("no folder for temporary files: %w", first)
+	return "", temp, fmt.Errorf("no folder for temporary files can be written: %w; set TMPDIR to one that can", first)
 }
 
-// fill finds out that a folder has no room for what the checks write, a few MB.
-func fill(dir string) error {
+// tryRoom tells whether a folder has room for the few MB that the checks write.
+func tryRoom(dir string) error {
 	path := filepath.Join(dir, "room")
 	defer os.Remove(path)
 	return os.WriteFile(path, make([]byte, 8<<20), 0o600)
 }
 
-// roomy is what a capture of a program that compiles much needs.
-const roomy = 1 << 30
+// roomForCapture is more than the capture of a program with many compilations needs.
+const roomForCapture = 1 << 30
 
-// checkTemp judges the folder; err is why nothing can be written there.
-func checkTemp(dir string, err error) Finding {
+// checkTemp judges the folder for captures. refused is why nothing can be written there,
+// nil when it can be.
+func checkTemp(dir string, refused error) Finding {
 	c := Finding{Area: "environment", Name: "temp folder", Status: OK}
-	if err != nil {
+	if refused != nil {
 		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = at.Err
+		if errors.As(refused, &at) {
+			refused = at.Err // its path is that of a file that is gone
 		}
-		c.Status, c.Text, c.Mend = Problem, fmt.Sprintf("%s can't be written: %s", dir, firstLine(err.Error())), "export TMPDIR=/var/tmp"
+		c.Status, c.Text, c.Mend = Problem, fmt.Sprintf("%s can't be written: %s", dir, firstLine(refused.Error())), "export TMPDIR=/var/tmp"
 		return c
 	}
 	var stat unix.Statfs_t
@@ -63,20 +67,20 @@ func checkTemp(dir string, err error) Finding {
 		return c
 	}
 	free := stat.Bavail * uint64(stat.Bsize)
-	c.Text = fmt.Sprintf("%s, %s free", dir, size(free))
-	const tmpfs = 0x01021994 // of statfs(2) on Linux
+	c.Text = fmt.Sprintf("%s, %s free", dir, sizeText(free))
+	const tmpfs = 0x01021994 // TMPFS_MAGIC of statfs(2)
 	if runtime.GOOS == "linux" && uint32(stat.Type) == tmpfs {
 		c.Text += ", in memory (tmpfs)"
 	}
-	if free < roomy {
+	if free < roomForCapture {
 		c.Status, c.Mend = Note, "TMPDIR=/var/tmp gasm profile ..."
 		c.Text += ": a program that compiles much fills hundreds of MB"
 	}
 	return c
 }
 
-// size writes bytes as people do: "240 MB", "78.9 GB".
-func size(n uint64) string {
+// sizeText writes a number of bytes: "2496 kB", "240 MB", "78.9 GB".
+func sizeText(n uint64) string {
 	switch {
 	case n >= 1<<30:
 		return strconv.FormatFloat(float64(n)/(1<<30), 'f', 1, 64) + " GB"
@@ -86,49 +90,41 @@ func size(n uint64) string {
 	return fmt.Sprintf("%d kB", n>>10)
 }
 
-// checkJavaOptions looks for options in the environment that take away what a
-// profile sets. It sets JAVA_TOOL_OPTIONS, behind what is there; the others
-// come later and win.
+// setOptionVariables are the names of the variables with options for JVMs that are set.
+func setOptionVariables() []string {
+	return slices.DeleteFunc(slices.Clone(jdk.OptionVariables), func(name string) bool { return os.Getenv(name) == "" })
+}
+
+// checkJavaOptions looks for options in the environment that undo those of
+// `gasm profile`.
 func checkJavaOptions() Finding {
 	c := Finding{Area: "environment", Name: "java options", Status: OK, Text: "none in the environment"}
-	var set []string
-	for _, name := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
-		value := os.Getenv(name)
-		if value == "" {
-			continue
-		}
-		set = append(set, name)
-		if option := printassembly.Overrides(value); option != "" && name != "JAVA_TOOL_OPTIONS" {
-			c.Status, c.Mend = Problem, "unset "+name
-			c.Text = fmt.Sprintf("%s has %s, which takes the JVM's log away from gasm", name, option)
-			return c
-		}
+	if name, cause := record.OverridingVariable(); name != "" {
+		c.Status, c.Text, c.Mend = Problem, cause, "unset "+name
+		return c
 	}
-	if len(set) > 0 {
+	if set := setOptionVariables(); len(set) > 0 {
 		c.Text = strings.Join(set, ", ") + verb(len(set), " is set and does", " are set and do") + " no harm"
 	}
 	return c
 }
 
-// tryJavaOptions runs java without the variables where none of the JDKs runs
-// with them.
+// tryJavaOptions is for the case that no JDK works while such variables are set. It runs
+// java with and without them, to see whether they are the cause.
 func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
-	var without, set []string
-	for _, name := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
-		if os.Getenv(name) != "" {
-			set = append(set, name)
-			without = append(without, name+"=")
-		}
-	}
+	set := setOptionVariables()
 	if len(set) == 0 || slices.ContainsFunc(jdks, func(j jdkResult) bool { return j.works }) {
 		return c
 	}
+	without := slices.DeleteFunc(os.Environ(), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return slices.Contains(set, name)
+	})
 	for _, j := range jdks {
-		java := filepath.Join(j.home, "bin", "java")
-		if _, _, err := run(ctx, nil, java, "-version"); err == nil {
+		if _, _, err := run(ctx, j.java(), "-version"); err == nil {
 			continue
 		}
-		if _, _, err := run(ctx, without, java, "-version"); err == nil {
+		if _, _, err := runWith(ctx, without, j.java(), "-version"); err == nil {
 			c.Status, c.Mend = Problem, "unset "+strings.Join(set, " ")
 			c.Text = strings.Join(set, " and ") + verb(len(set), " keeps", " keep") + " java from starting"
 			return c
@@ -140,24 +136,21 @@ func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 // checkLocale says whether reports are drawn with box-drawing characters.
 func checkLocale() Finding {
 	c := Finding{"environment", "locale", OK, "none set: reports are drawn in UTF-8", ""}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		value := os.Getenv(name)
-		if value == "" {
-			continue
-		}
-		c.Text = name + "=" + value
-		if lower := strings.ToLower(value); !strings.Contains(lower, "utf-8") && !strings.Contains(lower, "utf8") {
-			c.Status, c.Mend = Note, "export "+name+"=C.UTF-8"
-			c.Text += " is not UTF-8: reports are drawn in ASCII"
-		}
-		return c
+	l := layout.UserLocale()
+	if l.Variable != "" {
+		c.Text = l.Variable + "=" + l.Value
+	}
+	if !l.UTF8() {
+		c.Status, c.Mend = Note, "export "+l.Variable+"=C.UTF-8"
+		c.Text += " is not UTF-8: reports are drawn in ASCII"
 	}
 	return c
 }
 
-// comfortable is the width that annotated code needs.
-const comfortable = 100
+// wideEnough is the width that annotated code needs.
+const wideEnough = 100
 
+// checkTerminal says how a report looks on this terminal.
 func checkTerminal(o Options) Finding {
 	c := Finding{Area: "environment", Name: "terminal", Status: OK}
 	if !o.Terminal {
@@ -176,9 +169,9 @@ func checkTerminal(o Options) Finding {
 	case os.Getenv("TERM") == "dumb":
 		c.Text += ", no colour (TERM is dumb)"
 	}
-	if 0 < o.Columns && o.Columns < comfortable {
+	if 0 < o.Columns && o.Columns < wideEnough {
 		c.Status = Note
-		c.Text += fmt.Sprintf(": long lines are cut; reports look best in %d and more", comfortable)
+		c.Text += fmt.Sprintf(": long lines are cut; reports look best in %d and more", wideEnough)
 	}
 	return c
 }

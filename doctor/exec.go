@@ -11,17 +11,29 @@ import (
 	"time"
 )
 
-// patience is how long one program may take. A java that hangs must not hang
-// the doctor.
+// patience is how long one program may take, so that a java that hangs does not make the
+// doctor hang.
 var patience = 20 * time.Second
 
-// run runs a program with the variables added to the environment and returns
-// what it printed. It is killed with its children when it takes too long.
-func run(ctx context.Context, env []string, command ...string) (stdout, stderr string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
+func errNoAnswer() error { return fmt.Errorf("no answer within %s", patience) }
+
+// withPatience gives a context that ends after the time of patience.
+func withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, patience, errNoAnswer())
+}
+
+// run runs a program and returns what it printed. The program is killed, with its
+// children, when it takes too long or ctx ends.
+func run(ctx context.Context, command ...string) (stdout, stderr string, err error) {
+	return runWith(ctx, os.Environ(), command...)
+}
+
+// runWith is run with another environment.
+func runWith(ctx context.Context, env []string, command ...string) (stdout, stderr string, err error) {
+	ctx, cancel := withPatience(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append(append(os.Environ(), "LC_ALL=C"), env...)
+	cmd.Env = append(env[:len(env):len(env)], "LC_ALL=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
 		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
@@ -40,7 +52,7 @@ func run(ctx context.Context, env []string, command ...string) (stdout, stderr s
 	return out.String(), errs.String(), err
 }
 
-// capped keeps the first MiB that is written to it.
+// A capped keeps the first MiB that is written to it.
 type capped struct{ text bytes.Buffer }
 
 func (c *capped) Write(b []byte) (int, error) {
@@ -50,11 +62,11 @@ func (c *capped) Write(b []byte) (int, error) {
 
 func (c *capped) String() string { return c.text.String() }
 
-// A target is a process of ours to be sampled. It sleeps until it is released,
-// then counts for some seconds. It ends by itself soon after we do.
+// A target is a process that is sampled to try a sampler. It waits until it is released,
+// and then counts for some seconds. It ends by itself soon after this process does.
 type target struct {
 	cmd   *exec.Cmd
-	stdin *os.File
+	stdin *os.File // our end of its stdin
 }
 
 func startTarget() (*target, error) {
@@ -65,7 +77,7 @@ func startTarget() (*target, error) {
 	defer theirs.Close()
 	cmd := exec.Command("sh", "-c", "read go && i=0 && while [ $i -lt 3000000 ]; do i=$((i+1)); done")
 	cmd.Stdin = theirs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for gasm
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal is for gasm alone
 	if err := cmd.Start(); err != nil {
 		ours.Close()
 		return nil, err
@@ -80,5 +92,5 @@ func (t *target) release() { _, _ = t.stdin.WriteString("go\n") }
 func (t *target) end() {
 	t.stdin.Close()
 	_ = t.cmd.Process.Kill()
-	_ = t.cmd.Wait() // it was killed
+	_ = t.cmd.Wait() // the error is that it was killed
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"debug/macho"
 	"os"
@@ -11,19 +12,20 @@ import (
 	"strings"
 )
 
-// pluginSymbol is what HotSpot looks up in a disassembler plug-in. Some
-// plug-ins have only its forerunner, decode_instructions.
+// pluginSymbol is the function that HotSpot calls in a disassembler plug-in. Some plug-ins
+// only have the older decode_instructions, which HotSpot no longer uses.
 const pluginSymbol = "decode_instructions_virtual"
 
-// A plugin is a disassembler that HotSpot would find.
+// A plugin is a disassembler plug-in (hsdis) that HotSpot would find.
 type plugin struct {
 	path   string
-	usable bool // it has the symbol
+	usable bool // it has pluginSymbol
 }
 
-// findPlugin looks where HotSpot does (Disassembler::load_library): beside
-// libjvm with and without "lib", one folder up, then wherever the loader looks.
-func (j *jdk) findPlugin() (plugin, bool) {
+// findPlugin looks for a plug-in where HotSpot does (Disassembler::load_library): beside
+// libjvm with and without "lib" in front of the name, one folder up, and then wherever
+// the system's loader looks.
+func (j *foundJDK) findPlugin() (plugin, bool) {
 	if j.libjvm == "" {
 		return plugin{}, false
 	}
@@ -41,28 +43,23 @@ func (j *jdk) findPlugin() (plugin, bool) {
 	return plugin{}, false
 }
 
-// pluginName is hsdis-amd64.so and the like; HotSpot has its own names for
-// architectures, which are Go's but for one.
-func (j *jdk) pluginName() string {
-	arch, end := runtime.GOARCH, ".so"
+// pluginName is "hsdis-amd64.so", for the architecture of libjvm. HotSpot's names for
+// architectures are Go's, except for aarch64.
+func (j *foundJDK) pluginName() string {
+	arch := map[string]string{"arm64": "aarch64"}[runtime.GOARCH]
 	if f, err := elf.Open(j.libjvm); err == nil {
-		arch = map[elf.Machine]string{elf.EM_AARCH64: "arm64", elf.EM_X86_64: "amd64", elf.EM_386: "i386"}[f.Machine]
+		arch = map[elf.Machine]string{elf.EM_AARCH64: "aarch64", elf.EM_X86_64: "amd64", elf.EM_386: "i386"}[f.Machine]
 		f.Close()
 	}
-	if arch == "" {
-		arch = runtime.GOARCH
-	}
-	if arch == "arm64" {
-		arch = "aarch64"
-	}
+	name := "hsdis-" + cmp.Or(arch, runtime.GOARCH)
 	if runtime.GOOS == "darwin" {
-		end = ".dylib"
+		return name + ".dylib"
 	}
-	return "hsdis-" + arch + end
+	return name + ".so"
 }
 
-// loaderPath is where the system's loader looks for a library without a path.
-// The real one has a cache; these are its usual folders.
+// loaderPath are the folders in which the system's loader looks for a library that is
+// named without a folder. The loader has a cache of them; these are the usual ones.
 func loaderPath() []string {
 	if runtime.GOOS == "darwin" {
 		return append(filepath.SplitList(os.Getenv("DYLD_LIBRARY_PATH")), ".", "/usr/local/lib", "/usr/lib")
@@ -72,11 +69,12 @@ func loaderPath() []string {
 	return append(append(dirs, triplets...), "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 }
 
-// dynamicSymbols are the names that a library gives to others.
+// dynamicSymbols are the names of the functions and variables that a library defines for
+// others.
 func dynamicSymbols(path string) (names []string) {
 	if f, err := elf.Open(path); err == nil {
 		defer f.Close()
-		symbols, _ := f.DynamicSymbols() // a library without any has none
+		symbols, _ := f.DynamicSymbols() // the error is that there are none
 		for _, s := range symbols {
 			if s.Section != elf.SHN_UNDEF {
 				names = append(names, s.Name)
@@ -100,8 +98,9 @@ func dynamicSymbols(path string) (names []string) {
 	return names
 }
 
-// openMachO opens a library of macOS; of one for several architectures the part
-// for this one.
+// openMachO opens a library of macOS. Where it has a part for each of several
+// architectures, it opens the part for this one. f is nil when there is none; done closes
+// the library.
 func openMachO(path string) (f *macho.File, done func()) {
 	if f, err := macho.Open(path); err == nil {
 		return f, func() { f.Close() }
@@ -120,8 +119,8 @@ func openMachO(path string) (f *macho.File, done func()) {
 	return nil, nil
 }
 
-// hasProbes tells whether a libjvm has HotSpot's static probes: SystemTap's
-// notes on Linux, DTrace's own format on macOS.
+// hasProbes tells whether a libjvm has HotSpot's static probes (USDT). On Linux these are
+// notes in SystemTap's format, on macOS sections in DTrace's.
 func hasProbes(libjvm string) bool {
 	if f, err := elf.Open(libjvm); err == nil {
 		defer f.Close()

@@ -11,36 +11,36 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// A jdk is one that was found. The home is its real path.
-type jdk struct {
-	home    string
-	found   []string // "PATH", "JAVA_HOME"
+// A foundJDK is a JDK or JRE on this machine.
+type foundJDK struct {
+	home    string   // without symbolic links
+	foundBy []string // "PATH", "JAVA_HOME"; none for a JDK that is only installed
 	version string   // "17.0.15+6-Debian-1deb12u1"
 	vendor  string
-	variant string // "Openj9"; "" where the release file does not say
+	variant string // "Hotspot", "Openj9"; "" where the release file does not say
 	libjvm  string // "" if there is none
 }
 
-// findJDKs gives the JDK on PATH, that of JAVA_HOME, and what is installed where
-// the package managers of Java put it, each once. The checks are about names
-// that lead nowhere.
-func findJDKs(ctx context.Context) (found []*jdk, checks []Finding) {
-	add := func(home, how string) bool {
+// findJDKs gives the JDK on PATH, that of JAVA_HOME, and those where Java's installers put
+// them, each once. The findings are about a PATH or JAVA_HOME that has no JDK.
+func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
+	add := func(home, by string) bool {
 		home, ok := javaHome(home)
 		if !ok {
 			return false
 		}
-		i := slices.IndexFunc(found, func(j *jdk) bool { return j.home == home })
+		i := slices.IndexFunc(found, func(j *foundJDK) bool { return j.home == home })
 		if i < 0 {
 			i = len(found)
-			found = append(found, &jdk{home: home, libjvm: findLibJVM(home)})
+			found = append(found, &foundJDK{home: home, libjvm: findLibJVM(home)})
 		}
-		if how != "" {
-			found[i].found = append(found[i].found, how)
+		if by != "" {
+			found[i].foundBy = append(found[i].foundBy, by)
 		}
 		return true
 	}
@@ -52,9 +52,9 @@ func findJDKs(ctx context.Context) (found []*jdk, checks []Finding) {
 	if home := os.Getenv("JAVA_HOME"); home != "" && !add(home, "JAVA_HOME") {
 		checks = append(checks, Finding{"jdk", "JAVA_HOME", Note, home + " has no bin/java", "unset JAVA_HOME"})
 	}
-	user, _ := os.UserHomeDir() // without one its patterns find nothing
+	user, _ := os.UserHomeDir() // the error is that there is none
 	for _, pattern := range jdkPatterns(user) {
-		homes, _ := filepath.Glob(pattern)
+		homes, _ := filepath.Glob(pattern) // the patterns are well-formed
 		for _, home := range homes {
 			add(home, "")
 		}
@@ -69,7 +69,8 @@ func findJDKs(ctx context.Context) (found []*jdk, checks []Finding) {
 	return found, checks
 }
 
-// jdkPatterns are the places of JDKs, on Linux and macOS.
+// jdkPatterns are where JDKs are installed on Linux and macOS, by packages and, in the
+// user's folder, by version managers, IDEs and build tools. user is "" without one.
 func jdkPatterns(user string) []string {
 	patterns := []string{
 		"/usr/lib/jvm/*", "/usr/lib64/jvm/*", "/usr/java/*", "/opt/java", "/opt/java/*", "/opt/jdk*", "/opt/openjdk*", "/opt/jvm/*", "/opt/graalvm*",
@@ -88,19 +89,20 @@ func jdkPatterns(user string) []string {
 	return patterns
 }
 
-// javaHome resolves the home of a JDK or JRE: links, and the jre/ in a JDK 8.
-func javaHome(dir string) (string, bool) {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil || !executable(filepath.Join(real, "bin/java")) {
+// javaHome gives the path of a JDK or JRE without symbolic links. For the jre folder in a
+// JDK 8 it gives the JDK. It is false when there is no bin/java.
+func javaHome(dir string) (home string, ok bool) {
+	home, err := filepath.EvalSymlinks(dir)
+	if err != nil || !executable(filepath.Join(home, "bin/java")) {
 		return "", false
 	}
-	if real, err = filepath.Abs(real); err != nil {
+	if home, err = filepath.Abs(home); err != nil {
 		return "", false
 	}
-	if whole := filepath.Dir(real); filepath.Base(real) == "jre" && executable(filepath.Join(whole, "bin/java")) {
-		real = whole
+	if whole := filepath.Dir(home); filepath.Base(home) == "jre" && executable(filepath.Join(whole, "bin/java")) {
+		home = whole
 	}
-	return real, true
+	return home, true
 }
 
 func executable(path string) bool {
@@ -108,29 +110,30 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// homeOnPath gives the home of the java on PATH. That may be a script of a
-// version manager, or Apple's stub; then the JVM itself tells.
+// homeOnPath gives the home of the java on PATH. Where that java is a script of a version
+// manager or macOS's stub, the JVM that it starts is asked.
 func homeOnPath(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("java")
 	if err != nil {
 		return "", errors.New("no java on PATH")
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		if home := filepath.Dir(filepath.Dir(real)); findLibJVM(home) != "" {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		if home := filepath.Dir(filepath.Dir(target)); findLibJVM(home) != "" {
 			return home, nil
 		}
 	}
-	_, stderr, err := run(ctx, nil, path, "-XshowSettings:properties", "-version")
+	_, stderr, err := run(ctx, path, "-XshowSettings:properties", "-version")
 	if m := homeProperty.FindStringSubmatch(stderr); err == nil && m != nil {
 		return m[1], nil
 	}
 	return "", fmt.Errorf("%s, on PATH, does not run: %s", path, cmp.Or(firstLine(stderr), "it does not tell its java.home"))
 }
 
+// What java -XshowSettings:properties prints: "    java.home = /usr/lib/jvm/temurin-25".
 var homeProperty = regexp.MustCompile(`(?m)^ *java\.home = (.+)$`)
 
-// findLibJVM finds the JVM itself: since JDK 9 in lib/server, before in a folder
-// named by the architecture.
+// findLibJVM finds the library that is the JVM; "" if there is none. Since JDK 9 it is in
+// lib/server, before that in a folder named after the architecture.
 func findLibJVM(home string) string {
 	name := "libjvm.so"
 	if runtime.GOOS == "darwin" {
@@ -144,20 +147,21 @@ func findLibJVM(home string) string {
 	return ""
 }
 
-// describe fills in what the release file says, or else java -version.
-func (j *jdk) describe(ctx context.Context) {
-	release := parseAssignments(readTrimmed(filepath.Join(j.home, "release")))
+// describe fills in the version, vendor and variant: what the release file says of them,
+// else what java -version says.
+func (j *foundJDK) describe(ctx context.Context) {
+	release := jdk.Properties(j.home)
 	j.version = cmp.Or(release["JAVA_RUNTIME_VERSION"], release["JAVA_VERSION"])
 	j.vendor, j.variant = release["IMPLEMENTOR"], release["JVM_VARIANT"]
 	if j.version != "" && j.vendor != "" {
 		return
 	}
-	_, stderr, err := run(ctx, nil, j.java(), "-version")
+	_, stderr, err := run(ctx, j.java(), "-version")
 	if err != nil {
-		return // the run with flags will tell
+		return // printCode, which runs it again, reports the error
 	}
-	version, runtime := parseVersion(stderr)
-	j.version, j.vendor = cmp.Or(j.version, version), cmp.Or(j.vendor, runtime)
+	version, vendor := parseVersion(stderr)
+	j.version, j.vendor = cmp.Or(j.version, version), cmp.Or(j.vendor, vendor)
 	if j.variant == "" && strings.Contains(stderr, "OpenJ9") {
 		j.variant = "Openj9"
 	}
@@ -165,35 +169,28 @@ func (j *jdk) describe(ctx context.Context) {
 
 var versionLine = regexp.MustCompile(`version "([^"]+)"`)
 
-// parseVersion reads what java -version prints: the version of the first line,
-// and the name of the runtime, which has the vendor in it:
+// parseVersion reads what java -version prints. The vendor is the name of the runtime, in
+// which vendors name themselves:
 //
 //	openjdk version "1.8.0_432"
 //	OpenJDK Runtime Environment (Temurin)(build 1.8.0_432-b06)
-func parseVersion(text string) (version, runtime string) {
+func parseVersion(text string) (version, vendor string) {
 	for line := range strings.Lines(text) {
 		if m := versionLine.FindStringSubmatch(line); m != nil {
 			version = m[1]
 		}
-		if i := strings.Index(line, "(build "); i >= 0 && runtime == "" && version != "" {
-			runtime = strings.TrimSpace(line[:i])
+		if i := strings.Index(line, "(build "); i >= 0 && vendor == "" && version != "" {
+			vendor = strings.TrimSpace(line[:i])
 			version = strings.TrimRight(strings.TrimSpace(line[i+len("(build "):]), ")")
 		}
 	}
-	return version, runtime
+	return version, vendor
 }
 
-func (j *jdk) java() string { return filepath.Join(j.home, "bin/java") }
+func (j *foundJDK) java() string { return filepath.Join(j.home, "bin/java") }
 
-// feature is the feature release: 17, or 8 for "1.8.0_432"; 0 if unknown.
-func (j *jdk) feature() int {
-	digits := strings.TrimPrefix(j.version, "1.")
-	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
-		digits = digits[:end]
-	}
-	n, _ := strconv.Atoi(digits)
-	return n
-}
+// feature is the feature release, 0 if unknown.
+func (j *foundJDK) feature() int { return jdk.Feature(j.version) }
 
-// hotspot tells whether the JVM is HotSpot, as far as is known.
-func (j *jdk) hotspot() bool { return j.variant == "" || strings.EqualFold(j.variant, "hotspot") }
+// hotspot tells whether the JVM is HotSpot. A JDK that does not say it is taken for it.
+func (j *foundJDK) hotspot() bool { return j.variant == "" || strings.EqualFold(j.variant, "hotspot") }

@@ -1,8 +1,7 @@
 package doctor
 
 import (
-	"compress/gzip"
-	"io"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +12,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// fakeJDK is a folder with a release file and a java that is a script.
+// fakeJDK makes a folder with a release file and a java that is a shell script.
 func fakeJDK(t *testing.T, release, java string) string {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -28,11 +30,12 @@ func fakeJDK(t *testing.T, release, java string) string {
 // examine runs the checks of one JDK.
 func examine(t *testing.T, home string) (r jdkResult, code Finding) {
 	t.Helper()
-	r = (&jdk{home: home, libjvm: findLibJVM(home)}).check(t.Context(), filepath.Join(t.TempDir(), "a b.log"))
-	return r, finding(t, &Report{Checks: r.checks}, "jdk "+home, "code")
+	log := filepath.Join(t.TempDir(), "a b.log") // a blank must be quoted
+	r = (&foundJDK{home: home, libjvm: findLibJVM(home)}).check(t.Context(), log)
+	return r, finding(t, r.checks, "jdk "+home, "code")
 }
 
-// writesLog is a java that writes this into the log file of its options.
+// writesLog is a java that writes a text to the log file that its options name.
 func writesLog(text string) string {
 	return `for o in $JAVA_TOOL_OPTIONS; do case $o in *-XX:LogFile=*) echo '` + text + `' >"${o#*-XX:LogFile=}";; esac; done`
 }
@@ -46,27 +49,32 @@ func TestOpenJ9(t *testing.T) {
 	assert.Equal(t, "21.0.5, IBM Corporation", r.checks[0].Text)
 }
 
-// JDKs of the time before [MachCode], with no plug-in: one whose memory gasm knows,
-// and one that it does not know.
+// JDKs that print no code without a plug-in, and have none: one from whose memory gasm
+// can copy code, and one that gasm does not know.
 func TestNamesOnly(t *testing.T) {
 	check := func(home string) jdkResult {
-		return (&jdk{home: home}).check(t.Context(), filepath.Join(t.TempDir(), "asm.log"))
+		// No file name with a blank: writesLog does not know quotes.
+		return (&foundJDK{home: home}).check(t.Context(), filepath.Join(t.TempDir(), "asm.log"))
 	}
 	log := writesLog("<hotspot_log version=1>")
 	r := check(fakeJDK(t, `JAVA_VERSION="11.0.25"`, log))
-	code := finding(t, &Report{Checks: r.checks}, "jdk", "code")
-	if runtime.GOOS == "linux" {
+	code := finding(t, r.checks, "jdk", "code")
+	assert.True(t, r.works)
+	if nmethod.Copyable(11) == nil {
 		assert.Equal(t, OK, code.Status)
 		assert.Contains(t, code.Text, "copied out of the JVM's memory (behind a build tool names only)")
+	} else { // macOS, and where processes may not be read
+		assert.Equal(t, Note, code.Status)
+		assert.Contains(t, code.Text, "names only, no instructions: JDK 8 to 13 need hsdis")
 	}
 	home := fakeJDK(t, `JAVA_VERSION="12.0.2"`+"\n"+`IMPLEMENTOR="Azul Systems, Inc."`, log)
 	r = check(home)
-	code = finding(t, &Report{Checks: r.checks}, "jdk", "code")
+	code = finding(t, r.checks, "jdk", "code")
 	assert.True(t, r.works, "the profile has names")
 	assert.Equal(t, Note, code.Status)
 	assert.Contains(t, code.Text, "names only, no instructions: JDK 8 to 13 need hsdis")
 	assert.Regexp(t, `^sudo curl -fLo `+home+`/lib/server/hsdis-\w+\.\w+ https://\S+/hsdis-\w+\.\w+$`, code.Mend)
-	copied := finding(t, &Report{Checks: r.checks}, "jdk", "copy")
+	copied := finding(t, r.checks, "jdk", "copy")
 	assert.Equal(t, Note, copied.Status)
 	assert.Contains(t, copied.Text, "gasm does not know the memory of JDK 12")
 }
@@ -84,10 +92,10 @@ func TestBrokenJDKs(t *testing.T) {
 	began := time.Now()
 	_, code = examine(t, fakeJDK(t, release, "sleep 1000 & wait"))
 	assert.Equal(t, "java does not run: no answer within 200ms", code.Text)
-	assert.Less(t, time.Since(began), 5*time.Second)
+	assert.Less(t, time.Since(began), 100*time.Second, "nothing waits for sleep, which is killed too")
 }
 
-// What java says of itself counts where there is no release file.
+// Without a release file, what java says of itself counts.
 func TestNoReleaseFile(t *testing.T) {
 	home := fakeJDK(t, "", `cat >&2 <<'X'
 openjdk version "1.8.0_432"
@@ -99,9 +107,9 @@ X`)
 	assert.Equal(t, 8, r.feature())
 }
 
-// The JDK that a version manager's script starts is found, and each one once.
+// The JDK that a version manager's script starts is found, and each JDK is found once.
 func TestFindJDKs(t *testing.T) {
-	java := needJava(t)
+	java := gasmtest.NeedJava(t)
 	home := filepath.Dir(filepath.Dir(java))
 	dir := t.TempDir()
 	script(t, filepath.Join(dir, "shims/java"), `exec '`+java+`' "$@"`)
@@ -118,7 +126,7 @@ func TestFindJDKs(t *testing.T) {
 	homes := map[string][]string{}
 	for _, j := range found {
 		assert.NotContains(t, homes, j.home)
-		homes[j.home] = j.found
+		homes[j.home] = j.foundBy
 	}
 	assert.Equal(t, []string{"PATH"}, homes[home])
 	assert.Equal(t, home, found[0].home)
@@ -134,53 +142,72 @@ func TestFindJDKs(t *testing.T) {
 	assert.Regexp(t, `^export PATH=/.*/bin:\$PATH$`, checks[1].Mend)
 }
 
-// compile makes a shared library, for the architecture that HotSpot names so.
-func compile(t *testing.T, dir string, args ...string) string {
+// compilePlugin compiles a plug-in. Its file name has the architecture as HotSpot names
+// it.
+func compilePlugin(t *testing.T, args ...string) (path string, err error) {
 	t.Helper()
 	arch := map[string]string{"amd64": "amd64", "arm64": "aarch64"}[runtime.GOARCH]
-	gcc, err := exec.LookPath("gcc")
-	if err != nil || runtime.GOOS != "linux" || arch == "" {
-		t.Skip("no gcc on PATH: scripts/setup.sh installs it")
+	if runtime.GOOS != "linux" || arch == "" {
+		t.Skipf("there is no hsdis for %s/%s: run the test on Linux, on x86-64 or aarch64", runtime.GOOS, runtime.GOARCH)
 	}
-	path := filepath.Join(dir, "hsdis-"+arch+".so")
-	args = append([]string{"-shared", "-fPIC", "-o", path}, args...)
-	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
-		t.Skipf("does not compile: %s", out)
+	gcc := gasmtest.NeedTool(t, "gcc", "scripts/setup.sh test installs it")
+	path = filepath.Join(t.TempDir(), "hsdis-"+arch+".so")
+	out, err := exec.Command(gcc, append([]string{"-shared", "-fPIC", "-o", path}, args...)...).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
 	}
+	return path, err
+}
+
+// tryPlugin examines the JDK on PATH with a plug-in.
+func tryPlugin(t *testing.T, path string) (home string, code, hsdis Finding) {
+	t.Helper()
+	home = filepath.Dir(filepath.Dir(gasmtest.NeedJava(t)))
+	t.Setenv("LD_LIBRARY_PATH", filepath.Dir(path))
+	r, code := examine(t, home)
+	assert.True(t, r.works)
+	return home, code, finding(t, r.checks, "jdk", "hsdis")
+}
+
+// source writes a file of C.
+func source(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "x.c")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 
-// Plug-ins on a real JVM: one that works, one with the old entry point alone,
-// and one that can't be loaded.
-func TestPlugins(t *testing.T) {
-	java := needJava(t)
-	home := filepath.Dir(filepath.Dir(java))
-	tryPlugin := func(path string) (code, hsdis Finding) {
-		t.Helper()
-		t.Setenv("LD_LIBRARY_PATH", filepath.Dir(path))
-		r, code := examine(t, home)
-		assert.True(t, r.works)
-		return code, finding(t, &Report{Checks: r.checks}, "jdk", "hsdis")
-	}
-	write := func(text string) string {
-		path := filepath.Join(t.TempDir(), "x.c")
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		return path
-	}
-
-	path := compile(t, t.TempDir(), write("int decode_instructions(void) { return 0; }"))
-	code, hsdis := tryPlugin(path)
+// A plug-in that only has the old function is not used.
+func TestOldPlugin(t *testing.T) {
+	path, err := compilePlugin(t, source(t, "int decode_instructions(void) { return 0; }"))
+	require.NoError(t, err)
+	home, code, hsdis := tryPlugin(t, path)
 	assert.Contains(t, code.Text, "printed as bytes")
 	assert.Equal(t, Finding{"jdk " + home, "hsdis", Note, path + " lacks decode_instructions_virtual: HotSpot does not use it; not needed", ""}, hsdis)
+}
 
-	path = compile(t, t.TempDir(), write("extern int gone(void); int decode_instructions_virtual(void) { return gone(); } int (*p)(void) = gone;"))
-	code, hsdis = tryPlugin(path)
+// A plug-in that lacks a library can't be loaded.
+func TestBrokenPlugin(t *testing.T) {
+	path, err := compilePlugin(t, source(t, "extern int gone(void); int decode_instructions_virtual(void) { return gone(); } int (*p)(void) = gone;"))
+	require.NoError(t, err)
+	_, code, hsdis := tryPlugin(t, path)
 	assert.Contains(t, code.Text, "printed as bytes")
 	assert.Contains(t, hsdis.Text, "was not loaded")
 	assert.Equal(t, "ldd "+path, hsdis.Mend)
+}
 
-	path = compile(t, t.TempDir(), "-O2", "../testdata/tools/hsdis/hsdis.c", "-lopcodes", "-lbfd")
-	code, hsdis = tryPlugin(path)
+func TestWorkingPlugin(t *testing.T) {
+	if _, err := os.Stat("/usr/include/dis-asm.h"); err != nil {
+		t.Skip("no dis-asm.h: scripts/setup.sh test installs binutils-dev")
+	}
+	args := []string{"-O2", gasmtest.Testdata("tools", "hsdis", "hsdis.c"), "-lopcodes", "-lbfd"}
+	path, err := compilePlugin(t, args...)
+	if err != nil { // binutils before 2.39
+		var second error
+		path, second = compilePlugin(t, append(args, "-DNO_STYLES")...)
+		require.NoError(t, second, "without -DNO_STYLES: %v", err)
+	}
+	home, code, hsdis := tryPlugin(t, path)
 	assert.Equal(t, "printed as text by hsdis", code.Text)
 	assert.Equal(t, Finding{"jdk " + home, "hsdis", OK, path + " has decode_instructions_virtual and is used", ""}, hsdis)
 }
@@ -189,9 +216,11 @@ func TestPlugins(t *testing.T) {
 func TestPluginPlaces(t *testing.T) {
 	t.Setenv("LD_LIBRARY_PATH", "")
 	home := t.TempDir()
-	j := &jdk{home: home, libjvm: filepath.Join(home, "lib/server/libjvm.so")}
+	j := &foundJDK{home: home, libjvm: filepath.Join(home, "lib/server/libjvm.so")}
 	name := j.pluginName()
-	for _, place := range []string{"lib/" + name, "lib/server/" + name, "lib/server/lib" + name} {
+	places := []string{"lib/" + name, "lib/server/" + name, "lib/server/lib" + name} // the last one first
+	require.NotEmpty(t, places)
+	for _, place := range places {
 		path := filepath.Join(home, place)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte("no library"), 0o644))
@@ -201,35 +230,17 @@ func TestPluginPlaces(t *testing.T) {
 	}
 }
 
-// The logs of real JVMs, with plug-in and without.
-func TestPrintedAs(t *testing.T) {
-	logs, err := filepath.Glob("../testdata/captures/*/asm.log.gz")
-	require.NoError(t, err)
-	require.NotEmpty(t, logs)
-	for _, path := range logs {
-		f, err := os.Open(path)
-		require.NoError(t, err)
-		r, err := gzip.NewReader(f)
-		require.NoError(t, err)
-		text, err := io.ReadAll(io.LimitReader(r, 2<<20))
-		require.NoError(t, err)
-		f.Close()
+// The committed captures have logs of real JVMs, with a plug-in and without.
+func TestPrintedForm(t *testing.T) {
+	require.NotEmpty(t, gasmtest.Captures)
+	for _, name := range gasmtest.Captures {
 		want := codeBytes
-		if strings.Contains(path, "hsdis") {
+		switch {
+		case strings.Contains(name, "hsdis"):
 			want = codeText
-		} else if strings.Contains(path, "jdk11") || strings.Contains(path, "jdk8") {
+		case strings.HasPrefix(name, "jdk11-"):
 			want = codeNone
 		}
-		assert.Equal(t, want, printedAs(text), path)
+		assert.Equal(t, want, printedForm(gasmtest.Capture(t, name, gasmtest.Log)), name)
 	}
-}
-
-func TestFeature(t *testing.T) {
-	for version, want := range map[string]int{"1.8.0_432-b06": 8, "17.0.15+6-Debian": 17, "25": 25, "26-ea+3": 26, "": 0, "x": 0} {
-		assert.Equal(t, want, (&jdk{version: version}).feature(), version)
-	}
-}
-
-func TestToolOptions(t *testing.T) {
-	assert.Equal(t, `-Xa "-XX:LogFile=/a b/it's"`, toolOptions([]string{"-Xa", "-XX:LogFile=/a b/it's"}))
 }

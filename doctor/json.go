@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// schema is the version of the JSON form. It changes when a reader would break.
+// schema is the version of the JSON. It changes when programs that read the older one
+// would no longer work.
 const schema = 1
 
 type jsonReport struct {
@@ -22,11 +23,11 @@ type jsonReport struct {
 // WriteJSON writes the report for programs.
 func WriteJSON(w io.Writer, r *Report) error {
 	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
+	e.SetEscapeHTML(false) // commands have < and &
 	e.SetIndent("", "  ")
 	checks := r.Checks
 	if checks == nil {
-		checks = []Finding{} // not null
+		checks = []Finding{} // [] in JSON, not null
 	}
 	return e.Encode(jsonReport{schema, r.CanProfile, r.Sampler, r.Event, r.Sudo, r.Cause, r.Mend, checks})
 }

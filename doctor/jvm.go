@@ -15,19 +15,20 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gasm-profiler/gasm/nmethod"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // A jdkResult is what is known about one JDK.
 type jdkResult struct {
-	*jdk
+	*foundJDK
 	checks []Finding
-	works  bool // its code, or at least its methods' names, can be had
+	works  bool // a profile has its code, or at least the names of its methods
 }
 
 // checkJDKs runs each JDK, as many at a time as there are processors.
-func checkJDKs(ctx context.Context, jdks []*jdk, dir string) []jdkResult {
+func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	results := make([]jdkResult, len(jdks))
 	slots := make(chan struct{}, runtime.NumCPU())
 	var wg sync.WaitGroup
@@ -42,21 +43,38 @@ func checkJDKs(ctx context.Context, jdks []*jdk, dir string) []jdkResult {
 	return results
 }
 
-func (j *jdk) check(ctx context.Context, log string) jdkResult {
+// check runs one JDK. Its JVM writes a log to the given path.
+func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	j.describe(ctx)
 	area := "jdk " + j.home
 	text := cmp.Or(j.version, "unknown version") + ", " + cmp.Or(j.vendor, "unknown vendor")
-	if len(j.found) > 0 {
-		text += " (" + strings.Join(j.found, ", ") + ")"
+	if len(j.foundBy) > 0 {
+		text += " (" + strings.Join(j.foundBy, ", ") + ")"
 	}
-	r := jdkResult{jdk: j, checks: []Finding{{area, "version", OK, text, ""}}}
+	r := jdkResult{foundJDK: j, checks: []Finding{{area, "version", OK, text, ""}}}
 	if !j.hotspot() {
 		r.checks = append(r.checks, Finding{area, "code", Note,
 			j.variant + " is not HotSpot: its methods have neither names nor code in a profile", installJDK(osRelease())})
 		return r
 	}
 	printed, err := j.printCode(ctx, log)
-	plugin, hasPlugin := j.findPlugin()
+	c := j.judgeCode(area, printed, err)
+	r.works = c.Status != Problem
+	r.checks = append(r.checks, c)
+	if r.works {
+		r.checks = append(r.checks, checkCopy(area, j.feature()))
+	}
+	if p, ok := j.findPlugin(); ok {
+		r.checks = append(r.checks, j.checkPlugin(area, p, printed))
+	}
+	if j.libjvm != "" {
+		r.checks = append(r.checks, j.checkProbes(area))
+	}
+	return r
+}
+
+// judgeCode says how the code of this JDK gets into a profile, by what it printed.
+func (j *foundJDK) judgeCode(area string, printed codeForm, err error) Finding {
 	c := Finding{Area: area, Name: "code"}
 	switch {
 	case err != nil:
@@ -65,27 +83,22 @@ func (j *jdk) check(ctx context.Context, log string) jdkResult {
 		c.Status, c.Text = OK, "printed as text by hsdis"
 	case printed == codeBytes:
 		c.Status, c.Text = OK, fmt.Sprintf("printed as bytes, which gasm decodes: no hsdis needed from JDK %d on", printassembly.OldestWithBytes)
-	case j.feature() < printassembly.OldestWithBytes && nmethod.Copyable(j.feature()) == nil:
+	case !j.printsBytes() && nmethod.Copyable(j.feature()) == nil:
 		c.Status, c.Text = OK, "not printed without hsdis, but copied out of the JVM's memory (behind a build tool names only)"
-	case j.feature() < printassembly.OldestWithBytes:
+	case !j.printsBytes():
 		c.Status, c.Mend = Note, j.installPlugin()
 		c.Text = fmt.Sprintf("names only, no instructions: JDK 8 to %d need hsdis for these", printassembly.OldestWithBytes-1)
 	default:
 		c.Status, c.Text = Problem, "the JVM's log has no code in it"
 	}
-	r.works = c.Status != Problem
-	r.checks = append(r.checks, c)
-	if r.works {
-		r.checks = append(r.checks, checkCopy(area, j.feature()))
-	}
-	if hasPlugin {
-		r.checks = append(r.checks, j.checkPlugin(area, plugin, printed))
-	}
-	return r.withProbes(area)
+	return c
 }
 
-// checkCopy tells whether C1's code is copied, by which a program's warm-up loses
-// the least.
+// printsBytes tells whether this JDK prints code without hsdis.
+func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.OldestWithBytes }
+
+// checkCopy tells whether gasm copies the code that C1 compiles. Copying slows a
+// program's warm-up less than printing.
 func checkCopy(area string, feature int) Finding {
 	if err := nmethod.Copyable(feature); err != nil {
 		c := Finding{area, "copy", Note, "C1's code is printed, which slows the warm-up more than copying it: " + err.Error(), ""}
@@ -97,24 +110,19 @@ func checkCopy(area string, feature int) Finding {
 	return Finding{area, "copy", OK, "gasm profile -- java copies C1's code out of the JVM's memory", ""}
 }
 
-// withProbes adds the line about HotSpot's static probes.
-func (r jdkResult) withProbes(area string) jdkResult {
-	if r.libjvm == "" {
-		return r
+// checkProbes tells whether the JVM has HotSpot's static probes.
+func (j *foundJDK) checkProbes(area string) Finding {
+	name := filepath.Base(j.libjvm)
+	text := "no USDT probes in " + name
+	if hasProbes(j.libjvm) {
+		text = name + " has HotSpot's USDT probes"
 	}
-	text := "no USDT probes in " + filepath.Base(r.libjvm)
-	if hasProbes(r.libjvm) {
-		text = filepath.Base(r.libjvm) + " has HotSpot's USDT probes"
-	}
-	r.checks = append(r.checks, Finding{area, "probes", OK, text + " (gasm needs none)", ""})
-	return r
+	return Finding{area, "probes", OK, text + " (gasm needs none)", ""}
 }
 
-// checkPlugin judges a plug-in that is where HotSpot looks, by what the JVM
-// really printed.
-func (j *jdk) checkPlugin(area string, p plugin, printed code) Finding {
+// checkPlugin judges a plug-in that HotSpot finds, by what the JVM printed.
+func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding {
 	c := Finding{area, "hsdis", OK, p.path, ""}
-	needed := j.feature() < printassembly.OldestWithBytes
 	switch {
 	case printed == codeText && p.usable:
 		c.Text += " has " + pluginSymbol + " and is used"
@@ -122,20 +130,21 @@ func (j *jdk) checkPlugin(area string, p plugin, printed code) Finding {
 		c.Text += " is used"
 	case !p.usable:
 		c.Status, c.Text = Note, c.Text+" lacks "+pluginSymbol+": HotSpot does not use it"
-		if needed {
+		if !j.printsBytes() {
 			c.Mend = j.installPlugin()
 		}
 	default:
 		c.Status, c.Text, c.Mend = Note, c.Text+" has "+pluginSymbol+" but was not loaded: does it lack a library?", "ldd "+p.path
 	}
-	if c.Status == Note && !needed {
+	if c.Status == Note && j.printsBytes() {
 		c.Text += "; not needed"
 	}
 	return c
 }
 
-// installPlugin fetches a plug-in that the JDKs without [MachCode] can load.
-func (j *jdk) installPlugin() string {
+// installPlugin is the command that installs a plug-in, for JDKs that print no code
+// without one.
+func (j *foundJDK) installPlugin() string {
 	dir := filepath.Join(j.home, "lib/server")
 	if j.libjvm != "" {
 		dir = filepath.Dir(j.libjvm)
@@ -148,57 +157,50 @@ func (j *jdk) installPlugin() string {
 	return fmt.Sprintf("sudo curl -fLo %s %s", filepath.Join(dir, name), site+name)
 }
 
-// code is the form in which a JVM prints its code.
-type code int
+// A codeForm is the form in which a JVM prints code.
+type codeForm int
 
 const (
-	codeNone  code = iota
-	codeBytes      // hexadecimal, by HotSpot itself
-	codeText       // instructions, by a plug-in
+	codeNone  codeForm = iota
+	codeBytes          // hexadecimal, by HotSpot itself
+	codeText           // instructions, by a plug-in
 )
 
-// printCode runs the JVM the way a profile does and looks at its log.
-func (j *jdk) printCode(ctx context.Context, log string) (code, error) {
+// printCode runs the JVM with the options that `gasm profile` gives it, and looks at its
+// log.
+func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) {
 	if options := checkJavaOptions(); options.Status == Problem {
-		return codeNone, errors.New("not tried: " + options.Text) // it might write over a log of the user's
+		return codeNone, errors.New("not tried: " + options.Text) // the JVM might replace a log of the user's
 	}
-	known := printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown
-	options := strings.TrimSpace(os.Getenv("JAVA_TOOL_OPTIONS") + " " + toolOptions(printassembly.CaptureFlags(log, !known, printassembly.Selection{})))
-	_, stderr, err := run(ctx, []string{"JAVA_TOOL_OPTIONS=" + options}, j.java(), "-version")
+	knowsAllFlags := printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown
+	flags := printassembly.CaptureFlags(log, !knowsAllFlags, printassembly.Selection{})
+	_, stderr, err := runWith(ctx, jdk.AddToolOptions(os.Environ(), flags), j.java(), "-version")
 	defer os.Remove(log)
 	if err != nil {
-		return codeNone, fmt.Errorf("java does not run: %s", cmp.Or(complaint(stderr), err.Error()))
+		return codeNone, fmt.Errorf("java does not run: %s", cmp.Or(jvmComplaint(stderr), err.Error()))
 	}
 	f, err := os.Open(log)
 	if err != nil {
 		return codeNone, fmt.Errorf("the JVM wrote no log (a -XX:LogFile elsewhere, or no HotSpot?)")
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 64<<20)) // a whole one has about 1 MiB
+	text, err := io.ReadAll(io.LimitReader(f, 64<<20)) // java -version makes about 1 MiB
 	if err != nil {
 		return codeNone, fmt.Errorf("reading the JVM's log: %w", err)
 	}
-	return printedAs(text), nil
+	return printedForm(text), nil
 }
 
-// toolOptions writes options for JAVA_TOOL_OPTIONS, in which blanks separate.
-func toolOptions(options []string) string {
-	quoted := make([]string, len(options))
-	for i, o := range options {
-		quoted[i] = o
-		if strings.ContainsAny(o, " \t'") {
-			quoted[i] = `"` + o + `"`
-		}
-	}
-	return strings.Join(quoted, " ")
-}
-
-// An instruction as hsdis prints it: an address and a word, not hex digits
-// alone.
+// An instruction as hsdis prints it, an address and a mnemonic:
+//
+//	0x00007fae1ea188f8: mov    %eax,-0x14000(%rsp)
+//
+// Rows of hexadecimal bytes have no letter behind f.
 var instructionLine = regexp.MustCompile(`(?m)^ +0x[0-9a-f]+:\s+[a-z]*[g-z][a-z0-9]*\b`)
 
-// printedAs tells what form of code is in a JVM's log. JDK 8 marks nothing.
-func printedAs(log []byte) code {
+// printedForm tells in which form a JVM's log has code. JDK 8 writes neither
+// [Disassembly] nor [MachCode].
+func printedForm(log []byte) codeForm {
 	switch {
 	case bytes.Contains(log, []byte("[Disassembly]")), instructionLine.Match(log):
 		return codeText
@@ -208,8 +210,8 @@ func printedAs(log []byte) code {
 	return codeNone
 }
 
-// complaint is the line of a JVM's stderr that says what is wrong.
-func complaint(stderr string) string {
+// jvmComplaint is the line of a JVM's stderr that says what is wrong.
+func jvmComplaint(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Picked up ") {
 			return line
@@ -218,40 +220,45 @@ func complaint(stderr string) string {
 	return ""
 }
 
-// small is a code cache that a tiered JVM fills; its default is 240 MB.
-const small = 48 << 20
+// smallCodeCache is a size of the code cache that a program can fill when both compilers
+// are used. The default is 240 MB then.
+const smallCodeCache = 48 << 20
 
-// checkCodeCache asks the JVM that is taken without a choice, the first.
+// checkCodeCache asks the first JVM, which is the one that `java` starts, for the size of
+// its code cache.
 func checkCodeCache(ctx context.Context, jdks []jdkResult) []Finding {
 	if len(jdks) == 0 || !jdks[0].works {
 		return nil
 	}
 	c := Finding{Area: "code cache", Name: "size", Status: OK}
-	stdout, stderr, err := run(ctx, nil, jdks[0].java(), "-XX:+PrintFlagsFinal", "-version")
+	stdout, stderr, err := run(ctx, jdks[0].java(), "-XX:+PrintFlagsFinal", "-version")
 	if err != nil {
-		c.Status, c.Text = Note, "java -XX:+PrintFlagsFinal fails: "+cmp.Or(complaint(stderr), err.Error())
+		c.Status, c.Text = Note, "java -XX:+PrintFlagsFinal fails: "+cmp.Or(jvmComplaint(stderr), err.Error())
 		return []Finding{c}
 	}
-	judgeCodeCache(&c, parseFlags(stdout))
-	return []Finding{c}
+	return []Finding{judgeCodeCache(c, parseFlags(stdout))}
 }
 
-func judgeCodeCache(c *Finding, flags map[string]string) {
+func judgeCodeCache(c Finding, flags map[string]string) Finding {
 	reserved, err := strconv.ParseUint(flags["ReservedCodeCacheSize"], 10, 64)
 	if err != nil {
 		c.Text = "unknown"
-		return
+		return c
 	}
-	c.Text = size(reserved) + map[string]string{"true": ", segmented", "false": ", not segmented"}[flags["SegmentedCodeCache"]]
-	if reserved < small && flags["TieredCompilation"] != "false" {
+	c.Text = sizeText(reserved) + map[string]string{"true": ", segmented", "false": ", not segmented"}[flags["SegmentedCodeCache"]]
+	if reserved < smallCodeCache && flags["TieredCompilation"] != "false" {
 		c.Status, c.Mend = Note, "java -XX:ReservedCodeCacheSize=240m ..."
 		c.Text += ": small; HotSpot will reuse addresses (gasm tells their owners apart by time)"
 	}
+	return c
 }
 
+// A line of -XX:+PrintFlagsFinal; JDK 8 writes := for a value that is not the default:
+//
+//	uintx ReservedCodeCacheSize    = 251658240   {pd product} {ergonomic}
 var flagLine = regexp.MustCompile(`(?m)^\s*\w+\s+(\w+)\s*:?=\s*(\S+)`)
 
-// parseFlags reads what -XX:+PrintFlagsFinal prints.
+// parseFlags reads the values of flags from what -XX:+PrintFlagsFinal prints.
 func parseFlags(text string) map[string]string {
 	flags := map[string]string{}
 	for _, m := range flagLine.FindAllStringSubmatch(text, -1) {

@@ -11,19 +11,21 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A kernel is what Linux says about who may sample.
+// A kernel is what Linux says about this process and about who may sample. The settings
+// are "" where they are unknown.
 type kernel struct {
 	root         bool
-	namespaced   bool   // in a user namespace, whose rights do not count for perf
-	paranoid     string // kernel.perf_event_paranoid, "" if unknown
+	namespaced   bool   // in a user namespace, whose capabilities do not count for perf
+	paranoid     string // kernel.perf_event_paranoid
 	kptr         string // kernel.kptr_restrict
 	maxRate      string // kernel.perf_event_max_sample_rate
-	capabilities uint64
-	seccomp      int // 0 off, 1 strict, 2 filter; -1 unknown
-	virtual      bool
+	capabilities uint64 // a bit for each, by its number
+	seccomp      int    // 0 off, 1 strict, 2 filter; -1 unknown
+	virtual      bool   // a virtual machine
 	container    string // "Docker", "" for none
 }
 
+// thisKernel reads what the kernel says. On macOS hardly anything is known.
 func thisKernel() kernel {
 	k := kernel{
 		root:       os.Geteuid() == 0,
@@ -39,6 +41,7 @@ func thisKernel() kernel {
 	return k
 }
 
+// readTrimmed reads a file; "" where that fails.
 func readTrimmed(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -65,13 +68,14 @@ func parseStatus(text string) (capabilities uint64, seccomp int) {
 	return capabilities, seccomp
 }
 
-// inUserNamespace tells by /proc/self/uid_map whether root is root for itself
-// only, as in rootless containers.
+// inUserNamespace tells by /proc/self/uid_map whether this is a user namespace, as in
+// rootless containers: there root has all capabilities, but in that namespace alone.
 func inUserNamespace(uidMap string) bool {
 	return uidMap != "" && !slices.Equal(strings.Fields(uidMap), []string{"0", "0", "4294967295"})
 }
 
-// hypervised tells whether a CPU or the board says that it is not real.
+// hypervised tells whether this is a virtual machine: on x86 by the CPU's flags, on arm64
+// by the vendor of the board.
 func hypervised(cpuinfo, vendor string) bool {
 	for line := range strings.Lines(cpuinfo) {
 		if key, flags, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "flags" {
@@ -80,13 +84,15 @@ func hypervised(cpuinfo, vendor string) bool {
 	}
 	for _, name := range []string{"QEMU", "Amazon EC2", "Google", "Microsoft Corporation", "VMware", "Xen", "innotek", "Parallels", "Apple Inc."} {
 		if strings.HasPrefix(vendor, name) {
-			return runtime.GOARCH == "arm64" // whose cpuinfo does not tell
+			return runtime.GOARCH == "arm64" // x86's cpuinfo has flags, so it was seen above
 		}
 	}
 	return false
 }
 
-// containerName says what kind of container this is.
+// containerName says what kind of container this is; "" for none. docker and podman tell
+// that there is the file that each of them makes, variable is $container, cgroup the text
+// of /proc/1/cgroup.
 func containerName(docker, podman bool, variable, cgroup string) string {
 	switch {
 	case docker:
@@ -104,21 +110,31 @@ func containerName(docker, podman bool, variable, cgroup string) string {
 	return ""
 }
 
-// The capabilities that count, see capability.h.
-var capabilityBits = []struct {
-	bit  uint
-	name string
-}{{38, "CAP_PERFMON"}, {21, "CAP_SYS_ADMIN"}, {39, "CAP_BPF"}}
+// Numbers of capabilities, from capability.h.
+const (
+	capSysAdmin = 21
+	capPerfmon  = 38
+	capBPF      = 39
+)
 
-func (k *kernel) has(bit uint) bool { return k.capabilities>>bit&1 != 0 }
+// samplerCapabilities are the capabilities that samplers need.
+var samplerCapabilities = []struct {
+	number uint
+	name   string
+}{{capPerfmon, "CAP_PERFMON"}, {capSysAdmin, "CAP_SYS_ADMIN"}, {capBPF, "CAP_BPF"}}
 
-// unbound tells whether perf_event_paranoid does not bind us.
-func (k *kernel) unbound() bool { return !k.namespaced && (k.has(38) || k.has(21)) }
+// has tells whether this process has a capability.
+func (k *kernel) has(number uint) bool { return k.capabilities>>number&1 != 0 }
 
-// checkKernelSettings judges the settings by what perf noted that it could not
-// have.
-func checkKernelSettings(k kernel, notes []string) []Finding {
-	checks := []Finding{k.checkParanoid(notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
+// unbound tells whether kernel.perf_event_paranoid does not limit this process.
+func (k *kernel) unbound() bool {
+	return !k.namespaced && (k.has(capPerfmon) || k.has(capSysAdmin))
+}
+
+// checkKernelSettings judges the settings. perfWorks tells whether perf sampled, and notes
+// are what it noted about what it could not have.
+func checkKernelSettings(k kernel, perfWorks bool, notes []string) []Finding {
+	checks := []Finding{k.checkParanoid(perfWorks, notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
 	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < sampler.DefaultFrequency {
 		checks = append(checks, Finding{"perf", "rate", Note,
 			fmt.Sprintf("the kernel allows %d samples per second and CPU, not %d", rate, sampler.DefaultFrequency),
@@ -127,8 +143,10 @@ func checkKernelSettings(k kernel, notes []string) []Finding {
 	return checks
 }
 
-// noteAbout finds what perf could not have for want of a setting, and the
-// command that the note ends with.
+// noteAbout finds perf's note about a kernel setting. It gives what the note says, and the
+// command at its end:
+//
+//	kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1
 func noteAbout(notes []string, setting string) (text, mend string, ok bool) {
 	for _, note := range notes {
 		if text, value, ok := strings.Cut(note, ": sudo sysctl kernel."+setting+"="); ok {
@@ -138,8 +156,9 @@ func noteAbout(notes []string, setting string) (text, mend string, ok bool) {
 	return "", "", false
 }
 
-// paranoidMeans says what each level leaves to users. Debian's and Ubuntu's
-// kernels go up to 4.
+// paranoidMeans says what each level of kernel.perf_event_paranoid allows users without
+// capabilities. Levels 3 and 4 are of Debian's and Ubuntu's kernels; for others they are
+// the same as 2.
 func paranoidMeans(level int) string {
 	switch {
 	case level < 0:
@@ -154,7 +173,8 @@ func paranoidMeans(level int) string {
 	return "users may sample nothing"
 }
 
-func (k *kernel) checkParanoid(notes []string) Finding {
+// checkParanoid judges kernel.perf_event_paranoid.
+func (k *kernel) checkParanoid(perfWorks bool, notes []string) Finding {
 	c := Finding{Area: "perf", Name: "paranoid", Status: OK}
 	level, err := strconv.Atoi(k.paranoid)
 	if err != nil {
@@ -165,10 +185,12 @@ func (k *kernel) checkParanoid(notes []string) Finding {
 	switch {
 	case k.unbound():
 		c.Text += "does not bind " + map[bool]string{true: "root", false: "you (CAP_PERFMON)"}[k.root]
-	case level > 2:
-		c.Status, c.Mend = Problem, "sudo sysctl kernel.perf_event_paranoid=1"
+	case level <= 2:
 		c.Text += paranoidMeans(level)
+	case perfWorks:
+		c.Text += paranoidMeans(2)
 	default:
+		c.Status, c.Mend = Problem, "sudo sysctl kernel.perf_event_paranoid=1"
 		c.Text += paranoidMeans(level)
 	}
 	if text, mend, ok := noteAbout(notes, "perf_event_paranoid"); ok {
@@ -177,8 +199,8 @@ func (k *kernel) checkParanoid(notes []string) Finding {
 	return c
 }
 
-// checkKernelNames is about the names of the kernel's functions, which
-// kptr_restrict hides.
+// checkKernelNames tells whether kernel.kptr_restrict hides the names of the kernel's
+// functions.
 func (k *kernel) checkKernelNames(notes []string) Finding {
 	c := Finding{"perf", "kernel names", OK, "kernel.kptr_restrict is " + k.kptr, ""}
 	switch k.kptr {
@@ -195,10 +217,11 @@ func (k *kernel) checkKernelNames(notes []string) Finding {
 	return c
 }
 
+// checkCapabilities tells which of the capabilities that samplers need this process has.
 func (k *kernel) checkCapabilities() Finding {
 	var has, lacks []string
-	for _, c := range capabilityBits {
-		if k.has(c.bit) {
+	for _, c := range samplerCapabilities {
+		if k.has(c.number) {
 			has = append(has, c.name)
 		} else {
 			lacks = append(lacks, c.name)
@@ -215,7 +238,7 @@ func (k *kernel) checkCapabilities() Finding {
 	case k.namespaced && len(has) > 0:
 		c.Status, c.Text = Note, c.Text+": of a user namespace, where they do not count for perf"
 	case k.root && !k.unbound():
-		c.Status, c.Text = Note, c.Text+": a root that may not do everything"
+		c.Status, c.Text = Note, c.Text+": root without the rights that perf needs"
 		if k.container != "" {
 			c.Mend = "docker run --cap-add PERFMON ..."
 		}
@@ -223,6 +246,7 @@ func (k *kernel) checkCapabilities() Finding {
 	return c
 }
 
+// checkSeccomp tells whether system calls are filtered.
 func (k *kernel) checkSeccomp() Finding {
 	c := Finding{Area: "perf", Name: "seccomp", Status: OK}
 	switch k.seccomp {

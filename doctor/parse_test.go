@@ -2,9 +2,14 @@ package doctor
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
 func TestSIP(t *testing.T) {
@@ -24,9 +29,7 @@ func TestSIP(t *testing.T) {
 func TestDTraceVersion(t *testing.T) {
 	check := func(text, want string) {
 		t.Helper()
-		got, ok := dtraceVersion(text)
-		assert.Equal(t, want, got)
-		assert.Equal(t, want != "", ok)
+		assert.Equal(t, want, dtraceVersion(text))
 	}
 	check("dtrace: D 2.0.7\n", "D 2.0.7")
 	check("dtrace: Sun D 1.13.2\n", "Sun D 1.13.2")
@@ -45,7 +48,7 @@ func TestParseStatus(t *testing.T) {
 		f := k.checkCapabilities()
 		assert.Equal(t, names, f.Text)
 	}
-	// A desktop's user, Docker's root, the same with --cap-add PERFMON, a machine's root.
+	// The user of a desktop, root in Docker, the same with --cap-add PERFMON, and the root of a machine.
 	check("CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n", 0, 0,
 		"none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
 	check("CapEff:\t00000000a80425fb\nSeccomp:\t2\nSeccomp_filters:\t1\n", 0xa80425fb, 2, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
@@ -54,14 +57,14 @@ func TestParseStatus(t *testing.T) {
 }
 
 func TestKernelSettings(t *testing.T) {
-	settings := func(k kernel, notes ...string) map[string]Finding {
-		found := map[string]Finding{}
-		for _, f := range checkKernelSettings(k, notes) {
-			found[f.Name] = f
+	settings := func(k kernel, perfWorks bool, notes ...string) map[string]Finding {
+		byName := map[string]Finding{}
+		for _, f := range checkKernelSettings(k, perfWorks, notes) {
+			byName[f.Name] = f
 		}
-		return found
+		return byName
 	}
-	f := settings(kernel{paranoid: "4", kptr: "2", maxRate: "250"})
+	f := settings(kernel{paranoid: "4", kptr: "2", maxRate: "250"}, false)
 	assert.Equal(t, Finding{"perf", "paranoid", Problem, "kernel.perf_event_paranoid is 4: users may sample nothing",
 		"sudo sysctl kernel.perf_event_paranoid=1"}, f["paranoid"])
 	assert.Equal(t, Finding{"perf", "kernel names", Note, "kernel.kptr_restrict is 2: kernel functions have no names",
@@ -69,19 +72,24 @@ func TestKernelSettings(t *testing.T) {
 	assert.Equal(t, Finding{"perf", "rate", Note, "the kernel allows 250 samples per second and CPU, not 1001",
 		"sudo sysctl kernel.perf_event_max_sample_rate=1001"}, f["rate"])
 
-	f = settings(kernel{paranoid: "1", kptr: "1", maxRate: "100000"}, "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
+	f = settings(kernel{paranoid: "1", kptr: "1", maxRate: "100000"}, true, "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
 	assert.Equal(t, OK, f["paranoid"].Status)
 	assert.Equal(t, "sudo sysctl kernel.kptr_restrict=0", f["kernel names"].Mend)
 	assert.NotContains(t, f, "rate")
 
-	f = settings(kernel{root: true, container: "Docker", paranoid: "2", capabilities: 0xa80425fb, seccomp: 2})
+	f = settings(kernel{paranoid: "3"}, true, "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
+	assert.Equal(t, Finding{"perf", "paranoid", Note, "kernel.perf_event_paranoid is 3: users may sample their processes, outside of the kernel; " +
+		"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"}, f["paranoid"], "a kernel that is not Debian's")
+
+	f = settings(kernel{root: true, container: "Docker", paranoid: "2", capabilities: 0xa80425fb, seccomp: 2}, false)
 	assert.Equal(t, Note, f["capabilities"].Status)
+	assert.Equal(t, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF: root without the rights that perf needs", f["capabilities"].Text)
 	assert.Equal(t, "docker run --cap-add PERFMON ...", f["capabilities"].Mend)
 	assert.Contains(t, f["seccomp"].Text, "a filter is at work")
 
-	f = settings(kernel{seccomp: -1})
+	f = settings(kernel{seccomp: -1}, false)
 	assert.Equal(t, Problem, f["paranoid"].Status)
-	f = settings(kernel{paranoid: "4", capabilities: 1 << 38})
+	f = settings(kernel{paranoid: "4", capabilities: 1 << capPerfmon}, true)
 	assert.Equal(t, "kernel.perf_event_paranoid is 4: does not bind you (CAP_PERFMON)", f["paranoid"].Text)
 }
 
@@ -90,7 +98,7 @@ func TestUserNamespace(t *testing.T) {
 	assert.True(t, inUserNamespace("0       1000          1\n         1     100000      65536"))
 	assert.False(t, inUserNamespace(""))
 	k := kernel{root: true, namespaced: true, paranoid: "2", capabilities: 0x1ffffffffff}
-	assert.Contains(t, k.checkParanoid(nil).Text, "outside of the kernel")
+	assert.Contains(t, k.checkParanoid(true, nil).Text, "outside of the kernel")
 	assert.Contains(t, k.checkCapabilities().Text, "of a user namespace")
 }
 
@@ -110,8 +118,8 @@ func TestHypervised(t *testing.T) {
 func TestJavaOptions(t *testing.T) {
 	check := func(name, value string, status Status, text, mend string) {
 		t.Helper()
-		for _, n := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
-			t.Setenv(n, "")
+		for _, variable := range jdk.OptionVariables {
+			t.Setenv(variable, "")
 		}
 		t.Setenv(name, value)
 		assert.Equal(t, Finding{"environment", "java options", status, text, mend}, checkJavaOptions())
@@ -153,28 +161,37 @@ func TestTerminal(t *testing.T) {
 	check(Options{Terminal: true}, OK, "of unknown width, no colour (NO_COLOR is set)")
 }
 
+// Where captures can't be made in TMPDIR's folder, the checks work in another one.
 func TestTemp(t *testing.T) {
-	t.Setenv("TMPDIR", "/nonexistent")
-	dir, f, err := makeTemp()
-	assert.NoError(t, err)
-	assert.NoError(t, os.Remove(dir))
-	assert.NotContains(t, dir, "nonexistent")
-	assert.Equal(t, Problem, f.Status)
-	assert.Contains(t, f.Text, "/nonexistent")
-	assert.Equal(t, "export TMPDIR=/var/tmp", f.Mend)
+	check := func(temp, text string) {
+		t.Helper()
+		t.Setenv("TMPDIR", temp)
+		dir, f, err := makeTemp()
+		require.NoError(t, err)
+		assert.NotEqual(t, temp, filepath.Dir(dir))
+		assert.NoError(t, os.Remove(dir))
+		assert.Equal(t, Finding{"environment", "temp folder", Problem, text, "export TMPDIR=/var/tmp"}, f)
+	}
+	disk := gasmtest.NeedSmallDisk(t, "1m")
+	check("/nonexistent", "/nonexistent can't be written: no such file or directory")
+	check(disk, disk+" can't be written: no space left on device")
+	left, err := os.ReadDir(disk)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }
 
-func TestSize(t *testing.T) {
-	for n, want := range map[uint64]string{251658240: "240 MB", 84719476736: "78.9 GB", 2555904: "2496 kB", 0: "0 kB"} {
-		assert.Equal(t, want, size(n))
+func TestSizeText(t *testing.T) {
+	cases := map[uint64]string{251658240: "240 MB", 84719476736: "78.9 GB", 2555904: "2496 kB", 0: "0 kB"}
+	require.NotEmpty(t, cases)
+	for n, want := range cases {
+		assert.Equal(t, want, sizeText(n))
 	}
 }
 
 func TestCodeCache(t *testing.T) {
 	check := func(flags string, status Status, text string) {
 		t.Helper()
-		f := Finding{Status: OK}
-		judgeCodeCache(&f, parseFlags(flags))
+		f := judgeCodeCache(Finding{Status: OK}, parseFlags(flags))
 		assert.Equal(t, status, f.Status)
 		assert.Equal(t, text, f.Text)
 	}
@@ -190,7 +207,7 @@ func TestCodeCache(t *testing.T) {
 }
 
 func TestInstallJDK(t *testing.T) {
-	assert.Equal(t, "sudo apt install default-jdk-headless", installJDK(parseAssignments("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n")))
-	assert.Equal(t, "sudo dnf install java-latest-openjdk-devel", installJDK(parseAssignments("ID=fedora\n")))
+	assert.Equal(t, "sudo apt install default-jdk-headless", installJDK(parseOSRelease("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n")))
+	assert.Equal(t, "sudo dnf install java-latest-openjdk-devel", installJDK(parseOSRelease("ID=fedora\n")))
 	assert.Contains(t, installJDK(nil), "adoptium.net")
 }

@@ -16,32 +16,34 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// perfEvents are those worth asking for, best first.
+// perfEvents are the events that are tried, the best first.
 var perfEvents = []string{"cycles:P", "cycles", "instructions", "cpu-clock"}
 
-// checkPerf tries perf the way a profile without flags uses it, and then each
-// event by itself.
+// checkPerf tries perf in the way in which `gasm profile` without flags uses it, and then
+// with each of the events.
 func checkPerf(ctx context.Context, dir string) samplerResult {
 	path, err := exec.LookPath("perf")
 	if err != nil {
 		return noPerf(ctx, dir)
 	}
-	version, said, err := run(ctx, nil, path, "--version")
+	version, said, err := run(ctx, path, "--version")
 	version = perfVersion(version)
 	if err != nil || version == "" {
 		version = "unknown: " + cmp.Or(firstLine(said), fmt.Sprint(err))
 	}
 	found := Finding{"perf", "found", OK, path + ", version " + version, ""}
 
-	// One after the other: a user's recordings share the memory that they may lock.
+	// One after the other, because all recordings of a user share one limit of locked
+	// memory (perf_event_mlock_kb).
 	best := tryPerf(ctx, dir, nil, true)
 	trials := make([]perfTrial, len(perfEvents))
 	for i, event := range perfEvents {
 		if trials[i] = best; best.event != event {
-			trials[i] = tryPerf(ctx, dir, []string{event}, false)
+			trials[i] = tryPerf(ctx, dir, []sampler.Event{sampler.ParseEvent(event)}, false)
 		}
 	}
 
+	k := thisKernel()
 	sampling, result := best.check()
 	result.checks = append([]Finding{found, sampling}, result.checks...)
 	if best.err == nil {
@@ -51,39 +53,39 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 	}
 	var missing *sampler.MissingToolError
 	if errors.As(best.err, &missing) {
-		result.checks[0].Status = Problem // Ubuntu's script without the perf of the kernel
+		result.checks[0].Status = Problem // Ubuntu's /usr/bin/perf, without the perf of this kernel
 	} else {
-		result.checks = append(result.checks, checkEvents(trials))
+		result.checks = append(result.checks, checkEvents(trials, k.virtual))
 	}
-	result.checks = append(result.checks, checkKernelSettings(thisKernel(), best.notes)...)
+	result.checks = append(result.checks, checkKernelSettings(k, best.err == nil, best.notes)...)
 	return result
 }
 
-// noPerf is the result where perf is not on PATH. The sampler itself knows what
-// installs it.
+// noPerf is the result where perf is not on PATH. The sampler's error says what installs
+// it.
 func noPerf(ctx context.Context, dir string) samplerResult {
 	_, err := sampler.StartPerf(ctx, sampler.Options{PID: os.Getpid(), Frequency: sampler.DefaultFrequency, Dir: dir})
 	cause, mend := explain(err)
 	return samplerResult{
-		missing: true, cause: "perf: " + cause, mend: mend,
-		checks: append([]Finding{{"perf", "found", Problem, cause, mend}}, checkKernelSettings(thisKernel(), nil)...),
+		cause: "perf: " + cause, mend: mend,
+		checks: append([]Finding{{"perf", "found", Problem, cause, mend}}, checkKernelSettings(thisKernel(), false, nil)...),
 	}
 }
 
-// A perfTrial is a recording of a process of ours.
+// A perfTrial is what came of a recording of a target.
 type perfTrial struct {
-	event   string // that perf took
+	event   string // the event that perf sampled
 	notes   []string
-	samples int
-	seconds float64
+	samples int     // of a busy target
+	seconds float64 // for which the target was busy
 	err     error
 }
 
-// tryPerf starts perf for the events, or for the best there are, and stops it.
-// busy lets the process work for a moment and counts its samples: there are
-// virtual machines whose counters open and never fire.
-func tryPerf(ctx context.Context, dir string, events []string, busy bool) (t perfTrial) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
+// tryPerf starts perf for the events, or for the best event there is, and stops it again.
+// With busy, the target works for a moment, and its samples are counted: there are virtual
+// machines on which a counter can be opened but never fires.
+func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool) (t perfTrial) {
+	ctx, cancel := withPatience(ctx)
 	defer cancel()
 	dir, err := os.MkdirTemp(dir, "perf-")
 	if err != nil {
@@ -105,13 +107,14 @@ func tryPerf(ctx context.Context, dir string, events []string, busy bool) (t per
 		t.seconds = time.Since(begin).Seconds()
 	}
 	t.err = p.Stop()
-	t.event, t.notes = p.Event(), p.Notes()
+	t.event, t.notes = p.Events()[0].Spec, p.Notes()
 	if busy && t.err == nil {
 		t.samples, t.err = countSamples(ctx, p)
 	}
 	return t
 }
 
+// pause waits for a time, or for the end of ctx.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -119,7 +122,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// countSamples counts what a PerfReader takes for samples.
+// countSamples counts the samples of a recording.
 func countSamples(ctx context.Context, p *sampler.Perf) (n int, err error) {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(p.WriteText(ctx, w)) }()
@@ -132,7 +135,7 @@ func countSamples(ctx context.Context, p *sampler.Perf) (n int, err error) {
 	return n, reader.Err()
 }
 
-// check judges the trial of the events that a profile takes by default.
+// check judges the trial of the event that `gasm profile` takes by default.
 func (t *perfTrial) check() (Finding, samplerResult) {
 	c := Finding{Area: "perf", Name: "sampling"}
 	if t.err != nil {
@@ -142,14 +145,16 @@ func (t *perfTrial) check() (Finding, samplerResult) {
 	}
 	if t.samples == 0 {
 		c.Status, c.Text = Problem, fmt.Sprintf("%s opens, but no sample came of %.1f s of work", t.event, t.seconds)
-		c.Mend = "gasm profile --event cpu-clock ..."
+		if t.event != "cpu-clock" {
+			c.Mend = "gasm profile --event cpu-clock ..."
+		}
 		return c, samplerResult{cause: "perf: " + c.Text, mend: c.Mend}
 	}
 	c.Status, c.Text = OK, fmt.Sprintf("takes %s; %d samples came of a busy process", t.event, t.samples)
 	return c, samplerResult{works: true, event: t.event}
 }
 
-// checkRate tells what a sample costs, and how often a profile therefore samples.
+// checkRate tells what a sample costs, and how often `gasm profile` therefore samples.
 func checkRate(rate sampler.Rate) Finding {
 	c := Finding{Area: "perf", Name: "sample cost", Status: OK,
 		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default, %.1f %% of the time",
@@ -161,12 +166,13 @@ func checkRate(rate sampler.Rate) Finding {
 	return c
 }
 
-// checkEvents puts the trials of perfEvents on one line.
-func checkEvents(trials []perfTrial) Finding {
+// checkEvents judges the trials of perfEvents, one of each. virtual tells that this is a
+// virtual machine.
+func checkEvents(trials []perfTrial, virtual bool) Finding {
 	c := Finding{Area: "perf", Name: "events", Status: OK}
 	var opened, refused []string
-	var err error
-	counters := true // the machine has some
+	var err error    // of the first event that was refused for another reason than hardware
+	counters := true // no event was refused for want of hardware counters
 	for i, t := range trials {
 		if t.err == nil && t.event == perfEvents[i] {
 			opened = append(opened, perfEvents[i])
@@ -194,8 +200,8 @@ func checkEvents(trials []perfTrial) Finding {
 		cause, mend := explain(err)
 		c.Text, c.Mend = c.Text+": "+cause, mend
 	case !counters && slices.Contains(opened, "cycles"):
-		// precise sampling, or one event, is all that lacks
-	case !counters && thisKernel().virtual:
+		// Precise sampling, or a single event, is all that this machine lacks.
+	case !counters && virtual:
 		c.Text += ": a virtual machine without a PMU. cpu-clock works, but PCs are late where interrupts were off"
 		c.Mend = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"
 	case !counters:
@@ -204,18 +210,14 @@ func checkEvents(trials []perfTrial) Finding {
 	return c
 }
 
-// explain takes the cause and the mending command out of a sampler's error.
+// explain gives the cause and the mending command of a sampler's error.
 func explain(err error) (cause, mend string) {
 	var missing *sampler.MissingToolError
 	var refused *sampler.RefusedError
 	var stopped *sampler.StoppedError
 	switch {
 	case errors.As(err, &missing):
-		mend = strings.TrimPrefix(missing.Hint, "install it: ")
-		if command, remark, ok := strings.Cut(mend, " ("); ok { // a remark can't be pasted
-			return missing.Cause + " (" + remark, command
-		}
-		return missing.Cause, mend
+		return missing.Cause, strings.TrimPrefix(missing.Hint, "install it: ")
 	case errors.As(err, &refused):
 		return refused.Cause, refused.Hint
 	case errors.As(err, &stopped):
@@ -226,17 +228,19 @@ func explain(err error) (cause, mend string) {
 	return firstLine(err.Error()), ""
 }
 
-// perfVersion reads "perf version 6.1.187".
+// perfVersion is "6.1.187" of "perf version 6.1.187"; "" of any other text.
 func perfVersion(text string) string {
 	_, version, _ := strings.Cut(firstLine(text), "perf version ")
 	return version
 }
 
+// firstLine is the first line that is not empty.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)
 }
 
+// verb is the form of a verb that fits n things.
 func verb(n int, one, many string) string {
 	if n == 1 {
 		return one

@@ -17,7 +17,7 @@ func checkSystem(ctx context.Context) []Finding {
 	}
 	name := osRelease()["PRETTY_NAME"]
 	if runtime.GOOS == "darwin" {
-		version, _, _ := run(ctx, nil, "sw_vers", "-productVersion")
+		version, _, _ := run(ctx, "sw_vers", "-productVersion")
 		name = "macOS " + firstLine(version)
 	}
 	if name != "" {
@@ -26,8 +26,8 @@ func checkSystem(ctx context.Context) []Finding {
 	checks := []Finding{{"system", "os", OK, text, ""}}
 	switch runtime.GOOS {
 	case "linux":
-		if c := thisKernel().container; c != "" {
-			checks = append(checks, Finding{"system", "container", OK, "this looks like a container (" + c + ")", ""})
+		if container := thisKernel().container; container != "" {
+			checks = append(checks, Finding{"system", "container", OK, "this looks like a container (" + container + ")", ""})
 		}
 	case "darwin":
 	default:
@@ -43,12 +43,11 @@ func osRelease() map[string]string {
 	if text == "" {
 		text = readTrimmed("/usr/lib/os-release")
 	}
-	return parseAssignments(text)
+	return parseOSRelease(text)
 }
 
-// parseAssignments reads KEY="value" lines, those of os-release and of a JDK's
-// release file.
-func parseAssignments(text string) map[string]string {
+// parseOSRelease reads lines such as ID=debian and PRETTY_NAME="Debian GNU/Linux 12".
+func parseOSRelease(text string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(text) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
@@ -58,7 +57,7 @@ func parseAssignments(text string) map[string]string {
 	return values
 }
 
-// installJDK returns the command that installs a JDK, by ID and ID_LIKE.
+// installJDK gives the command that installs a JDK on the distribution of this os-release.
 func installJDK(release map[string]string) string {
 	if runtime.GOOS == "darwin" {
 		return "brew install --cask temurin"

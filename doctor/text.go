@@ -1,115 +1,105 @@
 package doctor
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gasm-profiler/gasm/layout"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// TextOptions say how a text report looks.
-type TextOptions struct {
-	Width int // columns; 0 is 100
-	Color bool
-	ASCII bool // without check marks
-}
-
-// The widths of a text report.
 const (
-	defaultWidth = 100
-	leastWidth   = 40
-	nameWidth    = len("kernel names")
+	// leastWidth is how wide the report is even on a narrower terminal.
+	leastWidth = 40
+	// nameWidth is that of the longest Finding.Name.
+	nameWidth = len("kernel names")
 )
 
-// A mark stands in front of each line.
-type mark struct{ sign, word, style string }
+// A mark shows a status in front of a finding: the sign, or the word in ASCII.
+type mark struct {
+	sign, word string
+	style      layout.Style
+}
 
 var marks = map[Status]mark{
-	OK:      {"✓", "ok", "\x1b[32m"},
-	Note:    {"!", "note", "\x1b[1;33m"},
-	Problem: {"✗", "problem", "\x1b[1;31m"},
+	OK:      {"✓", "ok", layout.Green},
+	Note:    {"!", "note", layout.BoldYellow},
+	Problem: {"✗", "problem", layout.BoldRed},
 }
 
-const (
-	bold  = "\x1b[1m"
-	reset = "\x1b[0m"
-)
+// A textReport writes a report for people.
+type textReport struct {
+	*layout.Page
+	width int // columns of a line
+}
 
-// WriteText writes the report for people: the checks by area, one on a line,
-// the mending commands under them, and the verdict last. Commands can be pasted
-// into a shell, long ones too.
-func WriteText(w io.Writer, r *Report, o TextOptions) error {
-	if o.Width <= 0 || o.Width > defaultWidth {
-		o.Width = defaultWidth
-	}
-	o.Width = max(o.Width, leastWidth)
-	out := bufio.NewWriter(w)
+// WriteText writes the report for people: the findings by area, each on a line with the
+// mending command below it, and the verdict last. All commands can be pasted into a
+// shell, also those that are broken into several lines.
+func WriteText(w io.Writer, r *Report, look layout.Look) error {
+	t := textReport{Page: layout.NewPage(w, look)}
+	t.width = max(t.Columns(layout.RuleWidth), leastWidth)
 	area := ""
 	for _, c := range r.Checks {
 		if c.Area != area {
 			if area != "" {
-				out.WriteByte('\n')
+				t.Line("")
 			}
 			area = c.Area
-			fmt.Fprintln(out, o.paint(bold, area))
+			t.Line("%s", t.Paint(layout.Bold, area))
 		}
-		o.writeCheck(out, c)
+		t.check(c)
 	}
 	if area != "" {
-		out.WriteByte('\n')
+		t.Line("")
 	}
+	t.verdict(r)
+	return t.Flush()
+}
+
+// verdict writes the last lines. A verdict that is longer than a line has its command on
+// a line of its own, so that it can be pasted.
+func (t *textReport) verdict(r *Report) {
 	verdict := r.Verdict()
-	if utf8.RuneCountInString(verdict) > o.Width {
-		// The command stays whole.
+	if utf8.RuneCountInString(verdict) > t.width {
 		verdict = strings.TrimSuffix(verdict, " "+r.Mend)
 	}
-	for _, line := range layout.Wrap(verdict, o.Width) {
-		fmt.Fprintln(out, o.paint(bold, line))
+	for _, line := range layout.Wrap(verdict, t.width) {
+		t.Line("%s", t.Paint(layout.Bold, line))
 	}
 	if r.Mend != "" && !strings.HasSuffix(verdict, r.Mend) {
-		o.writeCommand(out, 2, r.Mend)
+		t.command(2, r.Mend)
 	}
-	return out.Flush()
 }
 
-func (o *TextOptions) paint(style, text string) string {
-	if !o.Color {
-		return text
-	}
-	return style + text + reset
-}
-
-func (o *TextOptions) writeCheck(out *bufio.Writer, c Finding) {
+// check writes one finding: its mark, its name and its text, and below them what mends it.
+func (t *textReport) check(c Finding) {
 	m := marks[c.Status]
 	sign, width := m.sign, 1
-	if o.ASCII {
+	if t.ASCII {
 		sign, width = m.word, len("problem")
 	}
 	indent := 2 + width + 2 + nameWidth + 2
 	pad := strings.Repeat(" ", width-utf8.RuneCountInString(sign))
-	fmt.Fprintf(out, "  %s%s  %-*s  ", o.paint(m.style, sign), pad, nameWidth, c.Name)
-	for i, line := range layout.Wrap(c.Text, o.Width-indent) {
-		if i > 0 {
-			out.WriteString(strings.Repeat(" ", indent))
-		}
-		fmt.Fprintln(out, line)
+	label := fmt.Sprintf("  %s%s  %-*s  ", t.Paint(m.style, sign), pad, nameWidth, c.Name)
+	for _, line := range layout.Wrap(c.Text, t.width-indent) {
+		t.Line("%s%s", label, line)
+		label = strings.Repeat(" ", indent)
 	}
 	if c.Mend != "" {
-		if indent+len("mend: ")+utf8.RuneCountInString(c.Mend) > o.Width {
-			indent = 2 + width + 2 // a long command begins further left
+		if indent+len("mend: ")+utf8.RuneCountInString(c.Mend) > t.width {
+			indent = 2 + width + 2 // a long command starts further left
 		}
-		o.writeCommand(out, indent, "mend: "+c.Mend)
+		t.command(indent, "mend: "+c.Mend)
 	}
 }
 
-// writeCommand breaks a command that is too long the way a shell takes it.
-func (o *TextOptions) writeCommand(out *bufio.Writer, indent int, command string) {
+// command writes a command. One that is too long gets backslashes at its line breaks.
+func (t *textReport) command(indent int, command string) {
 	lines := []string{command}
-	if indent+utf8.RuneCountInString(command) > o.Width {
-		lines = layout.Wrap(command, o.Width-indent-len("      ")-len(` \`))
+	if indent+utf8.RuneCountInString(command) > t.width {
+		lines = layout.Wrap(command, t.width-indent-len("      ")-len(` \`))
 	}
 	pad := strings.Repeat(" ", indent)
 	for i, line := range lines {
@@ -119,12 +109,12 @@ func (o *TextOptions) writeCommand(out *bufio.Writer, indent int, command string
 		if i < len(lines)-1 {
 			line += ` \`
 		}
-		fmt.Fprintln(out, pad+line)
+		t.Line("%s", pad+line)
 	}
 }
 
-// Verdict is the last line: whether a profile can be made, with what, or what
-// to do first.
+// Verdict says in one line whether a profile can be made, and with which sampler, or
+// else why not and what to do first.
 func (r *Report) Verdict() string {
 	with := r.Sampler
 	if r.Event != "" {

@@ -2,31 +2,19 @@ package doctor
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
-
-// golden compares got with testdata/name.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := "testdata/" + name
-	if *update {
-		require.NoError(t, os.WriteFile(file, got, 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got), "%s (-update accepts)", file)
-}
-
-// laptop is a machine with each kind of trouble that does not prevent a profile.
+// laptop is the report of a machine with many kinds of trouble, none of which prevents a
+// profile.
 func laptop() *Report {
-	const eleven, nine = "jdk /usr/lib/jvm/java-11-openjdk-amd64", "jdk /opt/ibm-semeru-21"
+	const jdk11, openJ9 = "jdk /usr/lib/jvm/java-11-openjdk-amd64", "jdk /opt/ibm-semeru-21"
 	return &Report{CanProfile: true, Sampler: "perf", Event: "cycles:P", Checks: []Finding{
 		{"system", "os", OK, "Ubuntu 24.04.3 LTS, Linux 6.8.0-87-generic, x86_64", ""},
 		{"perf", "found", OK, "/usr/bin/perf, version 6.8.12", ""},
@@ -36,39 +24,42 @@ func laptop() *Report {
 			"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"},
 		{"perf", "capabilities", OK, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF", ""},
 		{"dtrace", "found", Note, "not on PATH; not needed, perf works", "sudo apt install dtrace"},
-		{eleven, "version", OK, "11.0.28+6-post-Ubuntu, Ubuntu (PATH, JAVA_HOME)", ""},
-		{eleven, "code", Note, "names only, no instructions: JDK 8 to 13 need hsdis for these",
+		{jdk11, "version", OK, "11.0.28+6-post-Ubuntu, Ubuntu (PATH, JAVA_HOME)", ""},
+		{jdk11, "code", Note, "names only, no instructions: JDK 8 to 13 need hsdis for these",
 			"sudo curl -fLo /usr/lib/jvm/java-11-openjdk-amd64/lib/server/hsdis-amd64.so https://builds.shipilev.net/hsdis/hsdis-amd64.so"},
-		{eleven, "hsdis", Note, "/usr/lib/x86_64-linux-gnu/hsdis-amd64.so lacks decode_instructions_virtual: HotSpot does not use it", ""},
-		{nine, "version", OK, "21.0.5+11-LTS, IBM Corporation", ""},
-		{nine, "code", Note, "Openj9 is not HotSpot: its methods have neither names nor code in a profile", "sudo apt install default-jdk-headless"},
+		{jdk11, "hsdis", Note, "/usr/lib/x86_64-linux-gnu/hsdis-amd64.so lacks decode_instructions_virtual: HotSpot does not use it", ""},
+		{openJ9, "version", OK, "21.0.5+11-LTS, IBM Corporation", ""},
+		{openJ9, "code", Note, "Openj9 is not HotSpot: its methods have neither names nor code in a profile", "sudo apt install default-jdk-headless"},
 		{"environment", "java options", Problem, "_JAVA_OPTIONS has -XX:LogFile=/x, which takes the JVM's log away from gasm", "unset _JAVA_OPTIONS"},
 		{"environment", "temp folder", OK, "/tmp, 12.1 GB free, in memory (tmpfs)", ""},
 	}}
 }
 
+// refused is the report of a machine without perf.
 func refused() *Report {
 	const hint = "sudo apt install linux-tools-common linux-tools-6.8.0-87-generic"
 	return &Report{Cause: "perf: not on PATH", Mend: hint, Checks: []Finding{{"perf", "found", Problem, "not on PATH", hint}}}
 }
 
 func TestText(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		report  *Report
-		options TextOptions
+	cases := []struct {
+		name   string
+		report *Report
+		look   layout.Look
 	}{
-		{"unicode", laptop(), TextOptions{Width: 100}},
-		{"ascii", laptop(), TextOptions{Width: 100, ASCII: true}},
-		{"width60", laptop(), TextOptions{Width: 60}},
-		{"color", refused(), TextOptions{Color: true}},
-		{"refused", refused(), TextOptions{ASCII: true}},
-		{"refused-width60", refused(), TextOptions{Width: 60}},
-	} {
+		{"unicode", laptop(), layout.Look{Width: 100}},
+		{"ascii", laptop(), layout.Look{Width: 100, ASCII: true}},
+		{"width60", laptop(), layout.Look{Width: 60}},
+		{"color", refused(), layout.Look{Color: true}},
+		{"refused", refused(), layout.Look{ASCII: true}},
+		{"refused-width60", refused(), layout.Look{Width: 60}},
+	}
+	require.NotEmpty(t, cases)
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
-			require.NoError(t, WriteText(&b, c.report, c.options))
-			golden(t, c.name+".golden", b.Bytes())
+			require.NoError(t, WriteText(&b, c.report, c.look))
+			gasmtest.Golden(t, c.name+".golden", b.Bytes())
 		})
 	}
 }
@@ -79,11 +70,15 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	for _, want := range []*Report{laptop(), refused(), {CanProfile: true, Sampler: "dtrace", Sudo: true, Checks: []Finding{}}} {
+	check := func(want *Report) {
+		t.Helper()
 		var b bytes.Buffer
 		require.NoError(t, WriteJSON(&b, want))
 		assert.Equal(t, want, readReport(t, b.Bytes()))
 	}
+	check(laptop())
+	check(refused())
+	check(&Report{CanProfile: true, Sampler: "dtrace", Sudo: true, Checks: []Finding{}})
 	var b bytes.Buffer
 	require.NoError(t, WriteJSON(&b, &Report{}))
 	assert.Contains(t, b.String(), `"checks": []`)

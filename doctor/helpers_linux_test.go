@@ -1,0 +1,120 @@
+package doctor
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// check runs all checks with a folder for temporary files of their own, and checks what
+// they leave behind.
+func check(t *testing.T) *Report {
+	t.Helper()
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	r, err := Check(t.Context(), Options{})
+	require.NoError(t, err)
+	assertClean(t, temp)
+	return r
+}
+
+// checkAsUser is check as a user without rights: this one, or nobody where this is root.
+// On PATH are only these tools, or all if none are named.
+func checkAsUser(t *testing.T, tools ...string) *Report {
+	t.Helper()
+	base, err := os.MkdirTemp("/tmp", "gasm-doctor-test-") // t.TempDir is for this user alone
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(base) })
+	bin, temp := filepath.Join(base, "bin"), filepath.Join(base, "temp")
+	for _, dir := range []string{base, bin, temp} {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.Chmod(dir, 0o755))
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), helperEnv+"=check", "TMPDIR="+temp, "HOME=/nonexistent")
+	cmd.Dir = temp
+	if len(tools) > 0 {
+		for _, tool := range tools {
+			path, err := exec.LookPath(tool)
+			require.NoError(t, err)
+			require.NoError(t, os.Symlink(path, filepath.Join(bin, tool)))
+		}
+		cmd.Env = append(cmd.Env, "PATH="+bin)
+	}
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(temp, gasmtest.Nobody, gasmtest.Nobody))
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	assertClean(t, temp)
+	return readReport(t, out)
+}
+
+// assertClean checks that nothing is left in a folder for temporary files, and no process
+// that has this folder for them.
+func assertClean(t *testing.T, temp string) {
+	t.Helper()
+	files, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	assert.Empty(t, files)
+	assert.Empty(t, processesWith(t, "TMPDIR="+temp), "left running")
+}
+
+// processesWith gives the command lines of the other processes that have a setting in
+// their environment.
+func processesWith(t *testing.T, setting string) (found []string) {
+	t.Helper()
+	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+	require.NoError(t, err)
+	require.NotEmpty(t, environs)
+	for _, path := range environs {
+		env, err := os.ReadFile(path)
+		command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // empty for a zombie
+		if err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+setting+"\x00")) && len(command) > 0 {
+			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// assertNoUprobesLeft checks at the end of a test that DTrace left no uprobes in the
+// kernel. Other DTraces may run at the same time, so only uprobes count whose process has
+// ended.
+func assertNoUprobesLeft(t *testing.T) {
+	t.Helper()
+	before, _ := dtraceUprobes()
+	t.Cleanup(func() {
+		after, _ := dtraceUprobes()
+		for _, line := range after {
+			var pid int
+			_, err := fmt.Sscanf(line, "p:dt_%d_", &pid)
+			if err == nil && !slices.Contains(before, line) && syscall.Kill(pid, 0) != nil {
+				t.Errorf("left in the kernel: %s", line)
+			}
+		}
+	})
+}
+
+// scriptOnPath writes a shell script that comes first on PATH. Its folder, which it gives,
+// is for more of them.
+func scriptOnPath(t *testing.T, name, text string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	script(t, filepath.Join(dir, name), text)
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return dir
+}
