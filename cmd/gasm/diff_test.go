@@ -123,11 +123,10 @@ func TestDiffErrors(t *testing.T) {
 // comparisons.
 func TestDiffSameBenchmark(t *testing.T) {
 	gasmtest.NeedPerf(t)
-	jar := gasmtest.NeedBenchmarks(t)
+	command := jmhCommand(t, "java", "-f", "4", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum")
 	run := func(name string) string {
 		dir := filepath.Join(t.TempDir(), name)
-		r := runGasm(t, []string{"profile", "-o", dir, "--report", os.DevNull, "--", "java", "-jar", jar,
-			"-f", "4", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum"})
+		r := runGasm(t, append([]string{"profile", "-o", dir, "--report", os.DevNull, "--"}, command...))
 		require.Equal(t, 0, r.code, r.stderr)
 		return dir
 	}

@@ -73,6 +73,13 @@ func jdks(t *testing.T) map[string]string {
 	return found
 }
 
+// jmhCommand runs JMH with the benchmarks. JMH refuses to run twice at a time on one
+// machine, which another run of these tests would do.
+func jmhCommand(t *testing.T, java string, args ...string) []string {
+	t.Helper()
+	return append([]string{java, "-Djmh.ignoreLock=true", "-jar", gasmtest.NeedBenchmarks(t)}, args...)
+}
+
 // A result is what one run of gasm left.
 type result struct {
 	stdout, stderr string

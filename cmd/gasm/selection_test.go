@@ -32,7 +32,8 @@ func TestSelectedMethods(t *testing.T) {
 func TestSelectionUnderJMH(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	for name, java := range jdks(t) {
-		r := runGasm(t, []string{"profile", "--method", "*VectorSum*::*", "--", java, "-jar", gasmtest.NeedBenchmarks(t), "-f", "1", "-wi", "1", "-w", "1", "-i", "1", "-r", "1", "VectorSum"})
+		r := runGasm(t, append([]string{"profile", "--method", "*VectorSum*::*", "--"},
+			jmhCommand(t, java, "-f", "1", "-wi", "1", "-w", "1", "-i", "1", "-r", "1", "VectorSum")...))
 		require.Equal(t, 0, r.code, r.stderr)
 		assert.Contains(t, r.stdout, "# Blackhole mode: compiler (auto-detected", name)
 		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "note: HotSpot printed the code of *VectorSum*::* only (--method *VectorSum*::*): all other methods")
