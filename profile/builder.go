@@ -142,13 +142,13 @@ func (b *Builder) Add(s *sampler.Sample) {
 			continue
 		}
 		bumpAt(t.threads, s.Thread, e)
-		b.place(t, pid, slice, e, s)
+		b.count(t, pid, slice, e, s)
 	}
 }
 
-// place counts a sample for the kernel, the code, the native function or the unknown
+// count counts a sample for the kernel, the code, the native function or the unknown
 // address that its PC was in.
-func (b *Builder) place(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
+func (b *Builder) count(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
 	if s.Kernel() {
 		bump(&t.kernel, e, 1)
 		bumpAt(t.native, nativeKey{pid, sampler.KernelModule, s.Symbol, slice}, e)

@@ -39,18 +39,18 @@ func (c *CodeCounts) At(blob int) map[uint64]Counts { return c.blobs[blob] }
 // the builder was given the JVMs.
 func (b *Builder) CodeCounts() []CodeCounts {
 	var all []CodeCounts
-	place := make([]int, len(b.jvms)) // of each JVM in all
+	index := make([]int, len(b.jvms)) // of each JVM in all; -1 when it is not there
 	for i, j := range b.jvms {
-		place[i] = -1
+		index[i] = -1
 		if len(b.ofPID[j.PID]) > 0 {
-			place[i] = len(all)
+			index[i] = len(all)
 			all = append(all, CodeCounts{JVM: j.JVM, Events: slices.Clone(b.events),
 				Unprinted: j.code.gaps, blobs: map[int]map[uint64]Counts{}})
 		}
 	}
 	for _, t := range b.trials {
 		for key, counts := range t.code {
-			at := all[place[key.jvm]].blobs
+			at := all[index[key.jvm]].blobs
 			if at[key.blob] == nil {
 				at[key.blob] = map[uint64]Counts{}
 			}

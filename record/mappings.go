@@ -60,7 +60,7 @@ func (w *mappingWatch) run() {
 		}
 		now := time.Now()
 		w.look(now)
-		if due, any := w.due(); any {
+		if due, ok := w.due(); ok {
 			timer.Reset(due.Sub(now))
 		} else {
 			timer.Stop()
@@ -68,14 +68,14 @@ func (w *mappingWatch) run() {
 	}
 }
 
-// due gives the time of the next reading.
-func (w *mappingWatch) due() (at time.Time, any bool) {
+// due gives the time of the next reading; false when none is due.
+func (w *mappingWatch) due() (at time.Time, ok bool) {
 	for _, r := range w.next {
-		if r.pause > 0 && (!any || r.at.Before(at)) {
-			at, any = r.at, true
+		if r.pause > 0 && (!ok || r.at.Before(at)) {
+			at, ok = r.at, true
 		}
 	}
-	return at, any
+	return at, ok
 }
 
 // look reads the mappings of the JVMs that are new, or whose pause is over.

@@ -219,8 +219,8 @@ func (b *pprofBuilder) function(name, file string) *pprof.Function {
 	return f
 }
 
-// place gives the mapping and the lines of a location.
-func (b *pprofBuilder) place(l *profile.Location) (*pprof.Mapping, []pprof.Line) {
+// mappingAndLines gives the mapping and the lines of a location.
+func (b *pprofBuilder) mappingAndLines(l *profile.Location) (*pprof.Mapping, []pprof.Line) {
 	if len(l.Frames) > 0 {
 		lines := make([]pprof.Line, len(l.Frames))
 		for i, f := range l.Frames {
@@ -244,7 +244,7 @@ func (b *pprofBuilder) place(l *profile.Location) (*pprof.Mapping, []pprof.Line)
 }
 
 func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
-	m, lines := b.place(l)
+	m, lines := b.mappingAndLines(l)
 	var key []byte
 	key = binary.AppendUvarint(key, m.ID)
 	key = binary.AppendUvarint(key, l.PC)

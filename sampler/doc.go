@@ -111,7 +111,7 @@
 // # DTrace's text
 //
 // A line per sample: the CPU, the probe's number and name, and what DTraceProgram
-// prints (the pid, the PC, the time and a place):
+// prints (the pid, the PC, the time and a function):
 //
 //	CPU     ID                    FUNCTION:NAME
 //	  1   3973                    :profile-1001 9149 0x48a192 3380699881073
@@ -121,7 +121,7 @@
 //
 // Traps:
 //
-//   - The columns have no fixed width and no fixed number of words: a place may be
+//   - The columns have no fixed width and no fixed number of words: a function may be
 //     missing, and a function's name holds blanks, parentheses and backquotes. The
 //     first backquote ends the module.
 //   - A PC in JIT code has its address in place of the module and the function. A PC in

@@ -16,7 +16,7 @@ type DTraceReader struct{ textReader }
 // NewDTraceReader returns a reader of r. The name is for messages only.
 func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 	return &DTraceReader{newTextReader(r, name, func() lineParser {
-		return &dtraceParser{events: make(map[string]string), places: make(map[string]place), modules: make(map[string]string)}
+		return &dtraceParser{events: make(map[string]string), functions: make(map[string]dtraceFunction), modules: make(map[string]string)}
 	})}
 }
 
@@ -27,13 +27,13 @@ func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 // for it on Linux; it does not on macOS, nor does JMH's dtraceasm. So a text without a
 // sample of the kernel is taken to be of user space only.
 type dtraceParser struct {
-	events  map[string]string
-	places  map[string]place // "libjvm.so`_ZN2os5sleepEv"
-	modules map[string]string
+	events    map[string]string
+	functions map[string]dtraceFunction // "libjvm.so`_ZN2os5sleepEv"
+	modules   map[string]string
 }
 
-// A place is what DTrace's ufunc() and func() say of an address.
-type place struct{ module, symbol string }
+// A dtraceFunction is what DTrace's ufunc() and func() say of an address.
+type dtraceFunction struct{ module, symbol string }
 
 func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 	start := bytes.Index(line, []byte(":profile-"))
@@ -59,7 +59,7 @@ func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 	if cut { // The module is whole if a backquote follows it; the function may be cut.
 		rest = rest[:bytes.IndexByte(rest, '`')+1]
 	}
-	at := p.place(rest)
+	at := p.function(rest)
 	s.Module, s.Symbol = at.module, at.symbol
 	if pc >= kernelStart {
 		s.Module = KernelModule
@@ -108,20 +108,20 @@ func parseDrops(line []byte) (n int64, ok bool) {
 	return int64(count), true
 }
 
-// place parses what stands behind the time: nothing, an address, or a module, a
+// function parses what stands behind the time: nothing, an address, or a module, a
 // backquote, and a name or an address. A name may hold anything.
-func (p *dtraceParser) place(text []byte) place {
+func (p *dtraceParser) function(text []byte) dtraceFunction {
 	if len(text) == 0 || isAddress(text) {
-		return place{}
+		return dtraceFunction{}
 	}
 	mod, name, _ := bytes.Cut(text, []byte("`"))
 	if isAddress(name) { // there are too many addresses to remember them
-		return place{module: intern(p.modules, mod)}
+		return dtraceFunction{module: intern(p.modules, mod)}
 	}
-	at, ok := p.places[string(text)]
+	at, ok := p.functions[string(text)]
 	if !ok {
-		at = place{module: intern(p.modules, mod), symbol: native.Demangle(parseSymbol(string(name)))}
-		p.places[string(text)] = at
+		at = dtraceFunction{module: intern(p.modules, mod), symbol: native.Demangle(parseSymbol(string(name)))}
+		p.functions[string(text)] = at
 	}
 	return at
 }

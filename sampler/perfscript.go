@@ -19,15 +19,15 @@ func NewPerfReader(r io.Reader, name string) *PerfReader {
 // A perfParser parses lines of perf script. It remembers what it has parsed, by how
 // perf spells it.
 type perfParser struct {
-	events  map[string]Event
-	threads map[string]string
-	places  map[string]perfPlace
-	heads   [recentHeads]perfHead
-	oldest  int // the index of the head that the next one replaces
+	events    map[string]Event
+	threads   map[string]string
+	functions map[string]perfFunction
+	heads     [recentHeads]perfHead
+	oldest    int // the index of the head that the next one replaces
 }
 
-// A perfPlace is what "memcpy (/usr/lib/libc.so.6)" means.
-type perfPlace struct {
+// A perfFunction is what "memcpy (/usr/lib/libc.so.6)" means.
+type perfFunction struct {
 	symbol string
 	module module
 }
@@ -44,7 +44,7 @@ type perfHead struct {
 const recentHeads = 4
 
 func newPerfParser() *perfParser {
-	return &perfParser{events: make(map[string]Event), threads: make(map[string]string), places: make(map[string]perfPlace)}
+	return &perfParser{events: make(map[string]Event), threads: make(map[string]string), functions: make(map[string]perfFunction)}
 }
 
 func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
@@ -67,7 +67,7 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	if !ok {
 		return outcome{kind: badRecord, msg: "no address after the event"}
 	}
-	at, ok := p.place(rest)
+	at, ok := p.function(rest)
 	if !ok {
 		return outcome{kind: badRecord, msg: "no module in parentheses at the end"}
 	}
@@ -109,24 +109,24 @@ func (p *perfParser) event(text []byte) Event {
 	return e
 }
 
-// maxPlaces limits how many places a perfParser remembers. If the text has offsets
-// behind its symbols ("memcpy+0x1f"), nearly each line has another place.
-const maxPlaces = 1 << 16
+// maxFunctions limits how many functions a perfParser remembers. If the text has offsets
+// behind its symbols ("memcpy+0x1f"), nearly each line has another one.
+const maxFunctions = 1 << 16
 
-func (p *perfParser) place(text []byte) (perfPlace, bool) {
-	at, ok := p.places[string(text)]
+func (p *perfParser) function(text []byte) (perfFunction, bool) {
+	at, ok := p.functions[string(text)]
 	if ok {
 		return at, true
 	}
 	sym, mod, ok := cutModule(text)
 	if !ok {
-		return perfPlace{}, false
+		return perfFunction{}, false
 	}
-	at = perfPlace{parseSymbol(string(sym)), parseModule(string(mod))}
-	if len(p.places) >= maxPlaces {
-		clear(p.places)
+	at = perfFunction{parseSymbol(string(sym)), parseModule(string(mod))}
+	if len(p.functions) >= maxFunctions {
+		clear(p.functions)
 	}
-	p.places[string(text)] = at
+	p.functions[string(text)] = at
 	return at, true
 }
 

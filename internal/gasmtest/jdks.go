@@ -48,11 +48,11 @@ var allJDKs = sync.OnceValue(func() []JDK {
 	}
 	best := map[int]JDK{}
 	for _, java := range javas {
-		real, err := filepath.EvalSymlinks(java)
+		target, err := filepath.EvalSymlinks(java)
 		if err != nil {
 			continue
 		}
-		j := JDK{Home: filepath.Dir(filepath.Dir(real)), Feature: jdk.Release([]string{real})}
+		j := JDK{Home: filepath.Dir(filepath.Dir(target)), Feature: jdk.Release([]string{target})}
 		if known, ok := best[j.Feature]; j.Feature > 0 && (!ok || j.compiles() && !known.compiles()) {
 			best[j.Feature] = j
 		}

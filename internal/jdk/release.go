@@ -23,11 +23,11 @@ func Release(command []string) int {
 // javaRelease reads the feature release of the JDK that a program belongs to; 0 when
 // that can't be found out.
 func javaRelease(java string) int {
-	real, err := filepath.EvalSymlinks(java)
+	target, err := filepath.EvalSymlinks(java)
 	if err != nil {
 		return 0
 	}
-	return Feature(Version(filepath.Dir(filepath.Dir(real))))
+	return Feature(Version(filepath.Dir(filepath.Dir(target))))
 }
 
 // Feature is the feature release of a version: 17 of "17.0.15+6", 8 of "1.8.0_432"; 0
