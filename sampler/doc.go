@@ -121,9 +121,9 @@
 //
 // Traps:
 //
-//   - The columns have no fixed width and no fixed number of words: a function may be
-//     missing, and a function's name holds blanks, parentheses and backquotes. The
-//     first backquote ends the module.
+//   - The columns have no fixed width and no fixed number of words: the function may be
+//     missing, and its name may hold blanks, parentheses and backquotes. The first
+//     backquote ends the module.
 //   - A PC in JIT code has its address in place of the module and the function. A PC in
 //     a function without a name has its address behind the backquote.
 //   - Linux prints mangled names, macOS demangled ones. Sample.Symbol is always
