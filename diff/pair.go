@@ -238,7 +238,7 @@ func unlistedCount(regions []*Region) (n int64) {
 
 // minRun is how many lines in a row must match where a region of a pair is compared with
 // a region outside of the pair. Regions end where samples end, so code that one side has
-// in this pair may be in another pair on the other side. Short runs match anywhere.
+// in this pair may be in another pair on the other side. Shorter runs are alike by chance.
 const minRun = 6
 
 // unmatched counts the samples of each side of a pair that are on instructions which the

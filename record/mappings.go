@@ -40,8 +40,8 @@ func watchMappings(dir string, found func(pid int)) *mappingWatch {
 	return w
 }
 
-// run sleeps until there is something to do: a wake-up costs the command more than
-// what is done then.
+// run sleeps until there is something to do. To wake up takes more of the command's
+// processors than the work itself, so it wakes up as seldom as possible.
 func (w *mappingWatch) run() {
 	defer close(w.done)
 	if runtime.GOOS != "linux" { // native.ReadMaps reads none elsewhere, and nothing is copied

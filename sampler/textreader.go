@@ -35,7 +35,7 @@ type outcome struct {
 	kind     recordKind
 	userOnly bool   // of a sampleRecord: its event leaves the kernel out
 	lost     int64  // of a lostRecord: how many samples
-	again    bool   // of a lostRecord: it is perf's second account of the loss
+	again    bool   // of a lostRecord: perf has told of these samples before, see Lost
 	msg      string // of a badRecord: why the line could not be parsed
 }
 

@@ -70,8 +70,8 @@ func (f *diffFlags) check() error {
 	if !(f.minChange > 0 && f.minChange <= 1) { // NaN is neither
 		return usage("--min-change is %g; it is a share above 0 and up to 1", f.minChange)
 	}
-	if f.report.format == "pprof" {
-		return usage(`--format is "pprof"; it can be text or json`)
+	if err := oneOf("format", f.report.format, "text", "json"); err != nil {
+		return err
 	}
 	return f.report.check()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -60,7 +59,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only (default in a locale without UTF-8)")
 	flags.StringVar(&f.color, "color", "auto", "`when` to use colour: auto, always, never")
 	flags.IntVar(&f.pid, "pid", 0, "report only the JVM with this process `id`")
-	flags.StringVar(&f.format, "format", "text", "`format` of the report: text, json or pprof")
+	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
 	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
 	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of Java from `PATH`, a folder or a jar or zip of sources; more than once for more")
@@ -84,7 +83,7 @@ func (f *reportFlags) check() error {
 		}
 	}
 	return errors.Join(oneOf("show-counts", f.showCounts, "percent", "raw", "norm"),
-		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, "text", "json", "pprof"))
+		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, report.FormatNames()...))
 }
 
 func oneOf(name, value string, allowed ...string) error {
@@ -93,7 +92,7 @@ func oneOf(name, value string, allowed ...string) error {
 			return nil
 		}
 	}
-	return usage("--%s is %q; it can be %s", name, value, strings.Join(allowed, " or "))
+	return usage("--%s is %q; it can be %s", name, value, layout.Or(allowed))
 }
 
 // profileOptions are what the flags mean for the profile.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -32,9 +33,8 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
 	o := f.reportOptions(s.out)
 	o.Source = src.lineFinder()
-	write := map[string]func(io.Writer, *profile.Profiles, report.Options) error{
-		"text": report.WriteText, "json": report.WriteJSON, "pprof": report.WritePprof}[f.format]
-	if err := f.write(s, func(w io.Writer) error { return write(w, ps, o) }); err != nil {
+	format := report.Formats[slices.Index(report.FormatNames(), f.format)] // check has let it pass
+	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	if src.inVain() {

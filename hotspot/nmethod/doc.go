@@ -2,10 +2,11 @@
 // and their debug info. It writes them down in the text form in which HotSpot prints
 // them, which package printassembly reads.
 //
-// HotSpot prints a method before it installs it, and it does so with thousands of
-// small writes. C1 compiles the most methods, so printing C1's code is what profiling
-// costs a program's warm-up the most. With LogCompilation HotSpot writes only one
-// line when it installs a method:
+// A compiler's thread prints a method when it has installed it, and before it compiles
+// the next one (CompileBroker::invoke_compiler_on_method), with thousands of small
+// writes. C1 compiles the most methods, so printing C1's code is what profiling costs a
+// program's warm-up the most. With LogCompilation HotSpot writes only one line when it
+// installs a method:
 //
 //	<nmethod compile_id='71' compiler='c1' level='3' size='3176' address='0x…' … method='Shares heavy (I)I' …/>
 //

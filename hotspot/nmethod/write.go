@@ -189,7 +189,7 @@ func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 	for n := 0; offset > 0 && n < maxFrames; n++ {
 		s, ok := readScope(c.scopesData, offset, c.copier.layout.release)
 		if !ok {
-			return text, fmt.Errorf("no scope is at %d of its scopes data", offset)
+			return text, fmt.Errorf("its debug info refers to a scope at offset %d, where there is none", offset)
 		}
 		if s.method == 0 || s.method > len(c.methods) {
 			return text, fmt.Errorf("a scope is of method %d of %d", s.method, len(c.methods))

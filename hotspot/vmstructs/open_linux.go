@@ -115,5 +115,5 @@ func loadBias(f *elf.File, m native.Mapping) (uint64, error) {
 			return m.Lo - m.FileOffset - (p.Vaddr - p.Off), nil
 		}
 	}
-	return 0, errors.New("no segment with code is mapped there: it is not the file that is mapped")
+	return 0, errors.New("its segments are not those that are mapped: libjvm.so was replaced after the JVM had loaded it; start the JVM again")
 }

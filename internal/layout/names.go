@@ -64,3 +64,12 @@ func CutStart(s string, width int, ellipsis string) string {
 	}
 	return ellipsis + string(runes[len(runes)-keep:])
 }
+
+// Or lists the values that are allowed: "auto", "auto or perf", "auto, perf or dtrace".
+func Or(values []string) string {
+	last := len(values) - 1
+	if last < 1 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}

@@ -1,6 +1,10 @@
 package layout
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
 
 const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_measureRight_jmhTest::measureRight_avgt_jmhStub"
 
@@ -24,4 +28,12 @@ func TestShortMethod(t *testing.T) {
 	check("invokevirtual codelet", 11, "invok…delet")
 	check("StubRoutines::jlong_disjoint_arraycopy", 38, "StubRoutines::jlong_disjoint_arraycopy")
 	check("StubRoutines::jlong_disjoint_arraycopy", 33, "StubRo…::jlong_disjoint_arraycopy")
+}
+
+func TestOr(t *testing.T) {
+	for want, values := range map[string][]string{
+		"": nil, "auto": {"auto"}, "auto or perf": {"auto", "perf"}, "auto, perf or dtrace": {"auto", "perf", "dtrace"},
+	} {
+		assert.Equal(t, want, Or(values))
+	}
 }

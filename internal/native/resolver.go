@@ -131,9 +131,10 @@ func (p *process) find(pc uint64) *part {
 // Resolve names a PC of a process. The claim is the name that the sampler gave, "" when it
 // gave none. The answer is false when no file is mapped there, as for JIT code.
 //
-// The package comment says when a claim is believed. The range of a believed claim is that
-// one byte. So in a file with dynamic symbols alone, the range of a gap is the answer for
-// its other PCs only if they come with the same claim.
+// The package comment says when a claim is believed. The Range of an answer says for which
+// other PCs the caller may use it too; for a claim that was believed it is the one byte at
+// pc. In a file that has only dynamic symbols, the Range may be a gap between two of them.
+// Such an answer holds for another PC in the gap only if that PC comes with the same claim.
 func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 	p := r.processes[pid]
 	if p == nil {

@@ -1,0 +1,112 @@
+package gasmtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/gasm-profiler/gasm/"
+
+// mayImport says which packages of the project each package of it may use, apart from
+// those below internal. It is the picture in ARCHITECTURE.md; a package that is to know
+// more than its row there changes both.
+var mayImport = map[string][]string{
+	"disasm":                   nil,
+	"printassembly":            {"disasm"},
+	"sampler":                  nil,
+	"capture":                  {"printassembly", "sampler"},
+	"hotspot/vmstructs":        nil,
+	"hotspot/nmethod":          {"hotspot/vmstructs", "printassembly"},
+	"record":                   {"capture", "hotspot/nmethod", "printassembly", "sampler"},
+	"profile":                  {"capture", "disasm", "printassembly", "sampler"},
+	"report/schema":            nil,
+	"report":                   {"capture", "disasm", "printassembly", "profile", "report/schema", "sampler"},
+	"diff":                     {"capture", "report/schema", "sampler"},
+	"doctor":                   {"hotspot/nmethod", "printassembly", "record", "sampler"},
+	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "profile", "record", "report", "sampler"},
+	"bench":                    nil,
+	"internal/gasmtest":        nil,
+	"internal/inotify":         nil,
+	"internal/javasource":      nil,
+	"internal/jdk":             nil,
+	"internal/layout":          nil,
+	"internal/native":          nil,
+	"hotspot/vmstructs/vmtest": nil,
+}
+
+// TestImports checks what packages import, and that each row of mayImport is of a package.
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	eachFile(t, func(dir string, file *ast.File) {
+		seen[dir] = true
+		allowed, known := mayImport[dir]
+		assert.True(t, known, "mayImport has no row for the package %s", dir)
+		for _, spec := range file.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			if used, ours := strings.CutPrefix(path, module); ours && !strings.HasPrefix(used, "internal/") {
+				assert.Contains(t, allowed, used, "imported by %s", dir)
+			}
+		}
+	})
+	for dir := range mayImport {
+		assert.True(t, seen[dir], "there is no package %s", dir)
+	}
+}
+
+// TestSilence checks that only commands print and exit: cmd/gasm, and bench, which measures.
+func TestSilence(t *testing.T) {
+	loud := []string{"os.Exit", "os.Stdout", "os.Stderr", "fmt.Print", "fmt.Printf", "fmt.Println",
+		"log.Fatal", "log.Fatalf", "log.Print", "log.Printf", "log.Println"}
+	commands := 0
+	eachFile(t, func(dir string, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && slices.Contains(loud, x.Name+"."+s.Sel.Name) {
+					if dir == "cmd/gasm" || dir == "bench" {
+						commands++
+					} else {
+						t.Errorf("%s uses %s.%s", dir, x.Name, s.Sel.Name)
+					}
+				}
+			}
+			return true
+		})
+	})
+	assert.Positive(t, commands, "places where commands print")
+}
+
+// eachFile calls see for each file of the project that is not a test.
+func eachFile(t *testing.T, see func(dir string, file *ast.File)) {
+	t.Helper()
+	root := filepath.Dir(Testdata())
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		if err == nil {
+			see(filepath.ToSlash(dir), file)
+		}
+		return err
+	}))
+}
