@@ -35,7 +35,7 @@ func objdump(t testing.TB, arch Arch, syntax Syntax, blobs []blob) [][]Inst {
 		t.Skipf("%s here is not GNU's, or knows no %s", want.name, want.target)
 	}
 	file := filepath.Join(t.TempDir(), "blobs.elf")
-	if err := os.WriteFile(file, elf(want.machine, blobs), 0o644); err != nil {
+	if err := os.WriteFile(file, elfFile(want.machine, blobs), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"-D", "-z", "-w", "--no-show-raw-insn", file}
@@ -49,8 +49,8 @@ func objdump(t testing.TB, arch Arch, syntax Syntax, blobs []blob) [][]Inst {
 	return parseObjdump(t, out, blobs)
 }
 
-// elf lays the blobs out as sections s0, s1, … of an ELF file without symbols.
-func elf(machine uint16, blobs []blob) []byte {
+// elfFile lays the blobs out as sections s0, s1, … of an ELF file without symbols.
+func elfFile(machine uint16, blobs []blob) []byte {
 	const ehdr, shdr = 64, 64
 	names, data := []byte{0}, []byte(nil)
 	sections := make([]byte, shdr) // the first one is null by definition

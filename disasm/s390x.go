@@ -115,10 +115,28 @@ func s390xFlow(code []byte, pc uint64) (Kind, uint64) {
 		if code[1]&15 == 6 { // brcth
 			return CondJump, far()
 		}
+	case 0xb9:
+		if code[1] == 0x46 && code[3]&15 != 0 { // bctgr
+			return CondJump, 0
+		}
+	case 0xe3:
+		switch code[5] {
+		case 0x46: // bctg
+			return CondJump, 0
+		case 0x47: // bic
+			return masked(0)
+		}
+	case 0xeb:
+		switch code[5] {
+		case 0x44, 0x45: // bxhg, bxleg
+			return CondJump, 0
+		}
 	case 0xec:
 		switch code[5] {
-		case 0x44, 0x45, 0x64, 0x65, 0x76, 0x77, 0x7c, 0x7d, 0x7e, 0x7f: // brxhg, brxlg; compare and branch
+		case 0x44, 0x45, 0x64, 0x65, 0x76, 0x77, 0x7c, 0x7d, 0x7e, 0x7f: // brxhg, brxlg; compare and branch relative
 			return CondJump, near()
+		case 0xe4, 0xe5, 0xf6, 0xf7, 0xfc, 0xfd, 0xfe, 0xff: // compare and branch, to an address in a register
+			return CondJump, 0
 		}
 	}
 	return Plain, 0
