@@ -33,6 +33,9 @@ func (x *x86) appendBroadcast(elem int) {
 	if x.spell.widens {
 		n /= 2
 	}
+	if x.vec.repeats > 0 {
+		n = x.vec.repeats
+	}
 	x.buf = append(strconv.AppendInt(append(x.buf, "{1to"...), int64(n), 10), '}')
 }
 

@@ -1,6 +1,11 @@
 package disasm
 
-import "golang.org/x/arch/x86/x86asm"
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
+)
 
 // A fact is an instruction that x86asm does not know, or takes for another one.
 type fact struct {
@@ -158,6 +163,12 @@ var factIndex = func() (index [4][256][]spelledFact) {
 	for i := range facts {
 		f := &facts[i]
 		index[f.mapNo][f.opcode] = append(index[f.mapNo][f.opcode], spelledFact{f, spellFact(f)})
+	}
+	// A 66 prefix is part of the opcode only where a fact says so: 66 0F 38 F6 is adcx, and wrss without the 66.
+	for m := range index {
+		for _, found := range index[m] {
+			slices.SortStableFunc(found, func(a, b spelledFact) int { return cmp.Compare(b.pp, a.pp) })
+		}
 	}
 	return index
 }()

@@ -14,6 +14,7 @@ type vector struct {
 	high      bool // uses one of the upper 16 registers
 	bcst      bool // EVEX.b: broadcast, rounding or no exceptions
 	roundMode bool // EVEX.b with registers only
+	repeats   int  // how often a broadcast element is repeated, where appendBroadcast cannot tell; else 0
 }
 
 const (
@@ -93,6 +94,9 @@ func (x *x86) decodeVector() bool {
 	}
 	if len(x.op) <= head+1 { // x86asm would do without it
 		return false
+	}
+	if v.form == evex && (v.mapNo == 5 || v.mapNo == 6) {
+		return x.decodeHalf()
 	}
 	in, ok := x.decodeAVX()
 	if !ok {
