@@ -156,7 +156,7 @@ func vectorSpelling(s *spelling, name string) {
 	s.widens = isOneOf(base, widening)
 	s.wide = isOneOf(base, fromInteger) || isOneOf(base, toInteger)
 	s.usuallyEVEX = isOneOf(base, "pdpbusd pdpbusds pdpwssd pdpwssds pmadd52luq pmadd52huq cvtneps2bf16")
-	s.onlyEVEX = isOneOf(base, "psllvd psllvq psrlvd psrlvq psravd pdpbssd pdpbssds pdpbsud pdpbsuds pdpbuud pdpbuuds")
+	s.onlyEVEX = isOneOf(base, "psllvd psllvq psrlvd psrlvq psravd")
 	switch {
 	case isOneOf(base, fromInteger):
 		s.suffix = suffixMemory

@@ -71,6 +71,7 @@ var facts = []fact{
 	{0, 1, 0x01, 1, regMod, 7, "encls", forms{}, 0},
 	{0, 1, 0x01, 2, regMod, 4, "vmfunc", forms{}, 0},
 	{0, 1, 0x01, 2, regMod, 7, "enclu", forms{}, 0},
+	{0, 1, 0x01, 3, regMod, 1, "vmmcall", forms{}, 0},
 	{0, 1, 0x01, 5, regMod, 0, "serialize", forms{}, 0},
 	{0xf2, 1, 0x01, 5, regMod, 0, "xsusldtrk", forms{}, 0},
 	{0xf2, 1, 0x01, 5, regMod, 1, "xresldtrk", forms{}, 0},
@@ -84,7 +85,8 @@ var facts = []fact{
 	{0, 1, 0x01, 7, regMod, 4, "clzero", forms{}, 0},
 	{0, 1, 0x01, 7, regMod, 5, "rdpru", forms{}, 0},
 
-	// Hints and prefetches.
+	// Caches, hints and prefetches.
+	{0xf3, 1, 0x09, anyDigit, anyMod, 0, "wbnoinvd", forms{}, 0},
 	{0, 1, 0x0d, 0, memMod, 0, "prefetch", forms{mem}, 1},
 	{0, 1, 0x0d, 1, memMod, 0, "prefetchw", forms{mem}, 1},
 	{0, 1, 0x0d, 2, memMod, 0, "prefetchwt1", forms{mem}, 1},
@@ -122,11 +124,12 @@ var facts = []fact{
 	{0xf3, 1, 0xc7, 6, memMod, 0, "vmxon", forms{mem}, 8},
 	{0, 1, 0xc7, 7, memMod, 0, "vmptrst", forms{mem}, 8},
 	{0xf3, 1, 0xc7, 7, regMod, anyDigit, "rdpid", forms{rmQ}, 0},
+	{0xf3, 1, 0xc7, 6, regMod, anyDigit, "senduipi", forms{rmQ}, 0},
 	{0, 1, 0xc7, 6, regMod, anyDigit, "rdrand", forms{rmV}, 0},
 	{0, 1, 0xc7, 7, regMod, anyDigit, "rdseed", forms{rmV}, 0},
-	{0x66, 2, 0x80, anyDigit, memMod, 0, "invept", forms{regQ, mem}, 16},
-	{0x66, 2, 0x81, anyDigit, memMod, 0, "invvpid", forms{regQ, mem}, 16},
-	{0x66, 2, 0x82, anyDigit, memMod, 0, "invpcid", forms{regQ, mem}, 16},
+	{0x66, 2, 0x80, anyDigit, memMod, 0, "invept", forms{regQ, mem}, owordSize},
+	{0x66, 2, 0x81, anyDigit, memMod, 0, "invvpid", forms{regQ, mem}, owordSize},
+	{0x66, 2, 0x82, anyDigit, memMod, 0, "invpcid", forms{regQ, mem}, 0},
 	{0, 1, 0x37, anyDigit, anyMod, 0, "getsec", forms{}, 0},
 
 	// Carry chains, direct stores, Galois fields.

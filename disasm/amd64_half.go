@@ -15,7 +15,10 @@ type halfInst struct {
 	elem          uint8     // size of an element of src, in bytes
 }
 
-const anyW = -1
+const (
+	anyW      = -1
+	halfBytes = 2 // of a number
+)
 
 // A halfShape is how much of a vector register of the length that the prefix says an operand is. The longer side of a
 // conversion is full: vcvtph2pd has quarter to full.

@@ -117,6 +117,10 @@ func (x *x86) decodeVector() bool {
 	}
 	for _, a := range x.args {
 		if m, ok := a.(x86asm.Mem); ok {
+			if in.Op == x86asm.VCMPPH && v.bcst { // x86asm repeats the whole vector
+				m.Disp = m.Disp / int64(x.memBytes) * halfBytes
+				x.memBytes = halfBytes
+			}
 			return x.vectorMem(m)
 		}
 	}

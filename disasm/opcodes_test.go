@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,11 @@ func TestEveryOpcode(t *testing.T) {
 				counts[line][syntax]++
 				examples[line] = d.String()
 			}
+		}
+	}
+	for _, r := range opcodeReasons {
+		if !r.used {
+			t.Errorf("no difference has the reason %s (%s, %s): strike it", r.name, r.want, r.got)
 		}
 	}
 	var got bytes.Buffer
@@ -116,8 +122,10 @@ func (d difference) line(t *testing.T) string {
 	case d.gotUnknown:
 		got = "-"
 	}
-	for _, r := range opcodeReasons {
-		if r.fits(d) {
+	for i := range opcodeReasons {
+		r := &opcodeReasons[i]
+		if r.fits(d, want, got) {
+			r.used = true
 			return strings.Join([]string{r.name, d.set, want, got}, " ")
 		}
 	}
@@ -136,12 +144,9 @@ func mnemonic(text string) string {
 
 var prefixWords = strings.Fields("data16 repz repnz rep lock cs ds es ss fs gs addr32 bnd notrack")
 
-// markedBad reports whether objdump says in its text that this is no instruction: "(bad)", "vmovs{bad}", "{rn-bad}",
-// "mov %ecx,%?".
-func markedBad(text string) bool {
-	return strings.Contains(text, "bad") || strings.Contains(text, "%?") || strings.HasSuffix(text, ",?") ||
-		strings.Contains(text, " ?,")
-}
+// badMark is how objdump says that this is no instruction, or not quite one: "(bad)", "vmovs{bad}", "{rn-bad}", and "?"
+// for a register that does not exist, "mov %ecx,%?".
+var badMark = regexp.MustCompile(`\bbad\b|[ ,]%?\?`)
 
 // compareSlots has what differs. Where both find no instruction, they may skip different numbers of bytes.
 func compareSlots(t *testing.T, set string, syntax Syntax, code []byte, truth []Inst) []difference {
@@ -159,7 +164,7 @@ func compareSlots(t *testing.T, set string, syntax Syntax, code []byte, truth []
 		if g.Addr != w.Addr {
 			t.Fatalf("%s: no instruction starts at slot %#x", set, w.Addr)
 		}
-		wantBad := markedBad(w.Text)
+		wantBad := badMark.MatchString(w.Text)
 		if wantBad && g.Bad || g.Len == w.Len && squeeze(g.Text) == w.Text {
 			continue
 		}
