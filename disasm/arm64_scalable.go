@@ -84,7 +84,7 @@ var arm64Scalable = append([]arm64Row{
 	{0xfff0c210, 0x25404010, "bics p<pd>.b, p<pg>/z, p<pn>.b, p<pm>.b"},
 	{0xfff0c210, 0x25404200, "nots p<pd>.b, p<pg=pm>/z, p<pn>.b"},
 	{0xfff0c210, 0x25404200, "eors p<pd>.b, p<pg>/z, p<pn>.b, p<pm>.b"},
-	{0xfff0c210, 0x25804000, "mov p<pd>.b, p<pg=pm><pn=pm>.b"},
+	{0xfff0c210, 0x25804000, "mov p<pd>.b, p<pg=pn=pm>.b"},
 	{0xfff0c210, 0x25804000, "orr p<pd>.b, p<pg>/z, p<pn>.b, p<pm>.b"},
 	{0xfff0c210, 0x25804010, "orn p<pd>.b, p<pg>/z, p<pn>.b, p<pm>.b"},
 

@@ -29,6 +29,10 @@ var arm64ScalableOps = map[string]arm64Op{
 	"pg=pm": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendInt(b, int(bits(x, 10, 4))), bits(x, 10, 4) == bits(x, 16, 4)
 	},
+	"pg=pn=pm": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		n := bits(x, 5, 4)
+		return appendInt(b, int(n)), n == bits(x, 10, 4) && n == bits(x, 16, 4)
+	},
 	"pd=pm": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, bits(x, 0, 4) == bits(x, 16, 4) },
 	"n+1": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendInt(b, int((bits(x, 5, 5)+1)&31)), true

@@ -1,0 +1,194 @@
+package disasm
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var dumpForms = flag.Bool("forms", false, "write testdata/arm64-forms.txt.gz anew, with this machine's objdump")
+
+const formsFile = "testdata/arm64-forms.txt.gz"
+
+// An arm64Known is a kind of instruction that Decode and objdump spell differently: those with x&mask == value.
+type arm64Known struct {
+	mask, value uint32
+	fits        func(x uint32) bool
+	want, got   string // what the texts start with
+	count       int    // how often it occurs in the file
+	why         string
+}
+
+var arm64KnownForms = []arm64Known{
+	{0xfe400000, 0x68400000, ldpswUnpredictable, ".inst", "ldpsw", 2,
+		"a register is loaded twice, or is the base that is written back: unpredictable; objdump refuses it of ldpsw only"},
+	{0xfff00000, 0xd5100000, nil, "msr ", "msr s2_", 1, "objdump knows more names of system registers, here for tracing"},
+	{0xfff00000, 0xd5300000, nil, "mrs ", "mrs ", 2, "objdump knows more names of system registers, here for tracing"},
+}
+
+// ldpswUnpredictable reports whether a load of a pair loads one register twice, or loads the base that it writes back.
+func ldpswUnpredictable(x uint32) bool {
+	first, second, base := bits(x, 0, 5), bits(x, 10, 5), bits(x, 5, 5)
+	writesBack := x>>23&1 != 0
+	return first == second || writesBack && (first == base || second == base)
+}
+
+// TestARM64EveryForm compares every row of our tables with what objdump made of it with random operands. What differs
+// is in arm64KnownForms.
+func TestARM64EveryForm(t *testing.T) {
+	if *dumpForms {
+		writeForms(t)
+	}
+	words, texts := readForms(t)
+	var code []byte
+	for _, x := range words {
+		code = binary.LittleEndian.AppendUint32(code, x)
+	}
+	got, err := Decode(ARM64, ATT, code, pc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([]int, len(arm64KnownForms))
+	for i, x := range words {
+		text := squeeze(got[i].Text)
+		if text == texts[i] {
+			continue
+		}
+		known := slices.IndexFunc(arm64KnownForms, func(k arm64Known) bool {
+			return x&k.mask == k.value && (k.fits == nil || k.fits(x)) &&
+				strings.HasPrefix(texts[i], k.want) && strings.HasPrefix(text, k.got)
+		})
+		if known < 0 {
+			t.Errorf("%08x: got %q, want %q", x, text, texts[i])
+			continue
+		}
+		counts[known]++
+	}
+	for i, k := range arm64KnownForms {
+		if counts[i] != k.count {
+			t.Errorf("%d differences because %s, want %d", counts[i], k.why, k.count)
+		}
+	}
+	checkEveryFormHit(t, words)
+}
+
+// checkEveryFormHit fails for a row of our tables that fits none of the words.
+func checkEveryFormHit(t *testing.T, words []uint32) {
+	t.Helper()
+	forms := sortedForms()
+	if len(forms) < 1400 { // 1450 in 2026
+		t.Errorf("only %d forms in our tables", len(forms))
+	}
+	for _, f := range forms {
+		if !slices.ContainsFunc(words, f.fits) {
+			t.Errorf("%s has no instruction of the form %08x/%08x %s: write it anew with -forms", formsFile, f.value, f.mask, f)
+		}
+	}
+}
+
+// fits reports whether x can be spelled by f. Another form may be preferred.
+func (f *arm64Form) fits(x uint32) bool {
+	if x&f.mask != f.value {
+		return false
+	}
+	b, ok := appendPieces(nil, f.mnemonic, x, pc)
+	if ok {
+		_, ok = appendPieces(b, f.args, x, pc)
+	}
+	return ok
+}
+
+// String has the fixed parts of a form, with a dot for each operand.
+func (f *arm64Form) String() string {
+	var b strings.Builder
+	for _, p := range slices.Concat(f.mnemonic, f.args) {
+		b.WriteString(p.fixed)
+		if p.op != nil {
+			b.WriteByte('.')
+		}
+	}
+	return b.String()
+}
+
+// sortedForms has each form of our tables once. Families come out of maps, so the order of the tables varies.
+func sortedForms() []*arm64Form {
+	seen := make(map[*arm64Form]bool)
+	var forms []*arm64Form
+	for _, bucket := range arm64Forms() {
+		for _, f := range bucket {
+			if !seen[f] {
+				seen[f] = true
+				forms = append(forms, f)
+			}
+		}
+	}
+	slices.SortFunc(forms, func(a, b *arm64Form) int {
+		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.mask, b.mask), cmp.Compare(a.String(), b.String()))
+	})
+	return forms
+}
+
+// writeForms has objdump disassemble instructions of each form, and writes a line for each: "d65f03c0 ret".
+func writeForms(t *testing.T) {
+	t.Helper()
+	const perForm = 16
+	random := rand.New(rand.NewPCG(1, 2))
+	var code []byte
+	for _, f := range sortedForms() {
+		fits := false
+		for i := 0; i < perForm || !fits && i < 1<<16; i++ { // at least one that has operands as the form wants them
+			x := random.Uint32()&^f.mask | f.value
+			if ok := f.fits(x); i < perForm || ok {
+				fits = fits || ok
+				code = binary.LittleEndian.AppendUint32(code, x)
+			}
+		}
+	}
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	for i, in := range objdump(t, ARM64, ATT, []blob{{pc: pc, code: code}})[0] {
+		fmt.Fprintf(z, "%08x %s\n", binary.LittleEndian.Uint32(code[arm64Len*i:]), squeeze(in.Text))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(formsFile, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readForms reads what writeForms wrote.
+func readForms(t *testing.T) (words []uint32, texts []string) {
+	t.Helper()
+	f, err := os.Open(formsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sc := bufio.NewScanner(z); sc.Scan(); {
+		digits, text, _ := strings.Cut(sc.Text(), " ")
+		x, err := strconv.ParseUint(digits, 16, 32)
+		if err != nil || text == "" {
+			t.Fatalf("%s: bad line %q", formsFile, sc.Text())
+		}
+		words, texts = append(words, uint32(x)), append(texts, text)
+	}
+	if len(words) == 0 {
+		t.Fatalf("%s is empty", formsFile)
+	}
+	return words, texts
+}
