@@ -85,11 +85,7 @@ func TestARM64EveryForm(t *testing.T) {
 // checkEveryFormHit fails for a row of our tables that fits none of the words.
 func checkEveryFormHit(t *testing.T, words []uint32) {
 	t.Helper()
-	forms := sortedForms()
-	if len(forms) < 1400 { // 1450 in 2026
-		t.Errorf("only %d forms in our tables", len(forms))
-	}
-	for _, f := range forms {
+	for _, f := range sortedForms() {
 		if !slices.ContainsFunc(words, f.fits) {
 			t.Errorf("%s has no instruction of the form %08x/%08x %s: write it anew with -forms", formsFile, f.value, f.mask, f)
 		}

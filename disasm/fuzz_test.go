@@ -147,6 +147,9 @@ func benchmarkDecode(b *testing.B, arch Arch, blobs []blob) {
 	for _, blob := range blobs {
 		bytes += len(blob.code)
 	}
+	if bytes == 0 {
+		b.Fatal("nothing to decode")
+	}
 	b.SetBytes(int64(bytes))
 	b.ReportAllocs()
 	for b.Loop() {
