@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,3 +189,48 @@ func readForms(t *testing.T) (words []uint32, texts []string) {
 	}
 	return words, texts
 }
+
+// glossaryLine is a line of the glossary in arm64_operand.go: name, meaning, example.
+var glossaryLine = regexp.MustCompile(`(?m)^//\t<([^>]+)> +(.*?)  +(\S.*)$`)
+
+// TestARM64Glossary wants every operand in the glossary, no others, and examples that objdump has.
+func TestARM64Glossary(t *testing.T) {
+	source, err := os.ReadFile("arm64_operand.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, texts := readForms(t)
+	explained := map[string]bool{}
+	for _, m := range glossaryLine.FindAllStringSubmatch(string(source), -1) {
+		name, example := m[1], m[3]
+		explained[name] = true
+		arm64Operand(name) // panics if there is none
+		start, cut := strings.CutSuffix(example, "…")
+		known := slices.ContainsFunc(texts, func(text string) bool {
+			return text == example || cut && strings.HasPrefix(text, start)
+		})
+		if !known && !slices.Contains(glossaryOwnExamples, example) {
+			t.Errorf("<%s>: %s does not have the example %q", name, formsFile, example)
+		}
+	}
+	count := 0
+	for _, ops := range arm64Operands {
+		for name := range ops {
+			count++
+			if sample := numbered.ReplaceAllString(name, "${1}1"); !explained[name] && !explained[laneOf.ReplaceAllString(sample, "${1}b1")] {
+				t.Errorf("the glossary does not have <%s>", name)
+			}
+		}
+	}
+	if count == 0 || len(explained) == 0 {
+		t.Errorf("%d operands, %d of them explained", count, len(explained))
+	}
+}
+
+var (
+	numbered = regexp.MustCompile(`^((?:list|post|lane)[a-z]?)[1-4]$`) // <list3> is explained with <list1>
+	laneOf   = regexp.MustCompile(`^(post|lane)[bhsd]1$`)              // <laneh1> is explained with <laneb1>
+)
+
+// glossaryOwnExamples are instructions that TestARM64 has.
+var glossaryOwnExamples = []string{"br x8", "mov sp, x1", "add v0.4s, v1.4s, v2.4s", "nop"}

@@ -39,6 +39,8 @@ func TestARM64(t *testing.T) {
 	// Aliases.
 	check(0xaa0103e0, "mov    x0, x1")
 	check(0x910003fd, "mov    x29, sp")
+	check(0x9100003f, "mov    sp, x1")
+	check(0xd503201f, "nop")
 	check(0xd2800008, "mov    x8, #0x0  // #0")
 	check(0x92800000, "mov    x0, #0xffffffffffffffff  // #-1")
 	check(0xb27be3e8, "mov    x8, #0x3fffffffffffffe0  // #4611686018427387872")
