@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// An arm64Row is an instruction, or several that are written alike, as our tables have it. It stands for the encodings x
-// with x&mask == value, unless one of the operands refuses x.
+// An arm64Row is an instruction, or several that are written alike, as our tables have it. It stands for the encodings
+// x with x&mask == value, unless one of the operands refuses x.
 //
 // The text has operands in angle brackets: "ldr <Xt>, [<Xn|SP>]". The glossary of their names is in arm64_operand.go.
 type arm64Row struct {
@@ -14,8 +14,8 @@ type arm64Row struct {
 	text        string
 }
 
-// An arm64Op appends an operand, or another variable part of the text, of the instruction x, which lies at pc. It returns
-// false to refuse x: because the encoding is not allocated, or because another row has the preferred spelling.
+// An arm64Op appends an operand, or another variable part of the text, of the instruction x, which lies at pc. It
+// returns false to refuse x: because the encoding is not allocated, or because another row has the preferred spelling.
 type arm64Op func(b []byte, x uint32, pc uint64) ([]byte, bool)
 
 // An arm64Piece is a part of a form's text: fixed text, and the operand that follows it. "[<Xn|SP>]" is two pieces, "["
@@ -32,8 +32,8 @@ type arm64Form struct {
 	args        []arm64Piece
 }
 
-// arm64Index finds the forms that an instruction may have, by its bits 28 to 21, which tell most instructions apart. The
-// forms of an entry are in the order of the tables, and the first one that fits is taken.
+// arm64Index finds the forms that an instruction may have, by its bits 28 to 21, which tell most instructions apart.
+// The forms of an entry are in the order of the tables, and the first one that fits is taken.
 type arm64Index [256][]*arm64Form
 
 const arm64IndexShift, arm64IndexMask = 21, 0xff

@@ -9,9 +9,9 @@ import "strings"
 //	{0x7f800000, 0x11000000, "add <Rd|SP>, <Rn|SP>, <imm12>"},
 //
 // which this list explains, each with an instruction that has it. An operand may also refuse an encoding. Then the
-// instruction is not that of the row, and the next row that fits is tried. This is how an alias ("mov") can stand before
-// what it is an alias of ("orr"). Operands that write nothing are there only to refuse. The fields of register numbers
-// are d and t (bits 4 to 0), n (9 to 5), m and s (20 to 16), a and u (14 to 10).
+// instruction is not that of the row, and the next row that fits is tried. This is how an alias ("mov") can stand
+// before what it is an alias of ("orr"). Operands that write nothing are there only to refuse. The fields of register
+// numbers are d and t (bits 4 to 0), n (9 to 5), m and s (20 to 16), a and u (14 to 10).
 //
 // Registers:
 //
@@ -211,8 +211,8 @@ import "strings"
 //	<bits>          size, and immediate of a logical instruction                orr z2.s, z2.s, #0x200000
 //	<not dup>       writes nothing; only if no other mov can do it              mov z21.d, #0xfffffe00000000ff
 
-// arm64Operand finds the operand of a name of the glossary: an entry of one of the maps, a field, or a class of registers
-// and a field.
+// arm64Operand finds the operand of a name of the glossary: an entry of one of the maps, a field, or a class of
+// registers and a field.
 func arm64Operand(name string) arm64Op {
 	for _, ops := range arm64Operands {
 		if op := ops[name]; op != nil {

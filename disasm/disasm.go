@@ -19,8 +19,8 @@
 //
 // Each instruction set has files of its own (amd64*.go) and one entry in the map of decoders. The x86 decoder stands on
 // golang.org/x/arch/x86/x86asm, which says what an instruction is; how it is written, and what that package does not
-// know or reads wrongly, is ours. The arm64 decoder is ours altogether: tables of encodings and their texts. The package
-// arm64asm knows no atomics of LSE, no SHA-512 and no SVE, and spells half of the rest unlike objdump.
+// know or reads wrongly, is ours. The arm64 decoder is ours altogether: tables of encodings and their texts. The
+// package arm64asm knows no atomics of LSE, no SHA-512 and no SVE, and spells half of the rest unlike objdump.
 //
 // The package knows no files and nothing of HotSpot.
 package disasm

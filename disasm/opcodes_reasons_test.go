@@ -16,8 +16,8 @@ const scalarOrPacked = `[sp][sd]`
 
 // opcodeReasons are tried from the first on. What fits none is a failure of TestEveryOpcode, whatever known.txt says.
 var opcodeReasons = []opcodeReason{
-	// Processors fault on the encoding, and objdump says so: a bit or prefix that must be clear is set (W, L, a prefix of
-	// the opcode, a register where memory is needed). Decode reads it as the instruction with that bit clear.
+	// Processors fault on the encoding, and objdump says so: a bit or prefix that must be clear is set (W, L, a prefix
+	// of the opcode, a register where memory is needed). Decode reads it as the instruction with that bit clear.
 	{name: "reserved", want: "-", got: `[a-z][a-z0-9_]*`},
 	// The same, but objdump does not look at the bit, and Decode does.
 	{name: "reserved-w", set: "evex", want: `v(add|sub|mul|div|min|max|sqrt)pd|vmov[ulh]pd|vpsh[lr]dw|vrsqrt14p[sd]`, got: "-"},
@@ -34,8 +34,8 @@ var opcodeReasons = []opcodeReason{
 	// The operand has no size for Decode.
 	{name: "size", want: `vlddqu`, got: `vlddqu`},
 
-	// Extensions that Decode does not know: AMD's FMA4 and SSE4a, Key Locker, AMX, MPX, CMPccXADD, APX, AVX10.2, Xeon Phi,
-	// encryption of VIA's processors. No JDK up to 25 makes their instructions.
+	// Extensions that Decode does not know: AMD's FMA4 and SSE4a, Key Locker, AMX, MPX, CMPccXADD, APX, AVX10.2, Xeon
+	// Phi, encryption of VIA's processors. No JDK up to 25 makes their instructions.
 	{name: "fma4", set: "vex", want: `vfn?m(add|sub)(add|sub)?` + scalarOrPacked + `|vpermil2p[sd]`, got: "-"},
 	{name: "amd", set: "legacy", want: `extrq|vmgexit|femms`, got: `-|vmread|vmwrite`},
 	{name: "key-locker", set: "legacy", want: `aes(en|de)c(wide)?(128|256)kl|encodekey(128|256)|loadiwkey`, got: "-"},

@@ -1,7 +1,7 @@
 package disasm
 
-// otherSpellings has every instruction of testdata/other that Decode spells otherwise than objdump does: objdump's text,
-// then Decode's. All of them are right about kind, target and length.
+// otherSpellings has every instruction of testdata/other that Decode spells otherwise than objdump does: objdump's
+// text, then Decode's. All of them are right about kind, target and length.
 var otherSpellings = map[Arch]map[string]string{
 	PPC64LE: {
 		// ppc64asm has no extended mnemonics for traps, moves, shifts and condition register fields.
