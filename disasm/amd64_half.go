@@ -92,7 +92,9 @@ var halfInsts = []halfInst{
 }
 
 func init() {
-	for op, name := range map[byte]string{0x58: "vadd", 0x59: "vmul", 0x5c: "vsub", 0x5d: "vmin", 0x5e: "vdiv", 0x5f: "vmax"} {
+	for op, name := range map[byte]string{
+		0x58: "vadd", 0x59: "vmul", 0x5c: "vsub", 0x5d: "vmin", 0x5e: "vdiv", 0x5f: "vmax",
+	} {
 		halfInsts = append(halfInsts,
 			halfInst{5, op, 0, 0, name + "ph", full, true, full, 2},
 			halfInst{5, op, 2, 0, name + "sh", scalar1, true, scalar1, 2})
@@ -240,8 +242,8 @@ func (x *x86) halfReg(shape halfShape, length, number byte) x86asm.Reg {
 }
 
 var (
-	vmovsh = spelling{att: "vmovsh", intel: "vmovsh", onlyEVEX: true}
-	vmovw  = spelling{att: "vmovw", intel: "vmovw", onlyEVEX: true}
+	spellVmovsh = spelling{att: "vmovsh", intel: "vmovsh", onlyEVEX: true}
+	spellVmovw  = spelling{att: "vmovw", intel: "vmovw", onlyEVEX: true}
 )
 
 // decodeHalfMove decodes vmovsh, which has three operands if they are registers and else two, and vmovw from and to a
@@ -256,13 +258,13 @@ func (x *x86) decodeHalfMove(opcode, modrm byte) bool {
 	case v.mapNo != 5 || v.bcst || memory && v.vvvv != 0:
 		return false
 	case v.pp == 2 && v.w == 0 && (opcode == 0x10 || opcode == 0x11):
-		x.spell = &vmovsh
+		x.spell = &spellVmovsh
 		x.args = x86asm.Args{reg, x86asm.X0 + x86asm.Reg(v.vvvv), x86asm.X0 + x86asm.Reg(rm|v.rex&rexX<<3)}
 		if memory {
 			x.args = x86asm.Args{reg, x86asm.Mem{}}
 		}
 	case v.pp == 1 && (opcode == 0x6e || opcode == 0x7e) && v.vvvv == 0 && v.l == 0 && v.mask == 0:
-		x.spell = &vmovw
+		x.spell = &spellVmovw
 		x.args = x86asm.Args{reg, x86asm.EAX + x86asm.Reg(rm)}
 		if memory {
 			x.args[1] = x86asm.Mem{}

@@ -12,7 +12,7 @@ import (
 // x86asm sees only those prefixes that can change what the instruction is, each once: it has rules of its own for the
 // others, which are not objdump's.
 func (x *x86) decodeLegacy() bool {
-	if x.shortBranch() || x.decodeFact() {
+	if x.shortBranch() || x.decodeMissing() {
 		return true
 	}
 	var raw [maxInstLen + 4]byte
@@ -140,7 +140,7 @@ func (x *x86) respell(op x86asm.Op) {
 	case b == 0x90:
 		x.respellNop()
 	case b&0xf8 == 0xb8 && x.rex&rexW != 0:
-		x.spell = &movabs
+		x.spell = &spellMovabs
 	case x.isMoffs():
 		x.respellMoffs()
 	case b == 0xd0 || b == 0xd1:
@@ -149,14 +149,14 @@ func (x *x86) respell(op x86asm.Op) {
 	case b&0xf8 == 0xd8:
 		x.respellFloat(op)
 	case b == 0xcc:
-		x.spell, x.args[0] = &int3, nil
+		x.spell, x.args[0] = &spellInt3, nil
 	case b == 0x63 && x.rex&rexW != 0:
-		x.spell = &movslq
+		x.spell = &spellMovslq
 	case b&^1 == 0xca && x.rex == 0x40|rexW:
-		x.spell = &lretq
+		x.spell = &spellLretq
 		x.use(int8(x.n - 1))
 	case op == x86asm.SYSRET && x.rex == 0x40|rexW:
-		x.spell = &sysret
+		x.spell = &spellSysret
 		x.use(int8(x.n - 1))
 	case (op == x86asm.PUSH || op == x86asm.POP) && x.dataSize == 16:
 		x.use(x.data)
@@ -169,9 +169,9 @@ func (x *x86) isMoffs() bool {
 }
 
 func (x *x86) respellMoffs() {
-	x.spell = &movabs
+	x.spell = &spellMovabs
 	if x.addr >= 0 {
-		x.spell = &mov
+		x.spell = &spellMov
 		x.used &^= 1 << x.addr
 	}
 	if x.op[0]&1 == 0 { // the operand is %al, whatever the prefixes say
@@ -191,16 +191,16 @@ func (x *x86) regFieldIsOpcode() bool {
 	}
 	switch b := x.op[0]; {
 	case b == 0x0f:
-		return len(x.op) > 1 && bytes.IndexByte(groups0F, x.op[1]) >= 0
+		return len(x.op) > 1 && bytes.IndexByte(groupOpcodes0F, x.op[1]) >= 0
 	default:
-		return b&0xf8 == 0xd8 || bytes.IndexByte(groups, b) >= 0
+		return b&0xf8 == 0xd8 || bytes.IndexByte(groupOpcodes, b) >= 0
 	}
 }
 
 // The opcodes that ModRM.reg extends, and in map 0F those that ignore it.
 var (
-	groups   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
-	groups0F = []byte("\x00\x01\x18\x71\x72\x73\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
+	groupOpcodes   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
+	groupOpcodes0F = []byte("\x00\x01\x18\x71\x72\x73\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
 )
 
 // respellNop makes the difference between nop, pause and xchg with itself.
@@ -228,7 +228,7 @@ func (x *x86) respellNop() {
 func (x *x86) respellFloat(op x86asm.Op) {
 	b, modrm := x.op[0], x.op[1]
 	if x.waits {
-		if s, ok := waiting[op]; ok {
+		if s, ok := waitingSpellings[op]; ok {
 			x.spell = &s
 		}
 	}
@@ -248,12 +248,12 @@ func (x *x86) reverse() {
 		&x.names[x86asm.FSUBP], &x.names[x86asm.FSUBRP], &x.names[x86asm.FDIVP], &x.names[x86asm.FDIVRP],
 	} {
 		if s == x.spell {
-			x.spell = &x.names[reversed[i]]
+			x.spell = &x.names[reversedOps[i]]
 			return
 		}
 	}
 }
 
-var reversed = [...]x86asm.Op{
+var reversedOps = [...]x86asm.Op{
 	x86asm.FSUBR, x86asm.FSUB, x86asm.FDIVR, x86asm.FDIV, x86asm.FSUBRP, x86asm.FSUBP, x86asm.FDIVRP, x86asm.FDIVP,
 }

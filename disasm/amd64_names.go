@@ -78,7 +78,7 @@ const (
 var spellings = sync.OnceValue(func() []spelling {
 	all := make([]spelling, x86asm.VZEROUPPER+1)
 	for op := range all {
-		all[op] = special[x86asm.Op(op)]
+		all[op] = specialSpellings[x86asm.Op(op)]
 		name := strings.ToLower(x86asm.Op(op).String())
 		if all[op].intel == "" {
 			all[op].intel = name

@@ -139,12 +139,12 @@ func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 		fed := raw[:copy(raw[:], x.op)]
 		switch {
 		case x.vec.form == vex2:
-			fed[1] &^= mask(ignored.l, 4)
+			fed[1] &^= bitsIf(ignored.l, 4)
 		case x.vec.form == vex3:
-			fed[2] &^= mask(ignored.w, 0x80) | mask(ignored.l, 4)
+			fed[2] &^= bitsIf(ignored.w, 0x80) | bitsIf(ignored.l, 4)
 		default:
-			fed[2] &^= mask(ignored.w, 0x80)
-			fed[3] &^= mask(ignored.l, 0x60)
+			fed[2] &^= bitsIf(ignored.w, 0x80)
+			fed[3] &^= bitsIf(ignored.l, 0x60)
 		}
 		if in, err := x86asm.Decode(fed, 64); err == nil && in.Op != 0 {
 			if ignored.w && x.vec.w == 1 {
@@ -176,8 +176,8 @@ func (x *x86) widen(in *x86asm.Inst) {
 	}
 }
 
-// mask is bits if on is true.
-func mask(on bool, bits byte) byte {
+// bitsIf is bits if on is true, else 0.
+func bitsIf(on bool, bits byte) byte {
 	if on {
 		return bits
 	}

@@ -4,8 +4,8 @@ const (
 	simdU = 1 << 29 // mostly tells unsigned from signed
 	simdA = 1 << 23 // part of the opcode of floating-point instructions
 
-	scalarD = "<Dd>, <Dn>, <Dm>"
-	zero    = ", #0"
+	threeD = "<Dd>, <Dn>, <Dm>"
+	vsZero = ", #0"
 )
 
 // arm64Families are the vector instructions of which there are many alike.
@@ -32,8 +32,8 @@ var arm64Families = []arm64Family{
 	// The same on scalars.
 	{0xff20fc00, 0x5e200400, 11, "<Ed>, <En>, <Em>", map[uint32]string{1: "sqadd", 5: "sqsub", 9: "sqshl", 11: "sqrshl"}},
 	{0xff20fc00, 0x5e200400 | simdU, 11, "<Ed>, <En>, <Em>", map[uint32]string{1: "uqadd", 5: "uqsub", 9: "uqshl", 11: "uqrshl"}},
-	{0xffe0fc00, 0x5ee00400, 11, scalarD, map[uint32]string{6: "cmgt", 7: "cmge", 8: "sshl", 10: "srshl", 16: "add", 17: "cmtst"}},
-	{0xffe0fc00, 0x5ee00400 | simdU, 11, scalarD, map[uint32]string{6: "cmhi", 7: "cmhs", 8: "ushl", 10: "urshl", 16: "sub", 17: "cmeq"}},
+	{0xffe0fc00, 0x5ee00400, 11, threeD, map[uint32]string{6: "cmgt", 7: "cmge", 8: "sshl", 10: "srshl", 16: "add", 17: "cmtst"}},
+	{0xffe0fc00, 0x5ee00400 | simdU, 11, threeD, map[uint32]string{6: "cmhi", 7: "cmhs", 8: "ushl", 10: "urshl", 16: "sub", 17: "cmeq"}},
 	{0xff20fc00, 0x5e200400, 11, "<no B or D><Ed>, <En>, <Em>", map[uint32]string{22: "sqdmulh"}},
 	{0xff20fc00, 0x5e200400 | simdU, 11, "<no B or D><Ed>, <En>, <Em>", map[uint32]string{22: "sqrdmulh"}},
 
@@ -70,8 +70,8 @@ var arm64Families = []arm64Family{
 	{0xbfbffc00, 0x0e200800 | simdU, 12, "v<d>.<T3>, v<n>.<T3>", map[uint32]string{0: "rev32"}},
 	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T>, v<n>.<T>", map[uint32]string{3: "suqadd", 7: "sqabs", 11: "abs"}},
 	{0xbf3ffc00, 0x0e200800 | simdU, 12, "v<d>.<T>, v<n>.<T>", map[uint32]string{3: "usqadd", 7: "sqneg", 11: "neg"}},
-	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T>, v<n>.<T>" + zero, map[uint32]string{8: "cmgt", 9: "cmeq", 10: "cmlt"}},
-	{0xbf3ffc00, 0x0e200800 | simdU, 12, "v<d>.<T>, v<n>.<T>" + zero, map[uint32]string{8: "cmge", 9: "cmle"}},
+	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T>, v<n>.<T>" + vsZero, map[uint32]string{8: "cmgt", 9: "cmeq", 10: "cmlt"}},
+	{0xbf3ffc00, 0x0e200800 | simdU, 12, "v<d>.<T>, v<n>.<T>" + vsZero, map[uint32]string{8: "cmge", 9: "cmle"}},
 	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<pairs>, v<n>.<T3>", map[uint32]string{2: "saddlp", 6: "sadalp"}},
 	{0xbf3ffc00, 0x0e200800 | simdU, 12, "v<d>.<pairs>, v<n>.<T3>", map[uint32]string{2: "uaddlp", 6: "uadalp"}},
 	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T3>, v<n>.<wide>", map[uint32]string{18: "xtn<2>", 20: "sqxtn<2>"}},
@@ -80,8 +80,8 @@ var arm64Families = []arm64Family{
 	{0xff3ffc00, 0x7e200800, 12, "<Ed>, <En>", map[uint32]string{3: "usqadd", 7: "sqneg"}},
 	{0xfffffc00, 0x5ee00800, 12, "<Dd>, <Dn>", map[uint32]string{11: "abs"}},
 	{0xfffffc00, 0x7ee00800, 12, "<Dd>, <Dn>", map[uint32]string{11: "neg"}},
-	{0xfffffc00, 0x5ee00800, 12, "<Dd>, <Dn>" + zero, map[uint32]string{8: "cmgt", 9: "cmeq", 10: "cmlt"}},
-	{0xfffffc00, 0x7ee00800, 12, "<Dd>, <Dn>" + zero, map[uint32]string{8: "cmge", 9: "cmle"}},
+	{0xfffffc00, 0x5ee00800, 12, "<Dd>, <Dn>" + vsZero, map[uint32]string{8: "cmgt", 9: "cmeq", 10: "cmlt"}},
+	{0xfffffc00, 0x7ee00800, 12, "<Dd>, <Dn>" + vsZero, map[uint32]string{8: "cmge", 9: "cmle"}},
 	{0xff3ffc00, 0x5e200800, 12, "<Ed>, <wide n>", map[uint32]string{20: "sqxtn"}},
 	{0xff3ffc00, 0x7e200800, 12, "<Ed>, <wide n>", map[uint32]string{18: "sqxtun", 20: "uqxtn"}},
 
