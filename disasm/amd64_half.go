@@ -20,8 +20,8 @@ const (
 	halfBytes = 2 // of a number
 )
 
-// A halfShape is how much of a vector register of the length that the prefix says an operand is. The longer side of a
-// conversion is full: vcvtph2pd has quarter to full.
+// A halfShape is the size of an operand, compared with the vector length in the prefix (L). Of the two sides of a
+// conversion the longer one is full: vcvtph2pd makes 8 doubles (full) out of 8 halves (quarter).
 type halfShape uint8
 
 const (
@@ -32,7 +32,8 @@ const (
 	general // a general register, or memory of its size: of 64 bits with W, else of 32
 )
 
-// halfInsts has all of them, but for the moves (decodeHalfMove).
+// halfInsts has all instructions of the extension but the moves, which decodeHalfMove knows. Those of which there are
+// many alike (vaddph, vfmadd132ph) are added by init.
 var halfInsts = []halfInst{
 	{5, 0x1d, 0, 0, "vcvtss2sh", scalar1, true, scalar1, 4},
 	{5, 0x1d, 1, 0, "vcvtps2phx", half, false, full, 4},

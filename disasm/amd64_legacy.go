@@ -9,8 +9,8 @@ import (
 
 // decodeLegacy decodes an instruction without VEX or EVEX prefix.
 //
-// x86asm sees only those prefixes that can change what the instruction is, each once: it has rules of its own for the
-// others, which are not objdump's.
+// x86asm gets only the prefixes that can change which instruction it is, each of them once. What it does with the
+// others differs from objdump: they are printed by name in front of the instruction (appendPrefixNames).
 func (x *x86) decodeLegacy() bool {
 	if x.shortBranch() || x.decodeMissing() {
 		return true
@@ -43,7 +43,8 @@ func (x *x86) decodeLegacy() bool {
 	return true
 }
 
-// alias replaces opcode extensions that mean the same as another one: x86asm knows only the other one.
+// alias replaces an opcode extension (ModRM.reg) by another one that means the same, which x86asm knows: F6 /1 is test
+// like F6 /0, and C0 /6 is shl like C0 /4.
 func alias(op []byte) {
 	if len(op) < 2 {
 		return
@@ -56,7 +57,7 @@ func alias(op []byte) {
 	}
 }
 
-// take copies what the printer needs of x86asm's view of the instruction.
+// take copies what the printer needs from what x86asm has decoded.
 func (x *x86) take(in *x86asm.Inst) {
 	x.spell = &x.names[in.Op]
 	x.args = in.Args
@@ -89,7 +90,8 @@ func (x *x86) hasModRMMem() bool {
 	return false
 }
 
-// usePrefixes marks the prefixes that show in the instruction's text.
+// usePrefixes marks the prefixes that are seen in the text of the instruction, for example 66 in "add %ax,%bx". They
+// need no name in front of it.
 func (x *x86) usePrefixes(in *x86asm.Inst) {
 	for i := range in.Prefix {
 		p := in.Prefix[i]
@@ -112,7 +114,8 @@ func (x *x86) usePrefixes(in *x86asm.Inst) {
 	}
 }
 
-// shortBranch decodes near branches with an operand-size prefix, to a 16-bit address, as AMD has them.
+// shortBranch decodes near branches with an operand-size prefix (66). AMD's processors, and objdump, take an offset of
+// 16 bits then, and cut the target to 16 bits.
 func (x *x86) shortBranch() bool {
 	n := opcodeLen(x.op)
 	b := x.op[n-1]
@@ -133,7 +136,8 @@ func (x *x86) shortBranch() bool {
 	return true
 }
 
-// respell changes what depends on more than the operation.
+// respell changes the spelling where it depends on the encoding, not only on the operation: mov is movabs with an
+// immediate of 64 bits.
 func (x *x86) respell(op x86asm.Op) {
 	b := x.op[0]
 	switch {
@@ -184,7 +188,7 @@ func (x *x86) respellMoffs() {
 	}
 }
 
-// regFieldIsOpcode reports whether ModRM.reg names no register that REX.R could extend.
+// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. REX.R is not used then, and so gets a name.
 func (x *x86) regFieldIsOpcode() bool {
 	if x.vec.form != 0 {
 		return false
@@ -197,13 +201,13 @@ func (x *x86) regFieldIsOpcode() bool {
 	}
 }
 
-// The opcodes that ModRM.reg extends, and in map 0F those that ignore it.
+// The opcodes in which ModRM.reg is part of the opcode, or, in map 0F, not used.
 var (
 	groupOpcodes   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
 	groupOpcodes0F = []byte("\x00\x01\x18\x71\x72\x73\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
 )
 
-// respellNop makes the difference between nop, pause and xchg with itself.
+// respellNop tells apart nop (90), pause (F3 90), and xchg of a register with itself (66 90: "xchg %ax,%ax").
 func (x *x86) respellNop() {
 	if x.spell != &x.names[x86asm.NOP] {
 		return
@@ -224,7 +228,7 @@ func (x *x86) respellNop() {
 	x.args[0], x.args[1] = r, r
 }
 
-// respellFloat spells what is special about x87.
+// respellFloat spells what is special about x87: fwait in front, 80-bit operands, and AT&T's reversed subtractions.
 func (x *x86) respellFloat(op x86asm.Op) {
 	b, modrm := x.op[0], x.op[1]
 	if x.waits {

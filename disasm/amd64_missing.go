@@ -7,7 +7,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// A missingOp is an instruction that x86asm does not know, or takes for another one.
+// A missingOp is an instruction that x86asm does not know, or takes for another one, and that has no VEX or EVEX
+// prefix.
 type missingOp struct {
 	pp       byte // the prefix that is part of the opcode: 0x66, 0xf2, 0xf3; 0 when F2 and F3 must be absent
 	mapNo    byte // 1: 0F, 2: 0F38, 3: 0F3A
@@ -58,7 +59,7 @@ const (
 	impRAX
 )
 
-// missingOps is the table of them. The first that fits counts.
+// missingOps has all of them. If several fit, those with a 66 prefix go first, and then the order here counts.
 var missingOps = []missingOp{
 	// 0F 01 with a register: each ModRM byte is an instruction.
 	{0, 1, 0x01, 0, regMod, 1, "vmcall", opOperands{}, 0},
@@ -209,7 +210,7 @@ func (x *x86) decodeMissing() bool {
 	return mapNo == 1 && x.decodeNop(n)
 }
 
-// matches reports whether f is the instruction at hand, whose opcode has n bytes.
+// matches reports whether the instruction, whose opcode has n bytes, is f.
 func (x *x86) matches(f *missingOp, n int) bool {
 	pp := byte(0)
 	switch {
@@ -316,7 +317,7 @@ func (x *x86) width(f operandForm) int {
 	return 32
 }
 
-// impliedRegs has the registers of the last operands.
+// impliedRegs are the registers that the forms impEAX to impRAX stand for.
 var impliedRegs = map[operandForm]x86asm.Reg{
 	impEAX: x86asm.EAX, impECX: x86asm.ECX, impEDX: x86asm.EDX, impEBX: x86asm.EBX,
 	impRAX: x86asm.RAX,

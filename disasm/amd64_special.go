@@ -177,7 +177,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.VPCMPISTRI64: {intel: "vpcmpistri"},
 }
 
-// Spellings that depend on the encoding, not only on the operation.
+// Spellings that depend on the encoding, not only on the operation (see respell).
 var (
 	spellMovabs = spelling{att: "movabs", intel: "movabs", imm: immOperand, mem: noSize}
 	spellLretq  = spelling{att: "lretq", intel: "retfq", kind: Return, imm: immWord}
@@ -187,7 +187,8 @@ var (
 	spellInt3   = spelling{att: "int3", intel: "int3"}
 )
 
-// waitingSpellings are the names of x87 instructions when an fwait stands in front: "9b d9 3c 24" is fstcw, without 9b fnstcw.
+// waitingSpellings are the names of x87 instructions when an fwait stands in front: "9b d9 3c 24" is fstcw, without 9b
+// fnstcw.
 var waitingSpellings = map[x86asm.Op]spelling{
 	x86asm.FNSTCW:  {att: "fstcw", intel: "fstcw"},
 	x86asm.FNSTSW:  {att: "fstsw", intel: "fstsw"},

@@ -2,7 +2,8 @@ package disasm
 
 import "golang.org/x/arch/x86/x86asm"
 
-// vector is what a VEX or EVEX prefix says, beside registers.
+// vector has the fields of a VEX or EVEX prefix, named as in the manual. Bits that the prefix has inverted are not
+// here.
 type vector struct {
 	form      byte // vex2, vex3, evex or 0
 	mapNo     byte // 1: 0F, 2: 0F38, 3: 0F3A
@@ -65,7 +66,7 @@ func (x *x86) scanVector() bool {
 	return true
 }
 
-// badPrefix is how many bytes objdump reads of a prefix that makes no sense, or 0 if it does.
+// badPrefix is how many bytes of an invalid prefix objdump skips, or 0 if the prefix is valid.
 func (v *vector) badPrefix(op []byte) int {
 	switch {
 	case v.form == vex3 && (v.mapNo == 0 || v.mapNo > 3):
@@ -127,8 +128,8 @@ func (x *x86) decodeVector() bool {
 	return true
 }
 
-// decodeAVX asks x86asm, which knows W and L only as the manual gives them first: where an instruction ignores them,
-// the bits are cleared.
+// decodeAVX asks x86asm. Of an instruction that ignores W or L, x86asm knows only the encoding where the bit is clear.
+// So if it does not know the instruction, it is asked again with these bits cleared.
 func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 	in, err := x86asm.Decode(x.op, 64)
 	if err == nil && in.Op != 0 {
@@ -156,7 +157,8 @@ func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 	return in, false
 }
 
-// widen gives conversions from and to integers the 64 bits that W asks for: x86asm lacks some forms of them.
+// widen makes the integer of a conversion one of 64 bits, as W says. x86asm does not know some of these encodings, and
+// was asked with W cleared.
 func (x *x86) widen(in *x86asm.Inst) {
 	if !x.names[in.Op].wide {
 		return
@@ -184,7 +186,7 @@ func bitsIf(on bool, bits byte) byte {
 	return 0
 }
 
-// onlyXMM mends conversions of 128 bits: x86asm takes the half that is not used for a longer register.
+// onlyXMM corrects the registers of conversions of 128 bits, which are all xmm. x86asm makes the longer side a ymm.
 func (x *x86) onlyXMM() {
 	for i, a := range x.args {
 		if r, ok := a.(x86asm.Reg); ok && r >= x86asm.Y0 && r <= x86asm.Y31 {
@@ -193,8 +195,8 @@ func (x *x86) onlyXMM() {
 	}
 }
 
-// usesVvvv reports whether one of the operands can be the register in the prefix. Where there is no such operand, its
-// bits must be those of register 0.
+// usesVvvv reports whether an operand can be the register in the field vvvv of the prefix. If none is, the field must
+// be that of register 0, or the instruction is invalid.
 func (x *x86) usesVvvv() bool {
 	for _, a := range x.args {
 		switch a := a.(type) {
@@ -226,7 +228,7 @@ func regNumber(r x86asm.Reg) byte {
 	return 0xff
 }
 
-// dropMask takes the mask out of the operands: it is printed as a decoration of the first one.
+// dropMask removes the mask from the operands, because it is printed behind the first one: "%zmm1{%k2}".
 func (x *x86) dropMask() {
 	if x.vec.mask == 0 {
 		return
@@ -240,8 +242,8 @@ func (x *x86) dropMask() {
 	}
 }
 
-// vectorMem reads the memory operand, of which x86asm knows two things better: the scale of an 8-bit displacement of
-// EVEX, and that the index of a gather is a vector.
+// vectorMem reads the memory operand. Two things are taken from x86asm's m: the 8-bit displacement of EVEX, which
+// counts operands and is multiplied already, and the vector that is the index of a gather.
 func (x *x86) vectorMem(m x86asm.Mem) bool {
 	if x.readMem(x.vec.head()+1, x.vec.rex) == 0 {
 		return false

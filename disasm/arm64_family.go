@@ -8,7 +8,7 @@ const (
 	vsZero = ", #0"
 )
 
-// arm64Families are the vector instructions of which there are many alike.
+// arm64Families are the vector instructions that share their operands with others.
 var arm64Families = []arm64Family{
 	// Three registers of the same type.
 	{0xbf20fc00, 0x0e200400, 11, "v<d>.<T>, v<n>.<T>, v<m>.<T>", map[uint32]string{
@@ -163,7 +163,8 @@ var arm64Families = []arm64Family{
 	{0xbfc0f400, 0x2f000000, 12, "v<d>.<H>, v<n>.<H>, <hindexed>", map[uint32]string{9: "fmulx"}},
 }
 
-// arm64Float3 and arm64Float2 name the floating-point instructions with three and two registers, by U and a.
+// arm64Float3 and arm64Float2 are the names of the floating-point instructions with three and two registers. The index
+// is 2*U + a, where U is bit 29 and a is bit 23; the keys are opcodes.
 var arm64Float3 = [4]map[uint32]string{
 	{24: "fmaxnm", 25: "fmla", 26: "fadd", 27: "fmulx", 28: "fcmeq", 30: "fmax", 31: "frecps"},
 	{24: "fminnm", 25: "fmls", 26: "fsub", 30: "fmin", 31: "frsqrts"},

@@ -63,17 +63,17 @@ var arm64Immediates = map[string]arm64Op{
 	},
 }
 
-// decimalOp is the field of n bits from bit at on as a decimal number.
+// decimalOp appends the field of n bits from bit at on as a decimal number.
 func decimalOp(at, n int) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(bits(x, at, n))), true }
 }
 
-// hexOp is the field of n bits from bit at on as a hexadecimal number.
+// hexOp appends the field of n bits from bit at on as a hexadecimal number.
 func hexOp(at, n int) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendHex(b, uint64(bits(x, at, n))), true }
 }
 
-// appendMoved appends the operand of a mov, and the same as a signed decimal number in a comment.
+// appendMoved appends the operand of a mov, and a comment with the number in decimal: "#0xffffffff  // #-1".
 func appendMoved(b []byte, v uint64, wide bool) []byte {
 	signed := int(v)
 	if !wide {
@@ -120,7 +120,7 @@ func bitmask(n, immr, imms uint32) (uint64, bool) {
 	return element, true
 }
 
-// isMovWide reports whether movz or movn can make v: then orr is not spelled mov.
+// isMovWide reports whether movz or movn can make v. Then mov stands for these, and orr is written as orr.
 func isMovWide(v uint64, wide bool) bool {
 	halves := 4
 	if !wide {

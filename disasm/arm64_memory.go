@@ -84,7 +84,7 @@ var arm64Singles = []struct {
 	{3, 1, 1, "ld", "", "D"},
 }
 
-// arm64ReleaseVerb starts the names of the unscaled loads and stores with acquire and release semantics (FEAT_LRCPC2).
+// arm64ReleaseVerb has how the names of loads and stores with acquire and release semantics (FEAT_LRCPC2) start.
 var arm64ReleaseVerb = map[string]string{"st": "stlur", "ld": "ldapur"}
 
 // arm64Pairs are the loads and stores of two registers.

@@ -1,6 +1,6 @@
 package disasm
 
-// arm64Scalable has the part of SVE that HotSpot's assembler knows. Most of it is governed by a predicate <g>.
+// arm64Scalable has the instructions of SVE that HotSpot's assembler can make (assembler_aarch64.hpp).
 var arm64Scalable = append([]arm64Row{
 	// Moves, to and from memory too.
 	{0xffc0e000, 0x85804000, "ldr z<d>, <vladdr9>"},

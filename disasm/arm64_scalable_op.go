@@ -175,7 +175,8 @@ func appendPattern(b []byte, pattern uint32) []byte {
 	return appendInt(append(b, ", #"...), int(pattern))
 }
 
-// sveImm8 is an immediate that may be shifted by eight bits: then it is spelled out.
+// sveImm8 is an immediate that may be shifted by eight bits. The shifted value is written, "#256", but for zero, which
+// is "#0, lsl #8".
 func sveImm8(value func(x uint32) int) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		v, shifted := value(x), x>>13&1 != 0
@@ -191,7 +192,8 @@ func sveImm8(value func(x uint32) int) arm64Op {
 	}
 }
 
-// sveShift and sveShiftMerged have tsz and the amount of a shift.
+// sveShift and sveShiftMerged are the fields tsz (upper bits) and imm3 (lower three bits) of a shift, without and with
+// a governing predicate.
 func sveShift(x uint32) uint32       { return bits(x, 22, 2)<<5 | bits(x, 16, 5) }
 func sveShiftMerged(x uint32) uint32 { return bits(x, 22, 2)<<5 | bits(x, 5, 5) }
 

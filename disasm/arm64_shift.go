@@ -54,8 +54,8 @@ func appendShift(b []byte, x uint32) []byte {
 
 var arm64Extends = [...]string{"uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"}
 
-// appendExtended appends an extended register. The extension to the operation's own width is none: lsl, which is left
-// out when it shifts by nothing, if the stack pointer is one of the other operands.
+// appendExtended appends an extended register: "w3, sxtw #2". If another operand is the stack pointer, uxtx (uxtw in a
+// 32-bit instruction), which extends nothing, is written lsl, and left out if it shifts by 0: "sub sp, sp, x8".
 func appendExtended(b []byte, x uint32, _ uint64) ([]byte, bool) {
 	option, n := bits(x, 13, 3), bits(x, 10, 3)
 	class := byte('W')
