@@ -169,7 +169,7 @@ func vectorSpelling(s *spelling, name string) {
 		s.suffix = suffixVector
 	case strings.HasPrefix(base, "fpclassp"):
 		s.suffix = suffixClass
-	case strings.Contains(base, "gather") || strings.Contains(base, "scatter"): // each element has an address of its own
+	case strings.Contains(base, "gather") || strings.Contains(base, "scatter"): // each element has its own address
 		s.mem = 4
 		if strings.HasSuffix(base, "pd") || strings.HasPrefix(base, "p") && strings.HasSuffix(base, "q") {
 			s.mem = 8

@@ -119,7 +119,8 @@ func (x *x86) usePrefixes(in *x86asm.Inst) {
 func (x *x86) shortBranch() bool {
 	n := opcodeLen(x.op)
 	b := x.op[n-1]
-	if x.data < 0 || x.rex&rexW != 0 || n == 1 && b != 0xe8 && b != 0xe9 || n == 2 && b&0xf0 != 0x80 || n > 2 || len(x.op) < n+2 {
+	near := n == 1 && (b == 0xe8 || b == 0xe9) || n == 2 && b&0xf0 == 0x80
+	if !near || x.data < 0 || x.rex&rexW != 0 || len(x.op) < n+2 {
 		return false
 	}
 	fed := [6]byte{x.op[0], b}
@@ -204,7 +205,8 @@ func (x *x86) regFieldIsOpcode() bool {
 // The opcodes in which ModRM.reg is part of the opcode, or, in map 0F, not used.
 var (
 	groupOpcodes   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
-	groupOpcodes0F = []byte("\x00\x01\x18\x71\x72\x73\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
+	groupOpcodes0F = []byte("\x00\x01\x18\x71\x72\x73" +
+		"\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
 )
 
 // respellNop tells apart nop (90), pause (F3 90), and xchg of a register with itself (66 90: "xchg %ax,%ax").

@@ -30,10 +30,14 @@ var arm64Families = []arm64Family{
 	{0xbfe0fc00, 0x0e200400 | simdU, 11, "v<d>.<B>, v<n>.<B>, v<m>.<B>", map[uint32]string{19: "pmul"}},
 
 	// The same on scalars.
-	{0xff20fc00, 0x5e200400, 11, "<Ed>, <En>, <Em>", map[uint32]string{1: "sqadd", 5: "sqsub", 9: "sqshl", 11: "sqrshl"}},
-	{0xff20fc00, 0x5e200400 | simdU, 11, "<Ed>, <En>, <Em>", map[uint32]string{1: "uqadd", 5: "uqsub", 9: "uqshl", 11: "uqrshl"}},
-	{0xffe0fc00, 0x5ee00400, 11, threeD, map[uint32]string{6: "cmgt", 7: "cmge", 8: "sshl", 10: "srshl", 16: "add", 17: "cmtst"}},
-	{0xffe0fc00, 0x5ee00400 | simdU, 11, threeD, map[uint32]string{6: "cmhi", 7: "cmhs", 8: "ushl", 10: "urshl", 16: "sub", 17: "cmeq"}},
+	{0xff20fc00, 0x5e200400, 11, "<Ed>, <En>, <Em>", map[uint32]string{
+		1: "sqadd", 5: "sqsub", 9: "sqshl", 11: "sqrshl"}},
+	{0xff20fc00, 0x5e200400 | simdU, 11, "<Ed>, <En>, <Em>", map[uint32]string{
+		1: "uqadd", 5: "uqsub", 9: "uqshl", 11: "uqrshl"}},
+	{0xffe0fc00, 0x5ee00400, 11, threeD, map[uint32]string{
+		6: "cmgt", 7: "cmge", 8: "sshl", 10: "srshl", 16: "add", 17: "cmtst"}},
+	{0xffe0fc00, 0x5ee00400 | simdU, 11, threeD, map[uint32]string{
+		6: "cmhi", 7: "cmhs", 8: "ushl", 10: "urshl", 16: "sub", 17: "cmeq"}},
 	{0xff20fc00, 0x5e200400, 11, "<no B or D><Ed>, <En>, <Em>", map[uint32]string{22: "sqdmulh"}},
 	{0xff20fc00, 0x5e200400 | simdU, 11, "<no B or D><Ed>, <En>, <Em>", map[uint32]string{22: "sqrdmulh"}},
 
@@ -59,10 +63,14 @@ var arm64Families = []arm64Family{
 		0: "uaddl<2>", 2: "usubl<2>", 5: "uabal<2>", 7: "uabdl<2>", 8: "umlal<2>", 10: "umlsl<2>", 12: "umull<2>"}},
 	{0xbf20fc00, 0x0e200000, 12, "v<d>.<wide>, v<n>.<T12>, v<m>.<T12>", map[uint32]string{
 		9: "sqdmlal<2>", 11: "sqdmlsl<2>", 13: "sqdmull<2>"}},
-	{0xbf20fc00, 0x0e200000, 12, "v<d>.<wide>, v<n>.<wide>, v<m>.<T3>", map[uint32]string{1: "saddw<2>", 3: "ssubw<2>"}},
-	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<wide>, v<n>.<wide>, v<m>.<T3>", map[uint32]string{1: "uaddw<2>", 3: "usubw<2>"}},
-	{0xbf20fc00, 0x0e200000, 12, "v<d>.<T3>, v<n>.<wide>, v<m>.<wide>", map[uint32]string{4: "addhn<2>", 6: "subhn<2>"}},
-	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<T3>, v<n>.<wide>, v<m>.<wide>", map[uint32]string{4: "raddhn<2>", 6: "rsubhn<2>"}},
+	{0xbf20fc00, 0x0e200000, 12, "v<d>.<wide>, v<n>.<wide>, v<m>.<T3>", map[uint32]string{
+		1: "saddw<2>", 3: "ssubw<2>"}},
+	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<wide>, v<n>.<wide>, v<m>.<T3>", map[uint32]string{
+		1: "uaddw<2>", 3: "usubw<2>"}},
+	{0xbf20fc00, 0x0e200000, 12, "v<d>.<T3>, v<n>.<wide>, v<m>.<wide>", map[uint32]string{
+		4: "addhn<2>", 6: "subhn<2>"}},
+	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<T3>, v<n>.<wide>, v<m>.<wide>", map[uint32]string{
+		4: "raddhn<2>", 6: "rsubhn<2>"}},
 
 	// Two registers.
 	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T3>, v<n>.<T3>", map[uint32]string{0: "rev64", 4: "cls"}},
@@ -100,9 +108,12 @@ var arm64Families = []arm64Family{
 	{0xbfbffc00, 0x2ea00800, 12, "v<d>.<F>, v<n>.<F>, #0.0", map[uint32]string{12: "fcmge", 13: "fcmle"}},
 	{0xbffffc00, 0x0ef80800, 12, "v<d>.<H>, v<n>.<H>, #0.0", map[uint32]string{12: "fcmgt", 13: "fcmeq", 14: "fcmlt"}},
 	{0xbffffc00, 0x2ef80800, 12, "v<d>.<H>, v<n>.<H>, #0.0", map[uint32]string{12: "fcmge", 13: "fcmle"}},
-	{0xffbffc00, 0x5e200800, 12, "<Gd>, <Gn>", map[uint32]string{26: "fcvtns", 27: "fcvtms", 28: "fcvtas", 29: "scvtf"}},
-	{0xffbffc00, 0x7e200800, 12, "<Gd>, <Gn>", map[uint32]string{26: "fcvtnu", 27: "fcvtmu", 28: "fcvtau", 29: "ucvtf"}},
-	{0xffbffc00, 0x5ea00800, 12, "<Gd>, <Gn>", map[uint32]string{26: "fcvtps", 27: "fcvtzs", 29: "frecpe", 31: "frecpx"}},
+	{0xffbffc00, 0x5e200800, 12, "<Gd>, <Gn>", map[uint32]string{
+		26: "fcvtns", 27: "fcvtms", 28: "fcvtas", 29: "scvtf"}},
+	{0xffbffc00, 0x7e200800, 12, "<Gd>, <Gn>", map[uint32]string{
+		26: "fcvtnu", 27: "fcvtmu", 28: "fcvtau", 29: "ucvtf"}},
+	{0xffbffc00, 0x5ea00800, 12, "<Gd>, <Gn>", map[uint32]string{
+		26: "fcvtps", 27: "fcvtzs", 29: "frecpe", 31: "frecpx"}},
 	{0xffbffc00, 0x7ea00800, 12, "<Gd>, <Gn>", map[uint32]string{26: "fcvtpu", 27: "fcvtzu", 29: "frsqrte"}},
 	{0xffbffc00, 0x5ea00800, 12, "<Gd>, <Gn>, #0.0", map[uint32]string{12: "fcmgt", 13: "fcmeq", 14: "fcmlt"}},
 	{0xffbffc00, 0x7ea00800, 12, "<Gd>, <Gn>, #0.0", map[uint32]string{12: "fcmge", 13: "fcmle"}},
@@ -133,10 +144,14 @@ var arm64Families = []arm64Family{
 	{0xbf80fc00, 0x2f000400, 11, "v<d>.<shiftW>, v<n>.<shiftN><longer>", map[uint32]string{20: "uxtl<2>"}},
 	{0xbf80fc00, 0x0f000400, 11, "v<d>.<shiftW>, v<n>.<shiftN>, #<left>", map[uint32]string{20: "sshll<2>"}},
 	{0xbf80fc00, 0x2f000400, 11, "v<d>.<shiftW>, v<n>.<shiftN>, #<left>", map[uint32]string{20: "ushll<2>"}},
-	{0xbf80fc00, 0x0f000400, 11, "v<d>.<shiftF>, v<n>.<shiftF>, #<right>", map[uint32]string{28: "scvtf", 31: "fcvtzs"}},
-	{0xbf80fc00, 0x2f000400, 11, "v<d>.<shiftF>, v<n>.<shiftF>, #<right>", map[uint32]string{28: "ucvtf", 31: "fcvtzu"}},
-	{0xffc0fc00, 0x5f400400, 11, "<Dd>, <Dn>, #<right>", map[uint32]string{0: "sshr", 2: "ssra", 4: "srshr", 6: "srsra"}},
-	{0xffc0fc00, 0x7f400400, 11, "<Dd>, <Dn>, #<right>", map[uint32]string{0: "ushr", 2: "usra", 4: "urshr", 6: "ursra", 8: "sri"}},
+	{0xbf80fc00, 0x0f000400, 11, "v<d>.<shiftF>, v<n>.<shiftF>, #<right>", map[uint32]string{
+		28: "scvtf", 31: "fcvtzs"}},
+	{0xbf80fc00, 0x2f000400, 11, "v<d>.<shiftF>, v<n>.<shiftF>, #<right>", map[uint32]string{
+		28: "ucvtf", 31: "fcvtzu"}},
+	{0xffc0fc00, 0x5f400400, 11, "<Dd>, <Dn>, #<right>", map[uint32]string{
+		0: "sshr", 2: "ssra", 4: "srshr", 6: "srsra"}},
+	{0xffc0fc00, 0x7f400400, 11, "<Dd>, <Dn>, #<right>", map[uint32]string{
+		0: "ushr", 2: "usra", 4: "urshr", 6: "ursra", 8: "sri"}},
 	{0xffc0fc00, 0x5f400400, 11, "<Dd>, <Dn>, #<left>", map[uint32]string{10: "shl"}},
 	{0xffc0fc00, 0x7f400400, 11, "<Dd>, <Dn>, #<left>", map[uint32]string{10: "sli"}},
 	{0xff80fc00, 0x5f000400, 11, "<shift d>, <shift n>, #<left>", map[uint32]string{14: "sqshl"}},
@@ -148,7 +163,8 @@ var arm64Families = []arm64Family{
 	{0xff80fc00, 0x7f000400, 11, "<fshift d>, <fshift n>, #<right>", map[uint32]string{28: "ucvtf", 31: "fcvtzu"}},
 
 	// With one element of a register.
-	{0xbf00f400, 0x0f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{8: "mul", 12: "sqdmulh", 13: "sqrdmulh"}},
+	{0xbf00f400, 0x0f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{
+		8: "mul", 12: "sqdmulh", 13: "sqrdmulh"}},
 	{0xbf00f400, 0x2f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{
 		0: "mla", 4: "mls", 13: "sqrdmlah", 15: "sqrdmlsh"}},
 	{0xbf00f400, 0x0f000000, 12, "v<d>.<wide>, v<n>.<T12>, <indexed>", map[uint32]string{

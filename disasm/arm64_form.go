@@ -42,7 +42,8 @@ const arm64IndexShift, arm64IndexMask = 21, 0xff
 var arm64Forms = sync.OnceValue(func() *arm64Index {
 	var index arm64Index
 	for _, table := range [][]arm64Row{
-		arm64Integer, arm64System, arm64Memory(), arm64Atomic(), arm64Float(), arm64Vector(), arm64Crypto, arm64Scalable,
+		arm64Integer, arm64System, arm64Memory(), arm64Atomic(),
+		arm64Float(), arm64Vector(), arm64Crypto, arm64Scalable,
 	} {
 		for _, r := range table {
 			index.add(r)

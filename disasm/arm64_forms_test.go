@@ -32,9 +32,9 @@ type arm64Known struct {
 
 var arm64KnownForms = []arm64Known{
 	{0xfe400000, 0x68400000, ldpswUnpredictable, ".inst", "ldpsw", 2,
-		"a register is loaded twice, or is the base that is written back: unpredictable; objdump refuses it of ldpsw only"},
-	{0xfff00000, 0xd5100000, nil, "msr ", "msr s2_", 1, "objdump knows more names of system registers, here for tracing"},
-	{0xfff00000, 0xd5300000, nil, "mrs ", "mrs ", 2, "objdump knows more names of system registers, here for tracing"},
+		"a register is loaded twice, or is the base that is written back: unpredictable; objdump refuses only ldpsw"},
+	{0xfff00000, 0xd5100000, nil, "msr ", "msr s2_", 1, "objdump names more system registers, here of tracing"},
+	{0xfff00000, 0xd5300000, nil, "mrs ", "mrs ", 2, "objdump names more system registers, here of tracing"},
 }
 
 // ldpswUnpredictable reports whether a load of a pair loads one register twice, or loads the base that it writes back.
@@ -88,7 +88,7 @@ func checkEveryFormHit(t *testing.T, words []uint32) {
 	t.Helper()
 	for _, f := range sortedForms() {
 		if !slices.ContainsFunc(words, f.fits) {
-			t.Errorf("%s has no instruction of the form %08x/%08x %s: write it anew with -forms", formsFile, f.value, f.mask, f)
+			t.Errorf("%s has no instruction of the form %08x/%08x %s: run with -forms", formsFile, f.value, f.mask, f)
 		}
 	}
 }
@@ -217,7 +217,8 @@ func TestARM64Glossary(t *testing.T) {
 	for _, ops := range arm64Operands {
 		for name := range ops {
 			count++
-			if sample := numbered.ReplaceAllString(name, "${1}1"); !explained[name] && !explained[laneOf.ReplaceAllString(sample, "${1}b1")] {
+			sample := laneOf.ReplaceAllString(numbered.ReplaceAllString(name, "${1}1"), "${1}b1")
+			if !explained[name] && !explained[sample] {
 				t.Errorf("the glossary does not have <%s>", name)
 			}
 		}

@@ -30,7 +30,7 @@ func arm64Memory() []arm64Row {
 		if r.v == 0 {
 			rows = append(rows,
 				arm64Row{0xffe00c00, base | 0x800, r.verb + "tr" + r.suffix + reg + "<addr9>"},
-				arm64Row{0xffe00c00, base&^0x20000000 | 0x01000000, arm64ReleaseVerb[r.verb] + r.suffix + reg + "<addr9>"})
+				arm64Row{0xffe00c00, base&^0x20000000 | 1<<24, arm64ReleaseVerb[r.verb] + r.suffix + reg + "<addr9>"})
 		}
 	}
 	for _, r := range arm64Pairs {

@@ -143,7 +143,7 @@ import "strings"
 //	<post1>         what is added to the base after <list1> …                   st1 {v18.4h}, [x10], x4
 //	<postb1>        the same after <laneb1> …                                   st1 {v12.b}[0], [x29], x8
 //	<postr1>        the same after a load that repeats an element               ld1r {v20.1d}, [x23], x29
-//	<table>         one to four registers from n on                             tbl v19.16b, {v27.16b, v28.16b}, v20.16b
+//	<table>         one to four registers from n on                            tbl v19.16b, {v27.16b, v28.16b}, v20.16b
 //	<imm8>          8 bits in two parts                                         movi v14.4s, #0xd8, lsl #24
 //	<lsl32>         ", lsl #8" to 24, or nothing                                movi v14.4s, #0xd8, lsl #24
 //	<lsl16>         ", lsl #8", or nothing                                      movi v6.4h, #0xa6

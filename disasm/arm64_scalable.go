@@ -156,7 +156,8 @@ func arm64ScalableRows() []arm64Row {
 	// The numbers are those of dtype: how a load extends what it loads.
 	for i, m := range [...]string{
 		"b {z<d>.b}", "b {z<d>.h}", "b {z<d>.s}", "b {z<d>.d}", "sw {z<d>.d}", "h {z<d>.h}", "h {z<d>.s}", "h {z<d>.d}",
-		"sh {z<d>.d}", "sh {z<d>.s}", "w {z<d>.s}", "w {z<d>.d}", "sb {z<d>.d}", "sb {z<d>.s}", "sb {z<d>.h}", "d {z<d>.d}",
+		"sh {z<d>.d}", "sh {z<d>.s}", "w {z<d>.s}", "w {z<d>.d}", "sb {z<d>.d}", "sb {z<d>.s}", "sb {z<d>.h}",
+		"d {z<d>.d}",
 	} {
 		dtype := uint32(i) << 21
 		shift := ""

@@ -86,9 +86,11 @@ var arm64ScalableOps = map[string]arm64Op{
 	"ext8": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendInt(b, int(bits(x, 16, 5)<<3|bits(x, 10, 3))), true
 	},
-	"simm8":       sveImm8(func(x uint32) int { return int(signed(x, 5, 8)) }),
-	"uimm8":       sveImm8(func(x uint32) int { return int(bits(x, 5, 8)) }),
-	"simm8 plain": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(signed(x, 5, 8))), true },
+	"simm8": sveImm8(func(x uint32) int { return int(signed(x, 5, 8)) }),
+	"uimm8": sveImm8(func(x uint32) int { return int(bits(x, 5, 8)) }),
+	"simm8 plain": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendInt(b, int(signed(x, 5, 8))), true
+	},
 	"uimm8 plain": decimalOp(5, 8),
 
 	// Shifts: the highest bit of tsz is the size of the elements. tsz and the amount are in two places each.

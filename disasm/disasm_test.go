@@ -151,7 +151,9 @@ func TestCut(t *testing.T) {
 	same("e8f8f8f8", ".byte 0xe8; clc; clc; clc")
 	same("c5f8", ".byte 0xc5; clc")
 	checker(t)("c5f858", ".byte 0xc5; clc; pop    %rax", ".byte 0xc5; clc; pop    rax")
-	checker(t)("62f17c4858", ".byte 0x62; int1; jl     0x104c; pop    %rax", ".byte 0x62; int1; jl     0x104c; pop    rax")
+	checker(t)("62f17c4858",
+		".byte 0x62; int1; jl     0x104c; pop    %rax",
+		".byte 0x62; int1; jl     0x104c; pop    rax")
 	same("48", "rex.W")
 	same("66", "data16")
 	same("f0", "lock")

@@ -156,7 +156,7 @@ func parseObjdump(t testing.TB, out []byte, blobs []blob) [][]Inst {
 			text = symbolNote.ReplaceAllString(text, "0x$1")
 		}
 		text = strings.Replace(strings.TrimRight(text, " "), " $1,", " ", 1) // since 2.41: shl $1,%eax
-		text, _, _ = strings.Cut(text, "  // note: ")                        // arm64: what is wrong about the instruction
+		text, _, _ = strings.Cut(text, "  // note: ")                        // arm64: why it is unpredictable
 		bad := strings.Contains(text, "(bad)") || strings.HasPrefix(text, ".inst")
 		all[cur] = append(all[cur], Inst{Addr: pc, Text: text, Bad: bad})
 	}

@@ -33,7 +33,7 @@ func everyLegacy() []byte {
 	before := [][]byte{{}, {prefixData}, {prefixRepe}}
 	for _, m := range maps {
 		for op := range 256 {
-			if len(m) == 0 && isPrefix(byte(op)) || len(m) == 0 && (op == 0x0f || op == vex2 || op == vex3 || op == evex) {
+			if len(m) == 0 && (isPrefix(byte(op)) || op == 0x0f || op == vex2 || op == vex3 || op == evex) {
 				continue
 			}
 			for _, p := range before {

@@ -20,7 +20,8 @@ var opcodeReasons = []opcodeReason{
 	// of the opcode, a register where memory is needed). Decode reads it as the instruction with that bit clear.
 	{name: "reserved", want: "-", got: `[a-z][a-z0-9_]*`},
 	// The same, but objdump does not look at the bit, and Decode does.
-	{name: "reserved-w", set: "evex", want: `v(add|sub|mul|div|min|max|sqrt)pd|vmov[ulh]pd|vpsh[lr]dw|vrsqrt14p[sd]`, got: "-"},
+	{name: "reserved-w", set: "evex", want: `v(add|sub|mul|div|min|max|sqrt)pd|vmov[ulh]pd|vpsh[lr]dw|vrsqrt14p[sd]`,
+		got: "-"},
 	{name: "reserved-w", set: "evex", want: `vcmps\{bale_oqd\}`, got: "-"},
 	{name: "reserved-w", set: "evex", want: `vmpsadbw`, got: `vmpsadbw`},
 	{name: "reserved-w", set: "evex", want: `vcmp[sp]\{bale_oqd\}`, got: `vcmple_oq[sp][sh]`},
@@ -39,13 +40,17 @@ var opcodeReasons = []opcodeReason{
 	{name: "fma4", set: "vex", want: `vfn?m(add|sub)(add|sub)?` + scalarOrPacked + `|vpermil2p[sd]`, got: "-"},
 	{name: "amd", set: "legacy", want: `extrq|vmgexit|femms`, got: `-|vmread|vmwrite`},
 	{name: "key-locker", set: "legacy", want: `aes(en|de)c(wide)?(128|256)kl|encodekey(128|256)|loadiwkey`, got: "-"},
-	{name: "amx", want: `t(tile|tdp|dp|cvtrow|2rpntlvwz|conj|tcmm|cmm|mmul|tmmul|trans)[a-z0-9]*|tile[a-z0-9]+|(ld|st)tilecfg`, got: "-"},
+	{name: "amx",
+		want: `t(tile|tdp|dp|cvtrow|2rpntlvwz|conj|tcmm|cmm|mmul|tmmul|trans)[a-z0-9]*|tile[a-z0-9]+|(ld|st)tilecfg`,
+		got:  "-"},
 	{name: "mpx", set: "legacy", want: `bnd(cl|ldx|stx|mk|mov)|nop`, got: "-"}, // nop with operands that MPX forbids
 	{name: "cmpccxadd", want: `cmp[a-z]+xadd`, got: "-"},
 	{name: "apx", set: "evex", want: `andn|bextr|bls[ir]|blsmsk|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx`, got: "-"},
 	{name: "apx", set: "evex", want: `kmov[bwdq]`, got: `kmov[bwdq]`},
 	{name: "apx", set: "legacy", want: `0x[0-9a-f]+\}|adc|movlp[sd]|movsldup|xchg`, got: "-", only: isREX2},
-	{name: "avx10.2", set: "evex", want: `v[a-z0-9]*bf16[a-z]?|v[a-z0-9]*(bf8|hf8)s?[xy]?|vcvthf82ph|vcvt[a-z0-9]*2iu?bs`, got: "-"},
+	{name: "avx10.2", set: "evex",
+		want: `v[a-z0-9]*bf16[a-z]?|v[a-z0-9]*(bf8|hf8)s?[xy]?|vcvthf82ph|vcvt[a-z0-9]*2iu?bs`,
+		got:  "-"},
 	{name: "avx10.2", set: "evex", want: `vcvttp[sd]2u?(dq|qq)s[xy]?|vcvtts[sd]2u?sis|vu?comxsh`, got: "-"},
 	{name: "avx10.2", set: "evex", want: `vmov(d|w|rs[bwdq])|vsm3msg[12]`, got: "-"},
 	{name: "avx10.2", set: "evex", want: `vcmpbf[a-z0-9_]+|vcmp\{bale_oqd\}`, got: `vcmpbf16`},
@@ -59,19 +64,26 @@ var opcodeReasons = []opcodeReason{
 
 	// A prefix in front of an instruction that has no use for it, and that no assembler puts there: 66 or F3. Most are
 	// spelled otherwise ("data16 ret" for "retw"), some not decoded.
-	{name: "needless-f3", set: "legacy", want: `fxrstor|fxsave|getsec|prefetch|vmcall|vmptrst|femms`, got: "-", only: isREP},
+	{name: "needless-f3", set: "legacy", want: `fxrstor|fxsave|getsec|prefetch|vmcall|vmptrst|femms`,
+		got: "-", only: isREP},
 	{name: "needless-f3", set: "legacy", want: `ldmxcsr|stmxcsr`, got: `wr[fg]sbase`, only: isREP},
-	{name: "needless-f3", set: "legacy", want: `nopl?|verr|verw|lldt|ltr`, got: `nopl?|verr|verw|lldt|ltr`, only: isREP},
-	{name: "needless-66", set: "legacy", want: `(enter|leave|lret|retf|ret|l?call|l?jmp)w?`, got: `(enter|leave|lret|retf|ret|l?call|l?jmp)w?`, only: isData16},
-	{name: "needless-66", set: "legacy", want: `(fldenv|fnstenv|frstor|fnsave)[sw]`, got: `fldenv|fnstenv|frstor|fnsave`, only: isData16},
+	{name: "needless-f3", set: "legacy", want: `nopl?|verr|verw|lldt|ltr`,
+		got: `nopl?|verr|verw|lldt|ltr`, only: isREP},
+	{name: "needless-66", set: "legacy", want: `(enter|leave|lret|retf|ret|l?call|l?jmp)w?`,
+		got: `(enter|leave|lret|retf|ret|l?call|l?jmp)w?`, only: isData16},
+	{name: "needless-66", set: "legacy", want: `(fldenv|fnstenv|frstor|fnsave)[sw]`,
+		got: `fldenv|fnstenv|frstor|fnsave`, only: isData16},
 	{name: "needless-66", set: "legacy", want: `nopw?`, got: `cldemote`, only: isData16},
 	{name: "needless-66", set: "legacy", want: `push|pop`, got: `pushw|popw`, only: isData16},
-	{name: "needless-66", set: "legacy", want: `ud[01]|verr|verw|lldt|ltr`, got: `ud[01]|verr|verw|lldt|ltr`, only: isData16},
-	{name: "needless-66", set: "legacy", want: `(fxrstor|fxsave|xrstors|xsavec|xsaves|cmpxchg8b|sldt|str|smsw|xlat|mov)`,
-		got: `(fxrstor|fxsave|xrstors|xsavec|xsaves|cmpxchg8b|sldt|str|smsw|xlat|mov)`, only: isData16},
+	{name: "needless-66", set: "legacy", want: `ud[01]|verr|verw|lldt|ltr`,
+		got: `ud[01]|verr|verw|lldt|ltr`, only: isData16},
+	{name: "needless-66", set: "legacy",
+		want: `fxrstor|fxsave|xrstors|xsavec|xsaves|cmpxchg8b|sldt|str|smsw|xlat|mov`,
+		got:  `fxrstor|fxsave|xrstors|xsavec|xsaves|cmpxchg8b|sldt|str|smsw|xlat|mov`, only: isData16},
 
 	// Instructions of the kernel.
-	{name: "system", set: "legacy", want: `sysexit[ld]|mwait|lldt|ltr|verr|verw`, got: `sysexit|mwait|lldt|ltr|verr|verw`},
+	{name: "system", set: "legacy", want: `sysexit[ld]|mwait|lldt|ltr|verr|verw`,
+		got: `sysexit|mwait|lldt|ltr|verr|verw`},
 	// mov from and to control registers, whose ModRM says memory: the processor ignores that, Decode does not.
 	{name: "system", set: "legacy", want: `mov`, got: `mov`, only: isControlMove},
 	// The manual has lfence at 0F AE E8 only; processors take E9 to EF as well.
@@ -82,7 +94,10 @@ var opcodeReasons = []opcodeReason{
 
 // fits reports whether r is the reason for d, whose mnemonics are want and got.
 func (r opcodeReason) fits(d difference, want, got string) bool {
-	return (r.set == "" || r.set == d.set) && isWhole(r.want, want) && isWhole(r.got, got) && (r.only == nil || r.only(d))
+	if r.set != "" && r.set != d.set || r.only != nil && !r.only(d) {
+		return false
+	}
+	return isWhole(r.want, want) && isWhole(r.got, got)
 }
 
 var wholeExprs = map[string]*regexp.Regexp{}

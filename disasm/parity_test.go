@@ -26,11 +26,11 @@ const disputedSince = 242
 
 var disputedRanges = map[string][]disputed{
 	"jdk17-lean-none": {
-		{0x7fae0897c138, 0x7fae0897c140, "a table of bytes, 62 61 60 66 65 64 6a 69: 62 may begin an instruction of APX"},
+		{0x7fae0897c138, 0x7fae0897c140, "a table of bytes, 62 61 60 66 65 64 6a 69: 62 may begin an APX instruction"},
 		{0x7fae0897c168, 0x7fae0897c170, "the same"},
 	},
 	"jdk25-lean-none": {
-		{0x7f2493b385b8, 0x7f2493b385e2, "instructions of APX, where HotSpot tries whether the system keeps r16 and r31"},
+		{0x7f2493b385b8, 0x7f2493b385e2, "APX instructions: HotSpot tries whether the system keeps r16 and r31"},
 		{0x7f2493bc6db8, 0x7f2493bc6dc0, "a table of bytes, 62 61 60 66 65 64 6a 69"},
 		{0x7f2493bc6de8, 0x7f2493bc6df0, "the same"},
 	},
