@@ -35,8 +35,9 @@ var opcodeReasons = []opcodeReason{
 	// The operand has no size for Decode.
 	{name: "size", want: `vlddqu`, got: `vlddqu`},
 
-	// Extensions that Decode does not know: AMD's FMA4 and SSE4a, Key Locker, AMX, MPX, CMPccXADD, APX, AVX10.2, Xeon
-	// Phi, encryption of VIA's processors. No JDK up to 25 makes their instructions.
+	// Extensions that Decode does not know: AMD's FMA4 and SSE4a, Key Locker, AMX, MPX, CMPccXADD, APX, AVX10.2, Xeon Phi,
+	// encryption of VIA's processors. HotSpot makes instructions of two of them, APX and AVX10.2, where the processor has
+	// them.
 	{name: "fma4", set: "vex", want: `vfn?m(add|sub)(add|sub)?` + scalarOrPacked + `|vpermil2p[sd]`, got: "-"},
 	{name: "amd", set: "legacy", want: `extrq|vmgexit|femms`, got: `-|vmread|vmwrite`},
 	{name: "key-locker", set: "legacy", want: `aes(en|de)c(wide)?(128|256)kl|encodekey(128|256)|loadiwkey`, got: "-"},
