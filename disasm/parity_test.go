@@ -56,7 +56,10 @@ func TestParity(t *testing.T) {
 // logBlobs reads the logs of -logs in place of the fixtures.
 func logBlobs(t testing.TB) map[string][]blob {
 	t.Helper()
-	files, _ := filepath.Glob(*logs)
+	files, err := filepath.Glob(*logs)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no log matches %q: %v", *logs, err)
+	}
 	all := make(map[string][]blob)
 	for _, file := range files {
 		f, err := os.Open(file)
