@@ -104,7 +104,8 @@ func (x *x86) wouldDecode(code []byte) bool {
 	return other.decode()
 }
 
-// cutInst is the first byte of an instruction that is cut off: a prefix keeps its name.
+// cutInst is the first byte of an instruction that the end of the input cuts off: its name if it is a prefix ("lock"),
+// else ".byte 0x…".
 func (x *x86) cutInst(start int) Inst {
 	x.buf = x.buf[:start]
 	if x.n == 0 {
@@ -114,8 +115,9 @@ func (x *x86) cutInst(start int) Inst {
 	return Inst{Addr: x.pc, Len: 1}
 }
 
-// badLen is what objdump's "(bad)" takes of the input; decoding goes on behind it. That is prefixes and opcode, but of
-// the opcode only one byte where the operands are to blame.
+// badLen is how many bytes objdump skips when it writes "(bad)". Decode skips as many, so that both find the same
+// instructions after data. These are the prefixes and the opcode, or only one byte of the opcode if the opcode exists
+// and its operands are wrong.
 func (x *x86) badLen() int {
 	switch {
 	case len(x.op) == 0:
@@ -138,8 +140,8 @@ func (x *x86) badLen() int {
 	return x.n + n
 }
 
-// badOperand reports whether there is an instruction with that opcode of n bytes, but with a register where this has
-// memory, or the other way around.
+// badOperand reports whether the opcode, which has n bytes, would be an instruction with a register in place of the
+// memory operand, or with memory in place of the register.
 func (x *x86) badOperand(n int) bool {
 	if len(x.op) <= n {
 		return false
@@ -160,7 +162,7 @@ func (x *x86) byteInst() Inst {
 	return Inst{Addr: x.pc, Len: 1, Bad: true}
 }
 
-// decode finds out what the instruction is, without printing it.
+// decode finds out which instruction it is, and does not print it. It returns false if there is none.
 func (x *x86) decode() bool {
 	if x.n >= len(x.code) || x.n >= maxInstLen-1 {
 		return false

@@ -33,6 +33,9 @@ func (x *x86) appendBroadcast(elem int) {
 	if x.spell.widens {
 		n /= 2
 	}
+	if x.vec.repeats > 0 {
+		n = x.vec.repeats
+	}
 	x.buf = append(strconv.AppendInt(append(x.buf, "{1to"...), int64(n), 10), '}')
 }
 
@@ -59,7 +62,8 @@ func (x *x86) roundedArg() int {
 	return 0
 }
 
-// appendEncoding appends "{evex} " where the same operands have a shorter VEX form, and "{vex} " where EVEX is usual.
+// appendEncoding appends "{evex} " if an assembler would have chosen VEX for these operands, and "{vex} " if it would
+// have chosen EVEX.
 func (x *x86) appendEncoding() {
 	v := &x.vec
 	switch {
@@ -101,7 +105,8 @@ func (x *x86) hasVEXForm() bool {
 	return false
 }
 
-// predicates are the names of the immediates of vector comparisons. Only the first eight have instructions without VEX.
+// predicates are the names of the immediates of vector comparisons: vcmpps with 1 is vcmpltps. Without VEX only the
+// first eight exist.
 var predicates = [32]string{
 	"eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord",
 	"eq_uq", "nge", "ngt", "false", "neq_oq", "ge", "gt", "true",
@@ -109,13 +114,15 @@ var predicates = [32]string{
 	"eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq", "gt_oq", "true_us",
 }
 
-// intPredicates are those of integer comparisons; 3 and 7 have no name.
+// intPredicates are the names for integer comparisons: vpcmpd with 1 is vpcmpltd. 3 and 7 (false and true) have none.
 var intPredicates = [8]string{"eq", "lt", "le", "", "neq", "nlt", "nle", ""}
 
-// carryless are the names of the immediates of a carry-less multiplication: which halves are multiplied.
+// carryless are the names of the immediates of a carry-less multiplication, which say whether the low or the high
+// halves are multiplied: vpclmulqdq with 0x10 is vpclmullqhqdq.
 var carryless = [0x12]string{0: "lql", 1: "hql", 0x10: "lqh", 0x11: "hqh"}
 
-// predicate is what the immediate puts into the mnemonic, or "".
+// predicate is what the mnemonic has in place of the immediate: "lt" in vcmpltps. It is "" if the immediate has no
+// name.
 func (x *x86) predicate() string {
 	if x.spell.split == 0 {
 		return ""
@@ -140,7 +147,8 @@ func (x *x86) predicate() string {
 	return ""
 }
 
-// vectorSpelling adds to s what follows from the name of a vector operation.
+// vectorSpelling sets the fields of s that the name of a vector operation tells, "vcvttpd2dq" for example that its
+// elements have 8 bytes and that it does not round.
 func vectorSpelling(s *spelling, name string) {
 	base, v := strings.CutPrefix(name, "v")
 	s.split, s.table = splitName(name, base, v)
@@ -153,7 +161,7 @@ func vectorSpelling(s *spelling, name string) {
 	s.widens = isOneOf(base, widening)
 	s.wide = isOneOf(base, fromInteger) || isOneOf(base, toInteger)
 	s.usuallyEVEX = isOneOf(base, "pdpbusd pdpbusds pdpwssd pdpwssds pmadd52luq pmadd52huq cvtneps2bf16")
-	s.onlyEVEX = isOneOf(base, "psllvd psllvq psrlvd psrlvq psravd pdpbssd pdpbssds pdpbsud pdpbsuds pdpbuud pdpbuuds")
+	s.onlyEVEX = isOneOf(base, "psllvd psllvq psrlvd psrlvq psravd")
 	switch {
 	case isOneOf(base, fromInteger):
 		s.suffix = suffixMemory
@@ -161,7 +169,7 @@ func vectorSpelling(s *spelling, name string) {
 		s.suffix = suffixVector
 	case strings.HasPrefix(base, "fpclassp"):
 		s.suffix = suffixClass
-	case strings.Contains(base, "gather") || strings.Contains(base, "scatter"): // each element has an address of its own
+	case strings.Contains(base, "gather") || strings.Contains(base, "scatter"): // each element has its own address
 		s.mem = 4
 		if strings.HasSuffix(base, "pd") || strings.HasPrefix(base, "p") && strings.HasSuffix(base, "q") {
 			s.mem = 8
@@ -169,8 +177,8 @@ func vectorSpelling(s *spelling, name string) {
 	}
 }
 
-// splitName finds the place in the name of a comparison or carry-less multiplication where its immediate is spelled.
-// base is the name without the leading v, if it has one.
+// splitName finds where in the name of a comparison or carry-less multiplication the predicate goes: in "vcmpps" at 4,
+// so that it can become "vcmpltps". base is the name without the leading v, if it has one.
 func splitName(name, base string, v bool) (at int, table predicateTable) {
 	if tail, ok := strings.CutPrefix(base, "pclmul"); ok {
 		return len(name) - len(tail), predicateCarryless

@@ -9,10 +9,10 @@ import (
 
 // decodeLegacy decodes an instruction without VEX or EVEX prefix.
 //
-// x86asm sees only those prefixes that can change what the instruction is, each once: it has rules of its own for the
-// others, which are not objdump's.
+// x86asm gets only the prefixes that can change which instruction it is, each of them once. What it does with the
+// others differs from objdump: they are printed by name in front of the instruction (appendPrefixNames).
 func (x *x86) decodeLegacy() bool {
-	if x.shortBranch() || x.decodeFact() {
+	if x.shortBranch() || x.decodeMissing() {
 		return true
 	}
 	var raw [maxInstLen + 4]byte
@@ -43,7 +43,8 @@ func (x *x86) decodeLegacy() bool {
 	return true
 }
 
-// alias replaces opcode extensions that mean the same as another one: x86asm knows only the other one.
+// alias replaces an opcode extension (ModRM.reg) by another one that means the same, which x86asm knows: F6 /1 is test
+// like F6 /0, and C0 /6 is shl like C0 /4.
 func alias(op []byte) {
 	if len(op) < 2 {
 		return
@@ -56,7 +57,7 @@ func alias(op []byte) {
 	}
 }
 
-// take copies what the printer needs of x86asm's view of the instruction.
+// take copies what the printer needs from what x86asm has decoded.
 func (x *x86) take(in *x86asm.Inst) {
 	x.spell = &x.names[in.Op]
 	x.args = in.Args
@@ -89,7 +90,8 @@ func (x *x86) hasModRMMem() bool {
 	return false
 }
 
-// usePrefixes marks the prefixes that show in the instruction's text.
+// usePrefixes marks the prefixes that are seen in the text of the instruction, for example 66 in "add %ax,%bx". They
+// need no name in front of it.
 func (x *x86) usePrefixes(in *x86asm.Inst) {
 	for i := range in.Prefix {
 		p := in.Prefix[i]
@@ -112,11 +114,13 @@ func (x *x86) usePrefixes(in *x86asm.Inst) {
 	}
 }
 
-// shortBranch decodes near branches with an operand-size prefix, to a 16-bit address, as AMD has them.
+// shortBranch decodes near branches with an operand-size prefix (66). AMD's processors, and objdump, take an offset of
+// 16 bits then, and cut the target to 16 bits.
 func (x *x86) shortBranch() bool {
 	n := opcodeLen(x.op)
 	b := x.op[n-1]
-	if x.data < 0 || x.rex&rexW != 0 || n == 1 && b != 0xe8 && b != 0xe9 || n == 2 && b&0xf0 != 0x80 || n > 2 || len(x.op) < n+2 {
+	near := n == 1 && (b == 0xe8 || b == 0xe9) || n == 2 && b&0xf0 == 0x80
+	if !near || x.data < 0 || x.rex&rexW != 0 || len(x.op) < n+2 {
 		return false
 	}
 	fed := [6]byte{x.op[0], b}
@@ -133,14 +137,15 @@ func (x *x86) shortBranch() bool {
 	return true
 }
 
-// respell changes what depends on more than the operation.
+// respell changes the spelling where it depends on the encoding, not only on the operation: mov is movabs with an
+// immediate of 64 bits.
 func (x *x86) respell(op x86asm.Op) {
 	b := x.op[0]
 	switch {
 	case b == 0x90:
 		x.respellNop()
 	case b&0xf8 == 0xb8 && x.rex&rexW != 0:
-		x.spell = &movabs
+		x.spell = &spellMovabs
 	case x.isMoffs():
 		x.respellMoffs()
 	case b == 0xd0 || b == 0xd1:
@@ -149,14 +154,14 @@ func (x *x86) respell(op x86asm.Op) {
 	case b&0xf8 == 0xd8:
 		x.respellFloat(op)
 	case b == 0xcc:
-		x.spell, x.args[0] = &int3, nil
+		x.spell, x.args[0] = &spellInt3, nil
 	case b == 0x63 && x.rex&rexW != 0:
-		x.spell = &movslq
+		x.spell = &spellMovslq
 	case b&^1 == 0xca && x.rex == 0x40|rexW:
-		x.spell = &lretq
+		x.spell = &spellLretq
 		x.use(int8(x.n - 1))
 	case op == x86asm.SYSRET && x.rex == 0x40|rexW:
-		x.spell = &sysret
+		x.spell = &spellSysret
 		x.use(int8(x.n - 1))
 	case (op == x86asm.PUSH || op == x86asm.POP) && x.dataSize == 16:
 		x.use(x.data)
@@ -169,9 +174,9 @@ func (x *x86) isMoffs() bool {
 }
 
 func (x *x86) respellMoffs() {
-	x.spell = &movabs
+	x.spell = &spellMovabs
 	if x.addr >= 0 {
-		x.spell = &mov
+		x.spell = &spellMov
 		x.used &^= 1 << x.addr
 	}
 	if x.op[0]&1 == 0 { // the operand is %al, whatever the prefixes say
@@ -184,26 +189,27 @@ func (x *x86) respellMoffs() {
 	}
 }
 
-// regFieldIsOpcode reports whether ModRM.reg names no register that REX.R could extend.
+// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. REX.R is not used then, and so gets a name.
 func (x *x86) regFieldIsOpcode() bool {
 	if x.vec.form != 0 {
 		return false
 	}
 	switch b := x.op[0]; {
 	case b == 0x0f:
-		return len(x.op) > 1 && bytes.IndexByte(groups0F, x.op[1]) >= 0
+		return len(x.op) > 1 && bytes.IndexByte(groupOpcodes0F, x.op[1]) >= 0
 	default:
-		return b&0xf8 == 0xd8 || bytes.IndexByte(groups, b) >= 0
+		return b&0xf8 == 0xd8 || bytes.IndexByte(groupOpcodes, b) >= 0
 	}
 }
 
-// The opcodes that ModRM.reg extends, and in map 0F those that ignore it.
+// The opcodes in which ModRM.reg is part of the opcode, or, in map 0F, not used.
 var (
-	groups   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
-	groups0F = []byte("\x00\x01\x18\x71\x72\x73\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
+	groupOpcodes   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
+	groupOpcodes0F = []byte("\x00\x01\x18\x71\x72\x73" +
+		"\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
 )
 
-// respellNop makes the difference between nop, pause and xchg with itself.
+// respellNop tells apart nop (90), pause (F3 90), and xchg of a register with itself (66 90: "xchg %ax,%ax").
 func (x *x86) respellNop() {
 	if x.spell != &x.names[x86asm.NOP] {
 		return
@@ -224,11 +230,11 @@ func (x *x86) respellNop() {
 	x.args[0], x.args[1] = r, r
 }
 
-// respellFloat spells what is special about x87.
+// respellFloat spells what is special about x87: fwait in front, 80-bit operands, and AT&T's reversed subtractions.
 func (x *x86) respellFloat(op x86asm.Op) {
 	b, modrm := x.op[0], x.op[1]
 	if x.waits {
-		if s, ok := waiting[op]; ok {
+		if s, ok := waitingSpellings[op]; ok {
 			x.spell = &s
 		}
 	}
@@ -248,12 +254,12 @@ func (x *x86) reverse() {
 		&x.names[x86asm.FSUBP], &x.names[x86asm.FSUBRP], &x.names[x86asm.FDIVP], &x.names[x86asm.FDIVRP],
 	} {
 		if s == x.spell {
-			x.spell = &x.names[reversed[i]]
+			x.spell = &x.names[reversedOps[i]]
 			return
 		}
 	}
 }
 
-var reversed = [...]x86asm.Op{
+var reversedOps = [...]x86asm.Op{
 	x86asm.FSUBR, x86asm.FSUB, x86asm.FDIVR, x86asm.FDIV, x86asm.FSUBRP, x86asm.FSUBP, x86asm.FDIVRP, x86asm.FDIVP,
 }

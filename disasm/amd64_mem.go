@@ -6,8 +6,9 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// memory is the operand that ModRM, SIB and displacement describe, if it is in memory.
-// x86asm has an idea of it too, but it loses the sign of 32-bit displacements, (%r12), %riz, and (%rip) of VEX.
+// memory is the operand that ModRM, SIB and displacement describe, if it is in memory. x86asm's Mem is not enough: it
+// loses the sign of 32-bit displacements, and the difference between %riz and no index, and it does not know (%rip) of
+// VEX instructions.
 type memory struct {
 	ok      bool
 	mod     byte
@@ -73,12 +74,12 @@ func (x *x86) readMem(at int, rex byte) int {
 	return n + m.dispLen
 }
 
-// indexed reports whether the operand shows an index register, be it %riz.
+// indexed reports whether the text has an index register. It is %riz if the code has a SIB byte that needs none.
 func (m *memory) indexed() bool {
 	return m.sib && (m.scale != 0 || m.index != 0 || !m.noBase && m.low != 4)
 }
 
-// registers reports whether the operand shows a register other than rip.
+// registers reports whether the text has a base or index register, rip aside.
 func (m *memory) registers() bool {
 	return m.base != 0 || m.indexed()
 }
@@ -169,7 +170,7 @@ func (x *x86) appendMemIntel() {
 	x.buf = append(x.buf, ']')
 }
 
-// absolute is the displacement of an operand that shows no register.
+// absolute is the address of an operand without registers.
 func (x *x86) absolute() uint64 {
 	if x.addr >= 0 {
 		return uint64(uint32(x.mem.disp))

@@ -78,7 +78,7 @@ const (
 var spellings = sync.OnceValue(func() []spelling {
 	all := make([]spelling, x86asm.VZEROUPPER+1)
 	for op := range all {
-		all[op] = special[x86asm.Op(op)]
+		all[op] = specialSpellings[x86asm.Op(op)]
 		name := strings.ToLower(x86asm.Op(op).String())
 		if all[op].intel == "" {
 			all[op].intel = name
@@ -92,8 +92,9 @@ var spellings = sync.OnceValue(func() []spelling {
 })
 
 var ptrNames = [65]string{
-	1: "BYTE PTR ", 2: "WORD PTR ", 4: "DWORD PTR ", 6: "FWORD PTR ", 8: "QWORD PTR ", 10: "TBYTE PTR ", owordSize: "OWORD PTR ",
-	16: "XMMWORD PTR ", 32: "YMMWORD PTR ", 64: "ZMMWORD PTR ",
+	1: "BYTE PTR ", 2: "WORD PTR ", 4: "DWORD PTR ", 6: "FWORD PTR ", 8: "QWORD PTR ", 10: "TBYTE PTR ",
+	owordSize: "OWORD PTR ",
+	16:        "XMMWORD PTR ", 32: "YMMWORD PTR ", 64: "ZMMWORD PTR ",
 }
 
 // bcstNames are those of an element that is repeated.
@@ -132,7 +133,8 @@ func makeRegNames(mark string) (names [256]string) {
 		name   string
 		tail   string
 	}{
-		{x86asm.R8B, 8, 8, "r", "b"}, {x86asm.R8W, 8, 8, "r", "w"}, {x86asm.R8L, 8, 8, "r", "d"}, {x86asm.R8, 8, 8, "r", ""},
+		{x86asm.R8B, 8, 8, "r", "b"}, {x86asm.R8W, 8, 8, "r", "w"}, {x86asm.R8L, 8, 8, "r", "d"},
+		{x86asm.R8, 8, 8, "r", ""},
 		{x86asm.F0, 0, 8, "st(", ")"}, {x86asm.M0, 0, 8, "mm", ""}, {x86asm.K0, 0, 8, "k", ""},
 		{x86asm.X0, 0, 32, "xmm", ""}, {x86asm.Y0, 0, 32, "ymm", ""}, {x86asm.Z0, 0, 32, "zmm", ""},
 		{x86asm.CR0, 0, 16, "cr", ""}, {x86asm.DR0, 0, 16, debug, ""}, {x86asm.TR0, 0, 8, "tr", ""},

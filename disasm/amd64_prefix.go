@@ -6,8 +6,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// prefixes are the legacy prefixes of an instruction, and its REX prefix, which is the last one.
-// Those that the instruction does not use are printed by name in front of it: "data16 cs nopw …", "repz ret".
+// prefixes are the legacy prefixes of an instruction, and its REX prefix, which is the last one. objdump prints the
+// name of each prefix that the instruction does not use: "data16 cs nopw …", "repz ret".
 type prefixes struct {
 	n     int    // their number, REX included
 	alone int    // > 0: that many bytes are a piece of code of their own, printed as prefix names only
@@ -91,7 +91,7 @@ func isPrefix(b byte) bool {
 	return b&0xf0 == 0x40 || b == fwait || new(prefixes).record(b)
 }
 
-// use marks prefix i, if it is one, as needing no name.
+// use marks prefix i as used by the instruction, so that its name is not printed. i may be -1, for no prefix.
 func (p *prefixes) use(i int8) {
 	if i >= 0 {
 		p.used |= 1 << i
@@ -123,7 +123,7 @@ func (x *x86) segmentPrefix() int8 {
 	return -1
 }
 
-// settlePrefixes marks the prefixes that show in the operands, and finds other names for some.
+// settlePrefixes marks the prefixes that the operands use, and renames some: F2 before jmp is "bnd".
 func (x *x86) settlePrefixes() {
 	if x.n == 0 {
 		return
@@ -159,7 +159,7 @@ func (x *x86) settleSegment() {
 	}
 }
 
-// settleHint makes a branch hint of a cs or ds prefix, unless there are both.
+// settleHint turns a cs or ds prefix of a conditional jump into a hint, "jne,pn" or "jne,pt", unless there are both.
 func (x *x86) settleHint() {
 	cs := bytes.IndexByte(x.code[:x.n], prefixCS) >= 0
 	ds := bytes.IndexByte(x.code[:x.n], prefixDS) >= 0
@@ -210,7 +210,7 @@ var (
 	gsNames = [...]string{ATT: "%gs:", Intel: "gs:"}
 )
 
-// appendPrefixNames appends the names of the unused ones of the first n prefixes, each with a blank.
+// appendPrefixNames appends the names of those of the first n prefixes that are not used, each followed by a blank.
 func (x *x86) appendPrefixNames(n int) {
 	for i, b := range x.code[:n] {
 		switch {

@@ -101,8 +101,8 @@ func (x *x86) appendArg(i int) {
 	}
 }
 
-// isEncodedST reports whether x87 operand i is the one that the instruction can choose: that is %st(0) when it is the
-// top of the stack, and the other is %st.
+// isEncodedST reports whether x87 operand i is encoded in the instruction. The top of the stack is then written %st(0),
+// and %st where the opcode implies it: "fcomip %st(0),%st".
 func (x *x86) isEncodedST(i int) bool {
 	if x.args[1] == nil {
 		return true
@@ -191,7 +191,8 @@ func (x *x86) impliedSegment(m x86asm.Mem) string {
 	return [...]string{ATT: "%ds:", Intel: "ds:"}[x.syntax]
 }
 
-// imm is an immediate as objdump prints it: without sign, as wide as the operation it belongs to.
+// imm is the immediate v as objdump prints it, unsigned and cut to the width of the operation: -1 of an addl is
+// 0xffffffff.
 func (x *x86) imm(v int64) uint64 {
 	bits := 8
 	switch x.spell.imm {
@@ -233,7 +234,8 @@ func regBits(r x86asm.Reg) int {
 	return 0
 }
 
-// appendMnemonic appends the instruction's name. AT&T's has a suffix where no register tells the operation's size.
+// appendMnemonic appends the name of the instruction. In AT&T's syntax it has a suffix if no register tells the size of
+// the operation: "addl $0x1,(%rax)".
 func (x *x86) appendMnemonic() {
 	x.appendEncoding()
 	name := x.spell.att
@@ -292,7 +294,8 @@ func (x *x86) sizeSuffix() string {
 	return ""
 }
 
-// vectorSuffix tells the length of a vector in memory where the other operand does not.
+// vectorSuffix is x, y or z for the length of a vector in memory, if the other operand does not tell it: "vcvtpd2psy
+// (%rax),%xmm1".
 func (x *x86) vectorSuffix() string {
 	if !x.mem.ok || x.vec.form == 0 || x.broadcastBytes() > 0 || x.spell.suffix == suffixVector && x.vec.l == 2 {
 		return ""

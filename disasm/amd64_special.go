@@ -2,8 +2,8 @@ package disasm
 
 import "golang.org/x/arch/x86/x86asm"
 
-// special has the operations that are not just written as x86asm names them.
-var special = map[x86asm.Op]spelling{
+// specialSpellings has the operations whose text is more than their name in x86asm, in small letters, and the operands.
+var specialSpellings = map[x86asm.Op]spelling{
 	// Integer instructions whose size the operands may not tell.
 	x86asm.ADC:        {suffix: suffixSize, imm: immOperand, lockable: true},
 	x86asm.ADD:        {suffix: suffixSize, imm: immOperand, lockable: true},
@@ -177,18 +177,19 @@ var special = map[x86asm.Op]spelling{
 	x86asm.VPCMPISTRI64: {intel: "vpcmpistri"},
 }
 
-// Spellings that depend on the encoding, not only on the operation.
+// Spellings that depend on the encoding, not only on the operation (see respell).
 var (
-	movabs = spelling{att: "movabs", intel: "movabs", imm: immOperand, mem: noSize}
-	lretq  = spelling{att: "lretq", intel: "retfq", kind: Return, imm: immWord}
-	sysret = spelling{att: "sysretq", intel: "sysretq", kind: Return}
-	mov    = spelling{att: "mov", intel: "mov", mem: noSize}
-	movslq = spelling{att: "movslq", intel: "movsxd"}
-	int3   = spelling{att: "int3", intel: "int3"}
+	spellMovabs = spelling{att: "movabs", intel: "movabs", imm: immOperand, mem: noSize}
+	spellLretq  = spelling{att: "lretq", intel: "retfq", kind: Return, imm: immWord}
+	spellSysret = spelling{att: "sysretq", intel: "sysretq", kind: Return}
+	spellMov    = spelling{att: "mov", intel: "mov", mem: noSize}
+	spellMovslq = spelling{att: "movslq", intel: "movsxd"}
+	spellInt3   = spelling{att: "int3", intel: "int3"}
 )
 
-// waiting are the names of x87 instructions behind an fwait.
-var waiting = map[x86asm.Op]spelling{
+// waitingSpellings are the names of x87 instructions when an fwait stands in front: "9b d9 3c 24" is fstcw, without 9b
+// fnstcw.
+var waitingSpellings = map[x86asm.Op]spelling{
 	x86asm.FNSTCW:  {att: "fstcw", intel: "fstcw"},
 	x86asm.FNSTSW:  {att: "fstsw", intel: "fstsw"},
 	x86asm.FNSTENV: {att: "fstenv", intel: "fstenv"},

@@ -2,7 +2,8 @@ package disasm
 
 import "golang.org/x/arch/x86/x86asm"
 
-// vector is what a VEX or EVEX prefix says, beside registers.
+// vector has the fields of a VEX or EVEX prefix, named as in the manual. Bits that the prefix has inverted are not
+// here.
 type vector struct {
 	form      byte // vex2, vex3, evex or 0
 	mapNo     byte // 1: 0F, 2: 0F38, 3: 0F3A
@@ -14,6 +15,7 @@ type vector struct {
 	high      bool // uses one of the upper 16 registers
 	bcst      bool // EVEX.b: broadcast, rounding or no exceptions
 	roundMode bool // EVEX.b with registers only
+	repeats   int  // how often a broadcast element is repeated, where appendBroadcast cannot tell; else 0
 }
 
 const (
@@ -64,7 +66,7 @@ func (x *x86) scanVector() bool {
 	return true
 }
 
-// badPrefix is how many bytes objdump reads of a prefix that makes no sense, or 0 if it does.
+// badPrefix is how many bytes of an invalid prefix objdump skips, or 0 if the prefix is valid.
 func (v *vector) badPrefix(op []byte) int {
 	switch {
 	case v.form == vex3 && (v.mapNo == 0 || v.mapNo > 3):
@@ -94,6 +96,9 @@ func (x *x86) decodeVector() bool {
 	if len(x.op) <= head+1 { // x86asm would do without it
 		return false
 	}
+	if v.form == evex && (v.mapNo == 5 || v.mapNo == 6) {
+		return x.decodeHalf()
+	}
 	in, ok := x.decodeAVX()
 	if !ok {
 		return false
@@ -113,14 +118,18 @@ func (x *x86) decodeVector() bool {
 	}
 	for _, a := range x.args {
 		if m, ok := a.(x86asm.Mem); ok {
+			if in.Op == x86asm.VCMPPH && v.bcst { // x86asm repeats the whole vector
+				m.Disp = m.Disp / int64(x.memBytes) * halfBytes
+				x.memBytes = halfBytes
+			}
 			return x.vectorMem(m)
 		}
 	}
 	return true
 }
 
-// decodeAVX asks x86asm, which knows W and L only as the manual gives them first: where an instruction ignores them,
-// the bits are cleared.
+// decodeAVX asks x86asm. Of an instruction that ignores W or L, x86asm knows only the encoding where the bit is clear.
+// So if it does not know the instruction, it is asked again with these bits cleared.
 func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 	in, err := x86asm.Decode(x.op, 64)
 	if err == nil && in.Op != 0 {
@@ -131,12 +140,12 @@ func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 		fed := raw[:copy(raw[:], x.op)]
 		switch {
 		case x.vec.form == vex2:
-			fed[1] &^= mask(ignored.l, 4)
+			fed[1] &^= bitsIf(ignored.l, 4)
 		case x.vec.form == vex3:
-			fed[2] &^= mask(ignored.w, 0x80) | mask(ignored.l, 4)
+			fed[2] &^= bitsIf(ignored.w, 0x80) | bitsIf(ignored.l, 4)
 		default:
-			fed[2] &^= mask(ignored.w, 0x80)
-			fed[3] &^= mask(ignored.l, 0x60)
+			fed[2] &^= bitsIf(ignored.w, 0x80)
+			fed[3] &^= bitsIf(ignored.l, 0x60)
 		}
 		if in, err := x86asm.Decode(fed, 64); err == nil && in.Op != 0 {
 			if ignored.w && x.vec.w == 1 {
@@ -148,7 +157,8 @@ func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 	return in, false
 }
 
-// widen gives conversions from and to integers the 64 bits that W asks for: x86asm lacks some forms of them.
+// widen makes the integer of a conversion one of 64 bits, as W says. x86asm does not know some of these encodings, and
+// was asked with W cleared.
 func (x *x86) widen(in *x86asm.Inst) {
 	if !x.names[in.Op].wide {
 		return
@@ -168,15 +178,15 @@ func (x *x86) widen(in *x86asm.Inst) {
 	}
 }
 
-// mask is bits if on is true.
-func mask(on bool, bits byte) byte {
+// bitsIf is bits if on is true, else 0.
+func bitsIf(on bool, bits byte) byte {
 	if on {
 		return bits
 	}
 	return 0
 }
 
-// onlyXMM mends conversions of 128 bits: x86asm takes the half that is not used for a longer register.
+// onlyXMM corrects the registers of conversions of 128 bits, which are all xmm. x86asm makes the longer side a ymm.
 func (x *x86) onlyXMM() {
 	for i, a := range x.args {
 		if r, ok := a.(x86asm.Reg); ok && r >= x86asm.Y0 && r <= x86asm.Y31 {
@@ -185,8 +195,8 @@ func (x *x86) onlyXMM() {
 	}
 }
 
-// usesVvvv reports whether one of the operands can be the register in the prefix. Where there is no such operand, its
-// bits must be those of register 0.
+// usesVvvv reports whether an operand can be the register in the field vvvv of the prefix. If none is, the field must
+// be that of register 0, or the instruction is invalid.
 func (x *x86) usesVvvv() bool {
 	for _, a := range x.args {
 		switch a := a.(type) {
@@ -218,7 +228,7 @@ func regNumber(r x86asm.Reg) byte {
 	return 0xff
 }
 
-// dropMask takes the mask out of the operands: it is printed as a decoration of the first one.
+// dropMask removes the mask from the operands, because it is printed behind the first one: "%zmm1{%k2}".
 func (x *x86) dropMask() {
 	if x.vec.mask == 0 {
 		return
@@ -232,8 +242,8 @@ func (x *x86) dropMask() {
 	}
 }
 
-// vectorMem reads the memory operand, of which x86asm knows two things better: the scale of an 8-bit displacement of
-// EVEX, and that the index of a gather is a vector.
+// vectorMem reads the memory operand. Two things are taken from x86asm's m: the 8-bit displacement of EVEX, which
+// counts operands and is multiplied already, and the vector that is the index of a gather.
 func (x *x86) vectorMem(m x86asm.Mem) bool {
 	if x.readMem(x.vec.head()+1, x.vec.rex) == 0 {
 		return false

@@ -7,7 +7,7 @@ import (
 
 const arm64Len = 4 // of every instruction, in bytes
 
-// decodeARM64 decodes AArch64 code, which has one syntax. All texts share one string, as in decodeAMD64.
+// decodeARM64 decodes AArch64 code. All texts share one string, as in decodeAMD64.
 func decodeARM64(_ Syntax, code []byte, pc uint64) []Inst {
 	const textPerInst = 24 // typical of compiled Java code
 	forms := arm64Forms()
@@ -42,7 +42,7 @@ func decodeARM64(_ Syntax, code []byte, pc uint64) []Inst {
 	return insts
 }
 
-// arm64Flow says what an instruction does to the flow of control.
+// arm64Flow returns kind and target of an instruction.
 func arm64Flow(x uint32, pc uint64) (Kind, uint64) {
 	switch {
 	case x>>26 == 0b000101: // b
@@ -71,10 +71,10 @@ func arm64Flow(x uint32, pc uint64) (Kind, uint64) {
 	return Plain, 0
 }
 
-// bits is the field of n bits from bit at on.
+// bits is the field of x that has n bits, the lowest of which is bit at.
 func bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
 
-// signed is the field of n bits from bit at on, with its sign extended.
+// signed is the same, sign-extended.
 func signed(x uint32, at, n int) uint64 {
 	return uint64(int64(int32(x<<(32-at-n)) >> (32 - n)))
 }

@@ -86,7 +86,7 @@ func appendOffset(b []byte, x uint32, offset int) []byte {
 	return append(b, ']')
 }
 
-// appendRegPair appends the even register and the one behind it that casp compares and swaps.
+// appendRegPair appends two registers of casp, "x2, x3". The first one must be even.
 func appendRegPair(b []byte, x, number uint32) ([]byte, bool) {
 	class := "WX"[x>>30&1]
 	b, _ = appendArm64Reg(b, class, x, number, false)

@@ -4,11 +4,11 @@ const (
 	simdU = 1 << 29 // mostly tells unsigned from signed
 	simdA = 1 << 23 // part of the opcode of floating-point instructions
 
-	scalarD = "<Dd>, <Dn>, <Dm>"
-	zero    = ", #0"
+	threeD = "<Dd>, <Dn>, <Dm>"
+	vsZero = ", #0"
 )
 
-// arm64Families are the vector instructions of which there are many alike.
+// arm64Families are the vector instructions that share their operands with others.
 var arm64Families = []arm64Family{
 	// Three registers of the same type.
 	{0xbf20fc00, 0x0e200400, 11, "v<d>.<T>, v<n>.<T>, v<m>.<T>", map[uint32]string{
@@ -30,10 +30,14 @@ var arm64Families = []arm64Family{
 	{0xbfe0fc00, 0x0e200400 | simdU, 11, "v<d>.<B>, v<n>.<B>, v<m>.<B>", map[uint32]string{19: "pmul"}},
 
 	// The same on scalars.
-	{0xff20fc00, 0x5e200400, 11, "<Ed>, <En>, <Em>", map[uint32]string{1: "sqadd", 5: "sqsub", 9: "sqshl", 11: "sqrshl"}},
-	{0xff20fc00, 0x5e200400 | simdU, 11, "<Ed>, <En>, <Em>", map[uint32]string{1: "uqadd", 5: "uqsub", 9: "uqshl", 11: "uqrshl"}},
-	{0xffe0fc00, 0x5ee00400, 11, scalarD, map[uint32]string{6: "cmgt", 7: "cmge", 8: "sshl", 10: "srshl", 16: "add", 17: "cmtst"}},
-	{0xffe0fc00, 0x5ee00400 | simdU, 11, scalarD, map[uint32]string{6: "cmhi", 7: "cmhs", 8: "ushl", 10: "urshl", 16: "sub", 17: "cmeq"}},
+	{0xff20fc00, 0x5e200400, 11, "<Ed>, <En>, <Em>", map[uint32]string{
+		1: "sqadd", 5: "sqsub", 9: "sqshl", 11: "sqrshl"}},
+	{0xff20fc00, 0x5e200400 | simdU, 11, "<Ed>, <En>, <Em>", map[uint32]string{
+		1: "uqadd", 5: "uqsub", 9: "uqshl", 11: "uqrshl"}},
+	{0xffe0fc00, 0x5ee00400, 11, threeD, map[uint32]string{
+		6: "cmgt", 7: "cmge", 8: "sshl", 10: "srshl", 16: "add", 17: "cmtst"}},
+	{0xffe0fc00, 0x5ee00400 | simdU, 11, threeD, map[uint32]string{
+		6: "cmhi", 7: "cmhs", 8: "ushl", 10: "urshl", 16: "sub", 17: "cmeq"}},
 	{0xff20fc00, 0x5e200400, 11, "<no B or D><Ed>, <En>, <Em>", map[uint32]string{22: "sqdmulh"}},
 	{0xff20fc00, 0x5e200400 | simdU, 11, "<no B or D><Ed>, <En>, <Em>", map[uint32]string{22: "sqrdmulh"}},
 
@@ -59,10 +63,14 @@ var arm64Families = []arm64Family{
 		0: "uaddl<2>", 2: "usubl<2>", 5: "uabal<2>", 7: "uabdl<2>", 8: "umlal<2>", 10: "umlsl<2>", 12: "umull<2>"}},
 	{0xbf20fc00, 0x0e200000, 12, "v<d>.<wide>, v<n>.<T12>, v<m>.<T12>", map[uint32]string{
 		9: "sqdmlal<2>", 11: "sqdmlsl<2>", 13: "sqdmull<2>"}},
-	{0xbf20fc00, 0x0e200000, 12, "v<d>.<wide>, v<n>.<wide>, v<m>.<T3>", map[uint32]string{1: "saddw<2>", 3: "ssubw<2>"}},
-	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<wide>, v<n>.<wide>, v<m>.<T3>", map[uint32]string{1: "uaddw<2>", 3: "usubw<2>"}},
-	{0xbf20fc00, 0x0e200000, 12, "v<d>.<T3>, v<n>.<wide>, v<m>.<wide>", map[uint32]string{4: "addhn<2>", 6: "subhn<2>"}},
-	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<T3>, v<n>.<wide>, v<m>.<wide>", map[uint32]string{4: "raddhn<2>", 6: "rsubhn<2>"}},
+	{0xbf20fc00, 0x0e200000, 12, "v<d>.<wide>, v<n>.<wide>, v<m>.<T3>", map[uint32]string{
+		1: "saddw<2>", 3: "ssubw<2>"}},
+	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<wide>, v<n>.<wide>, v<m>.<T3>", map[uint32]string{
+		1: "uaddw<2>", 3: "usubw<2>"}},
+	{0xbf20fc00, 0x0e200000, 12, "v<d>.<T3>, v<n>.<wide>, v<m>.<wide>", map[uint32]string{
+		4: "addhn<2>", 6: "subhn<2>"}},
+	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<T3>, v<n>.<wide>, v<m>.<wide>", map[uint32]string{
+		4: "raddhn<2>", 6: "rsubhn<2>"}},
 
 	// Two registers.
 	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T3>, v<n>.<T3>", map[uint32]string{0: "rev64", 4: "cls"}},
@@ -70,8 +78,8 @@ var arm64Families = []arm64Family{
 	{0xbfbffc00, 0x0e200800 | simdU, 12, "v<d>.<T3>, v<n>.<T3>", map[uint32]string{0: "rev32"}},
 	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T>, v<n>.<T>", map[uint32]string{3: "suqadd", 7: "sqabs", 11: "abs"}},
 	{0xbf3ffc00, 0x0e200800 | simdU, 12, "v<d>.<T>, v<n>.<T>", map[uint32]string{3: "usqadd", 7: "sqneg", 11: "neg"}},
-	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T>, v<n>.<T>" + zero, map[uint32]string{8: "cmgt", 9: "cmeq", 10: "cmlt"}},
-	{0xbf3ffc00, 0x0e200800 | simdU, 12, "v<d>.<T>, v<n>.<T>" + zero, map[uint32]string{8: "cmge", 9: "cmle"}},
+	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T>, v<n>.<T>" + vsZero, map[uint32]string{8: "cmgt", 9: "cmeq", 10: "cmlt"}},
+	{0xbf3ffc00, 0x0e200800 | simdU, 12, "v<d>.<T>, v<n>.<T>" + vsZero, map[uint32]string{8: "cmge", 9: "cmle"}},
 	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<pairs>, v<n>.<T3>", map[uint32]string{2: "saddlp", 6: "sadalp"}},
 	{0xbf3ffc00, 0x0e200800 | simdU, 12, "v<d>.<pairs>, v<n>.<T3>", map[uint32]string{2: "uaddlp", 6: "uadalp"}},
 	{0xbf3ffc00, 0x0e200800, 12, "v<d>.<T3>, v<n>.<wide>", map[uint32]string{18: "xtn<2>", 20: "sqxtn<2>"}},
@@ -80,8 +88,8 @@ var arm64Families = []arm64Family{
 	{0xff3ffc00, 0x7e200800, 12, "<Ed>, <En>", map[uint32]string{3: "usqadd", 7: "sqneg"}},
 	{0xfffffc00, 0x5ee00800, 12, "<Dd>, <Dn>", map[uint32]string{11: "abs"}},
 	{0xfffffc00, 0x7ee00800, 12, "<Dd>, <Dn>", map[uint32]string{11: "neg"}},
-	{0xfffffc00, 0x5ee00800, 12, "<Dd>, <Dn>" + zero, map[uint32]string{8: "cmgt", 9: "cmeq", 10: "cmlt"}},
-	{0xfffffc00, 0x7ee00800, 12, "<Dd>, <Dn>" + zero, map[uint32]string{8: "cmge", 9: "cmle"}},
+	{0xfffffc00, 0x5ee00800, 12, "<Dd>, <Dn>" + vsZero, map[uint32]string{8: "cmgt", 9: "cmeq", 10: "cmlt"}},
+	{0xfffffc00, 0x7ee00800, 12, "<Dd>, <Dn>" + vsZero, map[uint32]string{8: "cmge", 9: "cmle"}},
 	{0xff3ffc00, 0x5e200800, 12, "<Ed>, <wide n>", map[uint32]string{20: "sqxtn"}},
 	{0xff3ffc00, 0x7e200800, 12, "<Ed>, <wide n>", map[uint32]string{18: "sqxtun", 20: "uqxtn"}},
 
@@ -100,9 +108,12 @@ var arm64Families = []arm64Family{
 	{0xbfbffc00, 0x2ea00800, 12, "v<d>.<F>, v<n>.<F>, #0.0", map[uint32]string{12: "fcmge", 13: "fcmle"}},
 	{0xbffffc00, 0x0ef80800, 12, "v<d>.<H>, v<n>.<H>, #0.0", map[uint32]string{12: "fcmgt", 13: "fcmeq", 14: "fcmlt"}},
 	{0xbffffc00, 0x2ef80800, 12, "v<d>.<H>, v<n>.<H>, #0.0", map[uint32]string{12: "fcmge", 13: "fcmle"}},
-	{0xffbffc00, 0x5e200800, 12, "<Gd>, <Gn>", map[uint32]string{26: "fcvtns", 27: "fcvtms", 28: "fcvtas", 29: "scvtf"}},
-	{0xffbffc00, 0x7e200800, 12, "<Gd>, <Gn>", map[uint32]string{26: "fcvtnu", 27: "fcvtmu", 28: "fcvtau", 29: "ucvtf"}},
-	{0xffbffc00, 0x5ea00800, 12, "<Gd>, <Gn>", map[uint32]string{26: "fcvtps", 27: "fcvtzs", 29: "frecpe", 31: "frecpx"}},
+	{0xffbffc00, 0x5e200800, 12, "<Gd>, <Gn>", map[uint32]string{
+		26: "fcvtns", 27: "fcvtms", 28: "fcvtas", 29: "scvtf"}},
+	{0xffbffc00, 0x7e200800, 12, "<Gd>, <Gn>", map[uint32]string{
+		26: "fcvtnu", 27: "fcvtmu", 28: "fcvtau", 29: "ucvtf"}},
+	{0xffbffc00, 0x5ea00800, 12, "<Gd>, <Gn>", map[uint32]string{
+		26: "fcvtps", 27: "fcvtzs", 29: "frecpe", 31: "frecpx"}},
 	{0xffbffc00, 0x7ea00800, 12, "<Gd>, <Gn>", map[uint32]string{26: "fcvtpu", 27: "fcvtzu", 29: "frsqrte"}},
 	{0xffbffc00, 0x5ea00800, 12, "<Gd>, <Gn>, #0.0", map[uint32]string{12: "fcmgt", 13: "fcmeq", 14: "fcmlt"}},
 	{0xffbffc00, 0x7ea00800, 12, "<Gd>, <Gn>, #0.0", map[uint32]string{12: "fcmge", 13: "fcmle"}},
@@ -133,10 +144,14 @@ var arm64Families = []arm64Family{
 	{0xbf80fc00, 0x2f000400, 11, "v<d>.<shiftW>, v<n>.<shiftN><longer>", map[uint32]string{20: "uxtl<2>"}},
 	{0xbf80fc00, 0x0f000400, 11, "v<d>.<shiftW>, v<n>.<shiftN>, #<left>", map[uint32]string{20: "sshll<2>"}},
 	{0xbf80fc00, 0x2f000400, 11, "v<d>.<shiftW>, v<n>.<shiftN>, #<left>", map[uint32]string{20: "ushll<2>"}},
-	{0xbf80fc00, 0x0f000400, 11, "v<d>.<shiftF>, v<n>.<shiftF>, #<right>", map[uint32]string{28: "scvtf", 31: "fcvtzs"}},
-	{0xbf80fc00, 0x2f000400, 11, "v<d>.<shiftF>, v<n>.<shiftF>, #<right>", map[uint32]string{28: "ucvtf", 31: "fcvtzu"}},
-	{0xffc0fc00, 0x5f400400, 11, "<Dd>, <Dn>, #<right>", map[uint32]string{0: "sshr", 2: "ssra", 4: "srshr", 6: "srsra"}},
-	{0xffc0fc00, 0x7f400400, 11, "<Dd>, <Dn>, #<right>", map[uint32]string{0: "ushr", 2: "usra", 4: "urshr", 6: "ursra", 8: "sri"}},
+	{0xbf80fc00, 0x0f000400, 11, "v<d>.<shiftF>, v<n>.<shiftF>, #<right>", map[uint32]string{
+		28: "scvtf", 31: "fcvtzs"}},
+	{0xbf80fc00, 0x2f000400, 11, "v<d>.<shiftF>, v<n>.<shiftF>, #<right>", map[uint32]string{
+		28: "ucvtf", 31: "fcvtzu"}},
+	{0xffc0fc00, 0x5f400400, 11, "<Dd>, <Dn>, #<right>", map[uint32]string{
+		0: "sshr", 2: "ssra", 4: "srshr", 6: "srsra"}},
+	{0xffc0fc00, 0x7f400400, 11, "<Dd>, <Dn>, #<right>", map[uint32]string{
+		0: "ushr", 2: "usra", 4: "urshr", 6: "ursra", 8: "sri"}},
 	{0xffc0fc00, 0x5f400400, 11, "<Dd>, <Dn>, #<left>", map[uint32]string{10: "shl"}},
 	{0xffc0fc00, 0x7f400400, 11, "<Dd>, <Dn>, #<left>", map[uint32]string{10: "sli"}},
 	{0xff80fc00, 0x5f000400, 11, "<shift d>, <shift n>, #<left>", map[uint32]string{14: "sqshl"}},
@@ -148,7 +163,8 @@ var arm64Families = []arm64Family{
 	{0xff80fc00, 0x7f000400, 11, "<fshift d>, <fshift n>, #<right>", map[uint32]string{28: "ucvtf", 31: "fcvtzu"}},
 
 	// With one element of a register.
-	{0xbf00f400, 0x0f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{8: "mul", 12: "sqdmulh", 13: "sqrdmulh"}},
+	{0xbf00f400, 0x0f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{
+		8: "mul", 12: "sqdmulh", 13: "sqrdmulh"}},
 	{0xbf00f400, 0x2f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{
 		0: "mla", 4: "mls", 13: "sqrdmlah", 15: "sqrdmlsh"}},
 	{0xbf00f400, 0x0f000000, 12, "v<d>.<wide>, v<n>.<T12>, <indexed>", map[uint32]string{
@@ -163,7 +179,8 @@ var arm64Families = []arm64Family{
 	{0xbfc0f400, 0x2f000000, 12, "v<d>.<H>, v<n>.<H>, <hindexed>", map[uint32]string{9: "fmulx"}},
 }
 
-// arm64Float3 and arm64Float2 name the floating-point instructions with three and two registers, by U and a.
+// arm64Float3 and arm64Float2 are the names of the floating-point instructions with three and two registers. The index
+// is 2*U + a, where U is bit 29 and a is bit 23; the keys are opcodes.
 var arm64Float3 = [4]map[uint32]string{
 	{24: "fmaxnm", 25: "fmla", 26: "fadd", 27: "fmulx", 28: "fcmeq", 30: "fmax", 31: "frecps"},
 	{24: "fminnm", 25: "fmls", 26: "fsub", 30: "fmin", 31: "frsqrts"},

@@ -5,43 +5,45 @@ import (
 	"sync"
 )
 
-// An arm64Row is an instruction, or a family of them, as it stands in our tables. It is the encodings x with
-// x&mask == value, unless one of the operands does not allow them.
+// An arm64Row is an instruction, or several that are written alike, as our tables have it. It stands for the encodings
+// x with x&mask == value, unless one of the operands refuses x.
 //
-// The text has operands in angle brackets: "ldr <Xt>, [<Xn|SP>]". See arm64Operand for their names.
+// The text has operands in angle brackets: "ldr <Xt>, [<Xn|SP>]". The glossary of their names is in arm64_operand.go.
 type arm64Row struct {
 	mask, value uint32
 	text        string
 }
 
-// An arm64Op appends an operand, or another variable part of the text. It returns false where the encoding is not
-// allocated, or has another, preferred spelling.
+// An arm64Op appends an operand, or another variable part of the text, of the instruction x, which lies at pc. It
+// returns false to refuse x: because the encoding is not allocated, or because another row has the preferred spelling.
 type arm64Op func(b []byte, x uint32, pc uint64) ([]byte, bool)
 
-// An arm64Piece is a part of a form's text: an operand behind fixed text.
+// An arm64Piece is a part of a form's text: fixed text, and the operand that follows it. "[<Xn|SP>]" is two pieces, "["
+// with <Xn|SP>, and "]" without an operand.
 type arm64Piece struct {
 	fixed string
 	op    arm64Op // nil behind the last operand
 }
 
-// An arm64Form is a row ready for use.
+// An arm64Form is a row whose text has been taken apart.
 type arm64Form struct {
 	mask, value uint32
 	mnemonic    []arm64Piece
 	args        []arm64Piece
 }
 
-// arm64Index has the forms by bits 28 to 21, the part of the encoding that tells most. In each bucket the first form
-// that fits is the preferred one.
+// arm64Index finds the forms that an instruction may have, by its bits 28 to 21, which tell most instructions apart.
+// The forms of an entry are in the order of the tables, and the first one that fits is taken.
 type arm64Index [256][]*arm64Form
 
 const arm64IndexShift, arm64IndexMask = 21, 0xff
 
-// arm64Forms makes the index out of the tables when it is first needed.
+// arm64Forms is the index of all tables. It is made when it is first needed.
 var arm64Forms = sync.OnceValue(func() *arm64Index {
 	var index arm64Index
 	for _, table := range [][]arm64Row{
-		arm64Integer, arm64System, arm64Memory(), arm64Atomic(), arm64Float(), arm64Vector(), arm64Crypto, arm64Scalable,
+		arm64Integer, arm64System, arm64Memory(), arm64Atomic(),
+		arm64Float(), arm64Vector(), arm64Crypto, arm64Scalable,
 	} {
 		for _, r := range table {
 			index.add(r)

@@ -30,7 +30,7 @@ func arm64Memory() []arm64Row {
 		if r.v == 0 {
 			rows = append(rows,
 				arm64Row{0xffe00c00, base | 0x800, r.verb + "tr" + r.suffix + reg + "<addr9>"},
-				arm64Row{0xffe00c00, base&^0x20000000 | 0x01000000, arm64ReleaseVerb[r.verb] + r.suffix + reg + "<addr9>"})
+				arm64Row{0xffe00c00, base&^0x20000000 | 1<<24, arm64ReleaseVerb[r.verb] + r.suffix + reg + "<addr9>"})
 		}
 	}
 	for _, r := range arm64Pairs {
@@ -84,7 +84,7 @@ var arm64Singles = []struct {
 	{3, 1, 1, "ld", "", "D"},
 }
 
-// arm64ReleaseVerb starts the names of the unscaled loads and stores with acquire and release semantics (FEAT_LRCPC2).
+// arm64ReleaseVerb has how the names of loads and stores with acquire and release semantics (FEAT_LRCPC2) start.
 var arm64ReleaseVerb = map[string]string{"st": "stlur", "ld": "ldapur"}
 
 // arm64Pairs are the loads and stores of two registers.

@@ -1,6 +1,6 @@
 package disasm
 
-// arm64Scalable has the part of SVE that HotSpot's assembler knows. Most of it is governed by a predicate <g>.
+// arm64Scalable has the instructions of SVE that HotSpot's assembler can make (assembler_aarch64.hpp).
 var arm64Scalable = append([]arm64Row{
 	// Moves, to and from memory too.
 	{0xffc0e000, 0x85804000, "ldr z<d>, <vladdr9>"},
@@ -84,7 +84,7 @@ var arm64Scalable = append([]arm64Row{
 	{0xfff0c210, 0x25404010, "bics p<pd>.b, p<pg>/z, p<pn>.b, p<pm>.b"},
 	{0xfff0c210, 0x25404200, "nots p<pd>.b, p<pg=pm>/z, p<pn>.b"},
 	{0xfff0c210, 0x25404200, "eors p<pd>.b, p<pg>/z, p<pn>.b, p<pm>.b"},
-	{0xfff0c210, 0x25804000, "mov p<pd>.b, p<pg=pm><pn=pm>.b"},
+	{0xfff0c210, 0x25804000, "mov p<pd>.b, p<pg=pn=pm>.b"},
 	{0xfff0c210, 0x25804000, "orr p<pd>.b, p<pg>/z, p<pn>.b, p<pm>.b"},
 	{0xfff0c210, 0x25804010, "orn p<pd>.b, p<pg>/z, p<pn>.b, p<pm>.b"},
 
@@ -156,7 +156,8 @@ func arm64ScalableRows() []arm64Row {
 	// The numbers are those of dtype: how a load extends what it loads.
 	for i, m := range [...]string{
 		"b {z<d>.b}", "b {z<d>.h}", "b {z<d>.s}", "b {z<d>.d}", "sw {z<d>.d}", "h {z<d>.h}", "h {z<d>.s}", "h {z<d>.d}",
-		"sh {z<d>.d}", "sh {z<d>.s}", "w {z<d>.s}", "w {z<d>.d}", "sb {z<d>.d}", "sb {z<d>.s}", "sb {z<d>.h}", "d {z<d>.d}",
+		"sh {z<d>.d}", "sh {z<d>.s}", "w {z<d>.s}", "w {z<d>.d}", "sb {z<d>.d}", "sb {z<d>.s}", "sb {z<d>.h}",
+		"d {z<d>.d}",
 	} {
 		dtype := uint32(i) << 21
 		shift := ""

@@ -15,9 +15,10 @@ const (
 	sveFloatZero = "p<pd>.<f>, p<g>/z, z<n>.<f>, #0.0"
 )
 
-// arm64ScalableFamilies are the instructions of SVE of which there are many alike.
+// arm64ScalableFamilies are the instructions of SVE that share their operands with others.
 var arm64ScalableFamilies = []arm64Family{
-	{0xff20fc00, 0x04200000, 10, sveBinary, map[uint32]string{0: "add", 1: "sub", 4: "sqadd", 5: "uqadd", 6: "sqsub", 7: "uqsub"}},
+	{0xff20fc00, 0x04200000, 10, sveBinary, map[uint32]string{
+		0: "add", 1: "sub", 4: "sqadd", 5: "uqadd", 6: "sqsub", 7: "uqsub"}},
 	{0xff20fc00, 0x04206000, 10, sveBinary, map[uint32]string{0: "mul", 2: "smulh", 3: "umulh"}},
 	{0xff3fe000, 0x04000000, 16, sveMerged, map[uint32]string{
 		0: "add", 1: "sub", 3: "subr", 8: "smax", 9: "umax", 10: "smin", 11: "umin", 12: "sabd", 13: "uabd", 16: "mul",
@@ -25,7 +26,8 @@ var arm64ScalableFamilies = []arm64Family{
 	{0xff3fe000, 0x04000000, 16, "z<d>.<e sd>, p<g>/m, z<d>.<e>, z<n>.<e>", map[uint32]string{
 		20: "sdiv", 21: "udiv", 22: "sdivr", 23: "udivr"}},
 	{0xff3fe000, 0x44008000, 16, sveMerged, map[uint32]string{24: "sqadd", 25: "uqadd", 26: "sqsub", 27: "uqsub"}},
-	{0xff3fe000, 0x04008000, 16, sveMerged, map[uint32]string{16: "asr", 17: "lsr", 19: "lsl", 20: "asrr", 21: "lsrr", 23: "lslr"}},
+	{0xff3fe000, 0x04008000, 16, sveMerged, map[uint32]string{
+		16: "asr", 17: "lsr", 19: "lsl", 20: "asrr", 21: "lsrr", 23: "lslr"}},
 	{0xff3fe000, 0x0400a000, 16, sveUnary, map[uint32]string{
 		22: "abs", 23: "neg", 24: "cls", 25: "clz", 26: "cnt", 27: "cnot", 30: "not"}},
 	{0xff3fe000, 0x0400a000, 16, "z<d>.<f>, p<g>/m, z<n>.<f>", map[uint32]string{28: "fabs", 29: "fneg"}},
@@ -40,23 +42,29 @@ var arm64ScalableFamilies = []arm64Family{
 	{0xff20e000, 0x04000000, 13, "z<d>.<e>, p<g>/m, z<m>.<e>, z<n>.<e>", map[uint32]string{6: "mad", 7: "msb"}},
 	{0xff20fc00, 0x04209000, 10, "z<d>.<tsz>, z<n>.<tsz>, #<sveright>", map[uint32]string{0: "asr", 1: "lsr"}},
 	{0xff20fc00, 0x04209000, 10, "z<d>.<tsz>, z<n>.<tsz>, #<sveleft>", map[uint32]string{3: "lsl"}},
-	{0xff3fe000, 0x04008000, 16, "z<d>.<tszg>, p<g>/m, z<d>.<tszg>, #<sverightg>", map[uint32]string{0: "asr", 1: "lsr", 4: "asrd"}},
+	{0xff3fe000, 0x04008000, 16, "z<d>.<tszg>, p<g>/m, z<d>.<tszg>, #<sverightg>", map[uint32]string{
+		0: "asr", 1: "lsr", 4: "asrd"}},
 	{0xff3fe000, 0x04008000, 16, "z<d>.<tszg>, p<g>/m, z<d>.<tszg>, #<sveleftg>", map[uint32]string{3: "lsl"}},
 	{0xff3fc000, 0x2520c000, 16, "z<d>.<e>, z<d>.<e>, #<uimm8>", map[uint32]string{
 		0: "add", 1: "sub", 3: "subr", 4: "sqadd", 5: "uqadd", 6: "sqsub", 7: "uqsub"}},
-	{0xff3fe000, 0x2520c000, 16, "z<d>.<e>, z<d>.<e>, #<simm8 plain>", map[uint32]string{8: "smax", 10: "smin", 16: "mul"}},
+	{0xff3fe000, 0x2520c000, 16, "z<d>.<e>, z<d>.<e>, #<simm8 plain>", map[uint32]string{
+		8: "smax", 10: "smin", 16: "mul"}},
 	{0xff3fe000, 0x2520c000, 16, "z<d>.<e>, z<d>.<e>, #<uimm8 plain>", map[uint32]string{9: "umax", 11: "umin"}},
-	{0xff20fc00, 0x05206000, 10, sveBinary, map[uint32]string{0: "zip1", 1: "zip2", 2: "uzp1", 3: "uzp2", 4: "trn1", 5: "trn2"}},
+	{0xff20fc00, 0x05206000, 10, sveBinary, map[uint32]string{
+		0: "zip1", 1: "zip2", 2: "uzp1", 3: "uzp2", 4: "trn1", 5: "trn2"}},
 	{0xff30fe10, 0x05204000, 10, "p<pd>.<e>, p<pn>.<e>, p<pm>.<e>", map[uint32]string{
 		0: "zip1", 1: "zip2", 2: "uzp1", 3: "uzp2", 4: "trn1", 5: "trn2"}},
 
-	{0xff20fc00, 0x65000000, 10, sveFloat3, map[uint32]string{0: "fadd", 1: "fsub", 2: "fmul", 3: "ftsmul", 6: "frecps", 7: "frsqrts"}},
+	{0xff20fc00, 0x65000000, 10, sveFloat3, map[uint32]string{
+		0: "fadd", 1: "fsub", 2: "fmul", 3: "ftsmul", 6: "frecps", 7: "frsqrts"}},
 	{0xff3fe000, 0x65008000, 16, sveFloat, map[uint32]string{
 		0: "fadd", 1: "fsub", 2: "fmul", 3: "fsubr", 4: "fmaxnm", 5: "fminnm", 6: "fmax", 7: "fmin", 8: "fabd",
 		9: "fscale", 10: "fmulx", 12: "fdivr", 13: "fdiv"}},
 	{0xff3fe000, 0x6500a000, 16, "z<d>.<f>, p<g>/m, z<n>.<f>", map[uint32]string{
-		0: "frintn", 1: "frintp", 2: "frintm", 3: "frintz", 4: "frinta", 6: "frintx", 7: "frinti", 12: "frecpx", 13: "fsqrt"}},
-	{0xff3fe000, 0x65002000, 16, "<Ed>, p<g>, z<n>.<f>", map[uint32]string{0: "faddv", 4: "fmaxnmv", 5: "fminnmv", 6: "fmaxv", 7: "fminv"}},
+		0: "frintn", 1: "frintp", 2: "frintm", 3: "frintz", 4: "frinta", 6: "frintx", 7: "frinti",
+		12: "frecpx", 13: "fsqrt"}},
+	{0xff3fe000, 0x65002000, 16, "<Ed>, p<g>, z<n>.<f>", map[uint32]string{
+		0: "faddv", 4: "fmaxnmv", 5: "fminnmv", 6: "fmaxv", 7: "fminv"}},
 	{0xff20e000, 0x65200000, 13, "z<d>.<f>, p<g>/m, z<n>.<f>, z<m>.<f>", map[uint32]string{
 		0: "fmla", 1: "fmls", 2: "fnmla", 3: "fnmls", 4: "fmad", 5: "fmsb", 6: "fnmad", 7: "fnmsb"}},
 
@@ -69,7 +77,8 @@ var arm64ScalableFamilies = []arm64Family{
 		0: "cmpge", 1: "cmpgt", 0x200: "cmplt", 0x201: "cmple", 0x800: "cmpeq", 0x801: "cmpne"}},
 	{0xff202010, 0x24200000, 4, sveUnsigned, map[uint32]string{0: "cmphs", 1: "cmphi", 0x200: "cmplo", 0x201: "cmpls"}},
 	{0xff20e010, 0x65000000, 4, sveFloatTest, map[uint32]string{
-		0x400: "fcmge", 0x401: "fcmgt", 0x600: "fcmeq", 0x601: "fcmne", 0xc00: "fcmuo", 0xc01: "facge", 0xe01: "facgt"}},
+		0x400: "fcmge", 0x401: "fcmgt", 0x600: "fcmeq", 0x601: "fcmne", 0xc00: "fcmuo", 0xc01: "facge",
+		0xe01: "facgt"}},
 	{0xff3fe010, 0x65100000, 4, sveFloatZero, map[uint32]string{
 		0x200: "fcmge", 0x201: "fcmgt", 0x1200: "fcmlt", 0x1201: "fcmle", 0x2200: "fcmeq", 0x3200: "fcmne"}},
 }

@@ -29,6 +29,10 @@ var arm64ScalableOps = map[string]arm64Op{
 	"pg=pm": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendInt(b, int(bits(x, 10, 4))), bits(x, 10, 4) == bits(x, 16, 4)
 	},
+	"pg=pn=pm": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		n := bits(x, 5, 4)
+		return appendInt(b, int(n)), n == bits(x, 10, 4) && n == bits(x, 16, 4)
+	},
 	"pd=pm": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, bits(x, 0, 4) == bits(x, 16, 4) },
 	"n+1": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendInt(b, int((bits(x, 5, 5)+1)&31)), true
@@ -82,9 +86,11 @@ var arm64ScalableOps = map[string]arm64Op{
 	"ext8": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendInt(b, int(bits(x, 16, 5)<<3|bits(x, 10, 3))), true
 	},
-	"simm8":       sveImm8(func(x uint32) int { return int(signed(x, 5, 8)) }),
-	"uimm8":       sveImm8(func(x uint32) int { return int(bits(x, 5, 8)) }),
-	"simm8 plain": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(signed(x, 5, 8))), true },
+	"simm8": sveImm8(func(x uint32) int { return int(signed(x, 5, 8)) }),
+	"uimm8": sveImm8(func(x uint32) int { return int(bits(x, 5, 8)) }),
+	"simm8 plain": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendInt(b, int(signed(x, 5, 8))), true
+	},
 	"uimm8 plain": decimalOp(5, 8),
 
 	// Shifts: the highest bit of tsz is the size of the elements. tsz and the amount are in two places each.
@@ -171,7 +177,8 @@ func appendPattern(b []byte, pattern uint32) []byte {
 	return appendInt(append(b, ", #"...), int(pattern))
 }
 
-// sveImm8 is an immediate that may be shifted by eight bits: then it is spelled out.
+// sveImm8 is an immediate that may be shifted by eight bits. The shifted value is written, "#256", but for zero, which
+// is "#0, lsl #8".
 func sveImm8(value func(x uint32) int) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		v, shifted := value(x), x>>13&1 != 0
@@ -187,7 +194,8 @@ func sveImm8(value func(x uint32) int) arm64Op {
 	}
 }
 
-// sveShift and sveShiftMerged have tsz and the amount of a shift.
+// sveShift and sveShiftMerged are the fields tsz (upper bits) and imm3 (lower three bits) of a shift, without and with
+// a governing predicate.
 func sveShift(x uint32) uint32       { return bits(x, 22, 2)<<5 | bits(x, 16, 5) }
 func sveShiftMerged(x uint32) uint32 { return bits(x, 22, 2)<<5 | bits(x, 5, 5) }
 

@@ -39,7 +39,7 @@ var arm64SystemOps = map[string]arm64Op{
 var arm64Hints = [128]string{
 	0: "nop", 1: "yield", 2: "wfe", 3: "wfi", 4: "sev", 5: "sevl", 7: "xpaclri",
 	8: "pacia1716", 10: "pacib1716", 12: "autia1716", 14: "autib1716",
-	16: "esb", 17: "psb    csync", 18: "tsb    csync", 20: "csdb",
+	16: "esb", 17: "psb    csync", 18: "tsb    csync", 20: "csdb", 22: "clearbhb",
 	24: "paciaz", 25: "paciasp", 26: "pacibz", 27: "pacibsp",
 	28: "autiaz", 29: "autiasp", 30: "autibz", 31: "autibsp",
 	32: "bti", 34: "bti    c", 36: "bti    j", 38: "bti    jc",

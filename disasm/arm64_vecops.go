@@ -7,7 +7,8 @@ import (
 // arm64Arrangements are the ways to split a vector, by the size of the elements and Q, the bit for a whole vector.
 var arm64Arrangements = [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d", "", "1q"}
 
-// arrangement has the way to split a vector into elements, whose size is of the given powers of two only.
+// arrangement appends how a vector is split: "8b", "16b", "4h" and so on. The size of the elements is a power of two: 0
+// is one byte. Others than the given sizes are refused.
 func arrangement(size func(x uint32) uint32, sizes ...uint32) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)
@@ -26,7 +27,7 @@ func wholeArrangement(size func(x uint32) uint32, sizes ...uint32) arm64Op {
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) { return op(b, x|1<<30, pc) }
 }
 
-// scalar has a register at bit at of the size that size tells.
+// scalar appends the register whose number is at bit at, "h3", with the letter of the size that size tells.
 func scalar(at int, size func(x uint32) uint32, sizes ...uint32) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)
@@ -52,7 +53,7 @@ func fixedSize(size uint32) arm64Op {
 	return arrangement(func(uint32) uint32 { return size }, size)
 }
 
-// arm64VectorOps are the operands of vector instructions.
+// arm64VectorOps are the operands of vector instructions; init adds those of lists.
 var arm64VectorOps = map[string]arm64Op{
 	"B":       fixedSize(0),
 	"H":       fixedSize(1),
@@ -193,7 +194,7 @@ func init() {
 	}
 }
 
-// postOp is what is added to the address afterwards: a register, or the number of bytes loaded or stored.
+// postOp appends what is added to the base register afterwards: a register, or the number of bytes loaded or stored.
 func postOp(size func(x uint32) uint32) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		if m := bits(x, 16, 5); m != 31 {
@@ -203,7 +204,7 @@ func postOp(size func(x uint32) uint32) arm64Op {
 	}
 }
 
-// notOneD forbids a vector of one double, which a scalar stands for.
+// notOneD refuses "1d", a vector of one double: the instruction on scalars has that.
 func notOneD(op arm64Op) arm64Op {
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) {
 		b, ok := op(b, x, pc)
@@ -230,13 +231,14 @@ func appendIndexed(b []byte, x, size, index uint32) []byte {
 	return appendElem(b, size, index)
 }
 
-// appendIndexedHalf is for elements of 16 bits: of the register's number one bit goes to the index.
+// appendIndexedHalf appends an element of 16 bits. Its index has three bits, of which one (M) else belongs to the
+// number of the register.
 func appendIndexedHalf(b []byte, x uint32) []byte {
 	return appendIndexed(b, x&^(1<<20), 1, bits(x, 11, 1)<<2|bits(x, 20, 2)>>1<<1|bits(x, 20, 1))
 }
 
-// appendList appends consecutive registers: "{v0.16b, v1.16b}", or "{v0.16b-v2.16b}" from three on, unless the numbers
-// start again at 0.
+// appendList appends n registers, "{v0.16b, v1.16b}". Three and more are written as a range, "{v0.16b-v2.16b}", unless
+// the numbers wrap around: "{v31.16b, v0.16b, v1.16b}".
 func appendList(b []byte, first, n uint32, arrangement string) []byte {
 	b = append(b, '{')
 	last := (first + n - 1) & 31

@@ -1,7 +1,7 @@
 package disasm
 
-// An arm64Family is the instructions of one encoding class that have the same operands. They differ in the opcode, and
-// are named by it.
+// An arm64Family is instructions with the same operands, which differ in an opcode field. names has the mnemonics by
+// opcode.
 type arm64Family struct {
 	mask, base uint32
 	shift      int // of the opcode
@@ -16,7 +16,7 @@ func (f arm64Family) rows(rows []arm64Row) []arm64Row {
 	return rows
 }
 
-// arm64Vector makes the rows of the instructions on vectors (Advanced SIMD), and on single elements.
+// arm64Vector makes the rows of Advanced SIMD: instructions on vectors, and on scalars in vector registers.
 func arm64Vector() []arm64Row {
 	rows := arm64VectorSingle()
 	rows = append(rows, arm64Structures()...)
@@ -26,7 +26,7 @@ func arm64Vector() []arm64Row {
 	return rows
 }
 
-// arm64VectorSingle has the instructions of which there are no families.
+// arm64VectorSingle has the instructions that belong to no family.
 func arm64VectorSingle() []arm64Row {
 	return []arm64Row{
 		// Bitwise.

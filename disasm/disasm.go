@@ -5,24 +5,29 @@
 //		fmt.Printf("%#x: %s\n", in.Addr, in.Text) // 0x7f0523ef2180: mov    0x30(%r15),%r8
 //	}
 //
-// The text equals that of GNU objdump (2.40),
+// The text equals that of GNU objdump,
 //
 //	objdump -D -b binary -m i386:x86-64 --adjust-vma=PC               (AMD64, Syntax ATT)
 //	objdump … -M intel                                                (AMD64, Syntax Intel)
 //	aarch64-linux-gnu-objdump -D -b binary -m aarch64 --adjust-vma=PC (ARM64)
 //
-// operands, immediates and comments included: "# 0x…" behind a RIP-relative operand, "// #-1" behind arm64's mov. Two
-// things differ: addresses are never annotated with symbols, and x86's bytes that are no instruction become one
-// ".byte 0x…" each where objdump writes "(bad)". No byte of the input is skipped, and the lengths of the instructions
-// always add up to the length of the input. The other instruction sets are spelled as golang.org/x/arch spells them,
-// which is close to objdump; what it cannot decode becomes ".byte 0x…, 0x…" of the length of the shortest instruction.
+// with its operands and comments ("# 0x…" after a RIP-relative operand, "// #-1" after arm64's mov). Where versions of
+// objdump differ, the text is that of 2.40 (Debian 12). Two things are never as in objdump: addresses have no symbols,
+// and each byte of x86 code that is no instruction is a ".byte 0x…", where objdump writes "(bad)" for several.
+// Instructions that no compiler makes may differ too: testdata/opcodes/known.txt lists them all.
 //
-// Each instruction set has files of its own (amd64*.go) and one entry in the map of decoders. The x86 decoder stands on
-// golang.org/x/arch/x86/x86asm, which says what an instruction is; how it is written, and what that package does not
-// know or reads wrongly, is ours. The arm64 decoder is ours altogether: tables of encodings and their texts. The package
-// arm64asm knows no atomics of LSE, no SHA-512 and no SVE, and spells half of the rest unlike objdump.
+// No byte of the input is skipped: the lengths of the instructions add up to the length of the input.
 //
-// The package knows no files and nothing of HotSpot.
+// The other instruction sets are spelled as golang.org/x/arch spells them, which is close to objdump. Bytes that it
+// cannot decode become ".byte 0x…, 0x…", as many as the shortest instruction has.
+//
+// Each instruction set has its own files (amd64*.go) and an entry in the map decoders. For x86,
+// golang.org/x/arch/x86/x86asm says which instruction it is. The text is written here, and instructions that x86asm
+// does not know, or takes for others, are in tables here (amd64_missing.go, amd64_half.go). For arm64 nothing of x/arch
+// is used, because its package arm64asm does not know LSE, SHA-512 and SVE, and spells many others unlike objdump:
+// tables have the encodings and the texts.
+//
+// The package reads no files, and knows nothing about HotSpot.
 package disasm
 
 import "fmt"
@@ -39,8 +44,8 @@ const (
 	Loong64 Arch = "loong64" // LoongArch
 )
 
-// ArchOf returns the instruction set of a name that HotSpot or the system may give it ("x86_64", "aarch64"), or Go.
-// A name that it does not know comes back as it is, and is not Supported.
+// ArchOf returns the instruction set that a name stands for: HotSpot's or the system's ("x86_64", "aarch64"), or Go's
+// ("amd64"). An unknown name is returned as it is, and is not Supported.
 func ArchOf(name string) Arch {
 	switch name {
 	case "x86_64", "x86-64", "x64":
@@ -65,11 +70,11 @@ const (
 type Kind uint8
 
 const (
-	Plain    Kind = iota // goes on with the next instruction
-	Call                 // comes back to the next instruction
-	Jump                 // never goes on with the next instruction
-	CondJump             // may go on with the next instruction
-	Return               // leaves for an address from the stack
+	Plain    Kind = iota // the next instruction follows
+	Call                 // the next instruction follows when the callee returns
+	Jump                 // the next instruction never follows
+	CondJump             // the next instruction follows, or another one
+	Return               // goes back to the caller, or from a trap to where it came from
 )
 
 // An Inst is one instruction, or one undecodable piece of the input.
@@ -79,7 +84,7 @@ type Inst struct {
 	Text   string // "mov    0x30(%r15),%r8": the mnemonic padded as objdump pads it, no trailing blanks
 	Kind   Kind
 	Target uint64 // of a direct call or jump; 0 when there is none or it is indirect
-	Bad    bool   // could not be decoded: Text is ".byte 0x06", Len 1 on x86; ".inst  0x03ad6d98 ; undefined", Len 4 on arm64
+	Bad    bool   // not an instruction: Text is ".byte 0x06" on x86, ".inst  0x03ad6d98 ; undefined" on arm64
 }
 
 // A decodeFunc decodes all of code, which lies at pc.

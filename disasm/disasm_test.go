@@ -72,16 +72,22 @@ func TestArchOf(t *testing.T) {
 	check("z80", "z80", false)
 }
 
-// TestConcurrent decodes for every instruction set at once; the race detector judges.
+// TestConcurrent decodes code of every instruction set at once, each by two goroutines; the race detector judges.
 func TestConcurrent(t *testing.T) {
+	code := map[Arch][]byte{AMD64: unhex("e8fb000000c5f877c3"), ARM64: unhex("1f2003d5c0035fd6")}
+	for _, arch := range otherArches {
+		code[arch] = otherCode(otherSet(t, arch))
+	}
 	var wg sync.WaitGroup
 	for arch := range decoders {
+		if len(code[arch]) == 0 {
+			t.Fatalf("no code for %s", arch)
+		}
 		for range 2 {
 			wg.Go(func() {
-				for _, c := range otherSets {
-					if _, err := Decode(arch, ATT, unhex(c.code), pc); err != nil {
-						t.Error(err)
-					}
+				got, err := Decode(arch, ATT, code[arch], pc)
+				if err != nil || len(got) < 2 {
+					t.Errorf("%s: %d instructions, error %v", arch, len(got), err)
 				}
 			})
 		}
@@ -145,7 +151,9 @@ func TestCut(t *testing.T) {
 	same("e8f8f8f8", ".byte 0xe8; clc; clc; clc")
 	same("c5f8", ".byte 0xc5; clc")
 	checker(t)("c5f858", ".byte 0xc5; clc; pop    %rax", ".byte 0xc5; clc; pop    rax")
-	checker(t)("62f17c4858", ".byte 0x62; int1; jl     0x104c; pop    %rax", ".byte 0x62; int1; jl     0x104c; pop    rax")
+	checker(t)("62f17c4858",
+		".byte 0x62; int1; jl     0x104c; pop    %rax",
+		".byte 0x62; int1; jl     0x104c; pop    rax")
 	same("48", "rex.W")
 	same("66", "data16")
 	same("f0", "lock")

@@ -35,7 +35,7 @@ func objdump(t testing.TB, arch Arch, syntax Syntax, blobs []blob) [][]Inst {
 		t.Skipf("%s here is not GNU's, or knows no %s", want.name, want.target)
 	}
 	file := filepath.Join(t.TempDir(), "blobs.elf")
-	if err := os.WriteFile(file, elf(want.machine, blobs), 0o644); err != nil {
+	if err := os.WriteFile(file, elfFile(want.machine, blobs), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"-D", "-z", "-w", "--no-show-raw-insn", file}
@@ -49,8 +49,8 @@ func objdump(t testing.TB, arch Arch, syntax Syntax, blobs []blob) [][]Inst {
 	return parseObjdump(t, out, blobs)
 }
 
-// elf lays the blobs out as sections s0, s1, … of an ELF file without symbols.
-func elf(machine uint16, blobs []blob) []byte {
+// elfFile lays the blobs out as sections s0, s1, … of an ELF file without symbols.
+func elfFile(machine uint16, blobs []blob) []byte {
 	const ehdr, shdr = 64, 64
 	names, data := []byte{0}, []byte(nil)
 	sections := make([]byte, shdr) // the first one is null by definition
@@ -81,6 +81,56 @@ func elf(machine uint16, blobs []blob) []byte {
 	return append(append(h, data...), sections...)
 }
 
+// objdumpVersion is the version of the objdump for arch, 240 for "GNU objdump (GNU Binutils for Debian) 2.40".
+func objdumpVersion(t testing.TB, arch Arch) int {
+	t.Helper()
+	out, err := exec.Command(tools[arch].name, "--version").Output()
+	if err != nil {
+		t.Skipf("%s --version: %v", tools[arch].name, err)
+	}
+	m := regexp.MustCompile(`^.* ([0-9]+)\.([0-9]+)`).FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("%s --version: %q", tools[arch].name, out)
+	}
+	major, _ := strconv.Atoi(string(m[1]))
+	minor, _ := strconv.Atoi(string(m[2]))
+	return 100*major + minor
+}
+
+var (
+	vectorRange    = regexp.MustCompile(`\{v([0-9]+)\.([0-9a-z]+)-v([0-9]+)\.[0-9a-z]+\}`)
+	stringOperand  = regexp.MustCompile(`%[de]s:\((%[a-z]+)\)`)
+	stringOperandI = regexp.MustCompile(`\b[de]s:\[`)
+)
+
+// sharedSpelling spells a text as all versions of objdump do that it is compared with, and single blanks:
+//
+//	{v0.16b-v2.16b}     {v0.16b, v1.16b, v2.16b}   2.40 writes a range of three and four registers, 2.44 of two as well
+//	%es:(%rdi) es:[rdi] (%rdi) [rdi]               2.47 leaves out the usual segment of string instructions
+//	.byte 0             .byte 0x0                  2.44, of a single byte
+func sharedSpelling(text string) string {
+	text = squeeze(text)
+	text = vectorRange.ReplaceAllStringFunc(text, func(list string) string {
+		m := vectorRange.FindStringSubmatch(list)
+		first, _ := strconv.Atoi(m[1])
+		last, _ := strconv.Atoi(m[3])
+		var regs []string
+		for n := first; ; n = (n + 1) & 31 {
+			regs = append(regs, "v"+strconv.Itoa(n)+"."+m[2])
+			if n == last&31 {
+				break
+			}
+		}
+		return "{" + strings.Join(regs, ", ") + "}"
+	})
+	text = stringOperand.ReplaceAllString(text, "($1)")
+	text = stringOperandI.ReplaceAllString(text, "[")
+	if text == ".byte 0" {
+		return ".byte 0x0"
+	}
+	return text
+}
+
 var symbolNote = regexp.MustCompile(`([0-9a-f]+) <[^>]*>`)
 
 // parseObjdump reads "  7fae08938080:	mov    %rax,%rbx" lines below "Disassembly of section s7:".
@@ -106,7 +156,7 @@ func parseObjdump(t testing.TB, out []byte, blobs []blob) [][]Inst {
 			text = symbolNote.ReplaceAllString(text, "0x$1")
 		}
 		text = strings.Replace(strings.TrimRight(text, " "), " $1,", " ", 1) // since 2.41: shl $1,%eax
-		text, _, _ = strings.Cut(text, "  // note: ")                        // arm64: what is wrong about the instruction
+		text, _, _ = strings.Cut(text, "  // note: ")                        // arm64: why it is unpredictable
 		bad := strings.Contains(text, "(bad)") || strings.HasPrefix(text, ".inst")
 		all[cur] = append(all[cur], Inst{Addr: pc, Text: text, Bad: bad})
 	}

@@ -21,7 +21,7 @@ func nextPPC64LE(code []byte, pc uint64) Inst {
 	return in
 }
 
-// ppc64leFlow is what an instruction does to the flow of control.
+// ppc64leFlow returns kind and target of an instruction.
 func ppc64leFlow(x uint32, pc uint64) (Kind, uint64) {
 	const always = 0b10100 // bits of BO that say: test neither the condition nor the counter
 	conditional := x>>21&always != always

@@ -30,7 +30,7 @@ func nextRISCV64(code []byte, pc uint64) Inst {
 	return in
 }
 
-// riscv64ABI has the names that the registers go by.
+// riscv64ABI has the names of the registers in the ABI, by letter and number.
 var riscv64ABI = map[byte][32]string{
 	'x': {
 		"zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
@@ -38,11 +38,12 @@ var riscv64ABI = map[byte][32]string{
 	},
 	'f': {
 		"ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fs0", "fs1", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5",
-		"fa6", "fa7", "fs2", "fs3", "fs4", "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11",
+		"fa6", "fa7", "fs2", "fs3", "fs4", "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11",
+		"ft8", "ft9", "ft10", "ft11",
 	},
 }
 
-// abiNames replaces x10 by a0, as objdump does. Registers stand behind a blank, a comma or a parenthesis.
+// abiNames replaces x10 by a0, as objdump does. A register is recognized by the blank, comma or parenthesis before it.
 func abiNames(text string) string {
 	var out []byte
 	for i := 0; i < len(text); i++ {
@@ -69,7 +70,7 @@ func abiNames(text string) string {
 // riscv64Link reports whether a register is one of the two that hold return addresses by convention: ra and t0.
 func riscv64Link(reg uint32) bool { return reg == 1 || reg == 5 }
 
-// riscv64Flow is what an instruction of 32 bits does to the flow of control.
+// riscv64Flow returns kind and target of an instruction of 32 bits.
 func riscv64Flow(x uint32, pc uint64) (Kind, uint64) {
 	rd, rs1 := bits(x, 7, 5), bits(x, 15, 5)
 	switch x & 0x7f {
@@ -94,7 +95,7 @@ func riscv64Flow(x uint32, pc uint64) (Kind, uint64) {
 	return Plain, 0
 }
 
-// riscv64FlowShort is the same for a compressed instruction.
+// riscv64FlowShort returns kind and target of a compressed instruction.
 func riscv64FlowShort(x uint32, pc uint64) (Kind, uint64) {
 	rs1, rs2 := bits(x, 7, 5), bits(x, 2, 5)
 	switch x>>13<<2&0x1c | x&3 {

@@ -31,7 +31,7 @@ func nextS390X(code []byte, pc uint64) Inst {
 	return in
 }
 
-// s390xText is s390xasm's text, but for the instruction that it panics at: it looks for an operand that it has removed.
+// s390xText is s390xasm's text. For vistr, s390xasm panics, because it looks for an operand that it has removed itself.
 func s390xText(decoded s390xasm.Inst, pc uint64) string {
 	if decoded.Op != s390xasm.VISTR {
 		return s390xasm.GNUSyntax(decoded, pc)
@@ -40,8 +40,8 @@ func s390xText(decoded s390xasm.Inst, pc uint64) string {
 	return "vistr " + v1.String(pc) + "," + v2.String(pc) + "," + m3.String(pc) + "," + m5.String(pc)
 }
 
-// closeParens mends operands with a length and no base register: s390xasm writes "82(200,,3688(%r13)" where it should
-// be "82(200),3688(%r13)".
+// closeParens corrects operands with a length and no base register: "82(200,,3688(%r13)", as s390xasm writes them,
+// becomes "82(200),3688(%r13)".
 func closeParens(text string) string {
 	text = strings.ReplaceAll(text, ",,", "),")
 	if cut, ok := strings.CutSuffix(text, ","); ok {
@@ -50,7 +50,7 @@ func closeParens(text string) string {
 	return text
 }
 
-// s390xFlow is what an instruction does to the flow of control.
+// s390xFlow returns kind and target of an instruction.
 func s390xFlow(code []byte, pc uint64) (Kind, uint64) {
 	reg := code[1] & 15 // to branch to, or 0 not to branch
 	near := func() uint64 { return pc + uint64(int16(binary.BigEndian.Uint16(code[2:])))*2 }
@@ -115,10 +115,28 @@ func s390xFlow(code []byte, pc uint64) (Kind, uint64) {
 		if code[1]&15 == 6 { // brcth
 			return CondJump, far()
 		}
+	case 0xb9:
+		if code[1] == 0x46 && code[3]&15 != 0 { // bctgr
+			return CondJump, 0
+		}
+	case 0xe3:
+		switch code[5] {
+		case 0x46: // bctg
+			return CondJump, 0
+		case 0x47: // bic
+			return masked(0)
+		}
+	case 0xeb:
+		switch code[5] {
+		case 0x44, 0x45: // bxhg, bxleg
+			return CondJump, 0
+		}
 	case 0xec:
 		switch code[5] {
-		case 0x44, 0x45, 0x64, 0x65, 0x76, 0x77, 0x7c, 0x7d, 0x7e, 0x7f: // brxhg, brxlg; compare and branch
+		case 0x44, 0x45, 0x64, 0x65, 0x76, 0x77, 0x7c, 0x7d, 0x7e, 0x7f: // brxhg, brxlg; compare and branch relative
 			return CondJump, near()
+		case 0xe4, 0xe5, 0xf6, 0xf7, 0xfc, 0xfd, 0xfe, 0xff: // compare and branch, to an address in a register
+			return CondJump, 0
 		}
 	}
 	return Plain, 0

@@ -1,0 +1,237 @@
+package disasm
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var dumpForms = flag.Bool("forms", false, "write testdata/arm64-forms.txt.gz anew, with this machine's objdump")
+
+const formsFile = "testdata/arm64-forms.txt.gz"
+
+// An arm64Known is a kind of instruction that Decode and objdump spell differently: those with x&mask == value.
+type arm64Known struct {
+	mask, value uint32
+	fits        func(x uint32) bool
+	want, got   string // what the texts start with
+	count       int    // how often it occurs in the file
+	why         string
+}
+
+var arm64KnownForms = []arm64Known{
+	{0xfe400000, 0x68400000, ldpswUnpredictable, ".inst", "ldpsw", 2,
+		"a register is loaded twice, or is the base that is written back: unpredictable; objdump refuses only ldpsw"},
+	{0xfff00000, 0xd5100000, nil, "msr ", "msr s2_", 1, "objdump names more system registers, here of tracing"},
+	{0xfff00000, 0xd5300000, nil, "mrs ", "mrs ", 2, "objdump names more system registers, here of tracing"},
+}
+
+// ldpswUnpredictable reports whether a load of a pair loads one register twice, or loads the base that it writes back.
+func ldpswUnpredictable(x uint32) bool {
+	first, second, base := bits(x, 0, 5), bits(x, 10, 5), bits(x, 5, 5)
+	writesBack := x>>23&1 != 0
+	return first == second || writesBack && (first == base || second == base)
+}
+
+// TestARM64EveryForm compares every row of our tables with what objdump made of it with random operands. What differs
+// is in arm64KnownForms.
+func TestARM64EveryForm(t *testing.T) {
+	if *dumpForms {
+		writeForms(t)
+	}
+	words, texts := readForms(t)
+	var code []byte
+	for _, x := range words {
+		code = binary.LittleEndian.AppendUint32(code, x)
+	}
+	got, err := Decode(ARM64, ATT, code, pc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([]int, len(arm64KnownForms))
+	for i, x := range words {
+		text := squeeze(got[i].Text)
+		if text == texts[i] {
+			continue
+		}
+		known := slices.IndexFunc(arm64KnownForms, func(k arm64Known) bool {
+			return x&k.mask == k.value && (k.fits == nil || k.fits(x)) &&
+				strings.HasPrefix(texts[i], k.want) && strings.HasPrefix(text, k.got)
+		})
+		if known < 0 {
+			t.Errorf("%08x: got %q, want %q", x, text, texts[i])
+			continue
+		}
+		counts[known]++
+	}
+	for i, k := range arm64KnownForms {
+		if counts[i] != k.count {
+			t.Errorf("%d differences because %s, want %d", counts[i], k.why, k.count)
+		}
+	}
+	checkEveryFormHit(t, words)
+}
+
+// checkEveryFormHit fails for a row of our tables that fits none of the words.
+func checkEveryFormHit(t *testing.T, words []uint32) {
+	t.Helper()
+	for _, f := range sortedForms() {
+		if !slices.ContainsFunc(words, f.fits) {
+			t.Errorf("%s has no instruction of the form %08x/%08x %s: run with -forms", formsFile, f.value, f.mask, f)
+		}
+	}
+}
+
+// fits reports whether x can be spelled by f. Another form may be preferred.
+func (f *arm64Form) fits(x uint32) bool {
+	if x&f.mask != f.value {
+		return false
+	}
+	b, ok := appendPieces(nil, f.mnemonic, x, pc)
+	if ok {
+		_, ok = appendPieces(b, f.args, x, pc)
+	}
+	return ok
+}
+
+// String has the fixed parts of a form, with a dot for each operand.
+func (f *arm64Form) String() string {
+	var b strings.Builder
+	for _, p := range slices.Concat(f.mnemonic, f.args) {
+		b.WriteString(p.fixed)
+		if p.op != nil {
+			b.WriteByte('.')
+		}
+	}
+	return b.String()
+}
+
+// sortedForms has each form of our tables once. Families come out of maps, so the order of the tables varies.
+func sortedForms() []*arm64Form {
+	seen := make(map[*arm64Form]bool)
+	var forms []*arm64Form
+	for _, bucket := range arm64Forms() {
+		for _, f := range bucket {
+			if !seen[f] {
+				seen[f] = true
+				forms = append(forms, f)
+			}
+		}
+	}
+	slices.SortFunc(forms, func(a, b *arm64Form) int {
+		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.mask, b.mask), cmp.Compare(a.String(), b.String()))
+	})
+	return forms
+}
+
+// writeForms has objdump disassemble instructions of each form, and writes a line for each: "d65f03c0 ret".
+func writeForms(t *testing.T) {
+	t.Helper()
+	const perForm = 16
+	random := rand.New(rand.NewPCG(1, 2))
+	var code []byte
+	for _, f := range sortedForms() {
+		fits := false
+		for i := 0; i < perForm || !fits && i < 1<<16; i++ { // at least one that has operands as the form wants them
+			x := random.Uint32()&^f.mask | f.value
+			if ok := f.fits(x); i < perForm || ok {
+				fits = fits || ok
+				code = binary.LittleEndian.AppendUint32(code, x)
+			}
+		}
+	}
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	for i, in := range objdump(t, ARM64, ATT, []blob{{pc: pc, code: code}})[0] {
+		fmt.Fprintf(z, "%08x %s\n", binary.LittleEndian.Uint32(code[arm64Len*i:]), squeeze(in.Text))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(formsFile, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readForms reads what writeForms wrote.
+func readForms(t *testing.T) (words []uint32, texts []string) {
+	t.Helper()
+	f, err := os.Open(formsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sc := bufio.NewScanner(z); sc.Scan(); {
+		digits, text, _ := strings.Cut(sc.Text(), " ")
+		x, err := strconv.ParseUint(digits, 16, 32)
+		if err != nil || text == "" {
+			t.Fatalf("%s: bad line %q", formsFile, sc.Text())
+		}
+		words, texts = append(words, uint32(x)), append(texts, text)
+	}
+	if len(words) == 0 {
+		t.Fatalf("%s is empty", formsFile)
+	}
+	return words, texts
+}
+
+// glossaryLine is a line of the glossary in arm64_operand.go: name, meaning, example.
+var glossaryLine = regexp.MustCompile(`(?m)^//\t<([^>]+)> +(.*?)  +(\S.*)$`)
+
+// TestARM64Glossary wants every operand in the glossary, no others, and examples that objdump has.
+func TestARM64Glossary(t *testing.T) {
+	source, err := os.ReadFile("arm64_operand.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, texts := readForms(t)
+	explained := map[string]bool{}
+	for _, m := range glossaryLine.FindAllStringSubmatch(string(source), -1) {
+		name, example := m[1], m[3]
+		explained[name] = true
+		arm64Operand(name) // panics if there is none
+		start, cut := strings.CutSuffix(example, "…")
+		known := slices.ContainsFunc(texts, func(text string) bool {
+			return text == example || cut && strings.HasPrefix(text, start)
+		})
+		if !known && !slices.Contains(glossaryOwnExamples, example) {
+			t.Errorf("<%s>: %s does not have the example %q", name, formsFile, example)
+		}
+	}
+	count := 0
+	for _, ops := range arm64Operands {
+		for name := range ops {
+			count++
+			sample := laneOf.ReplaceAllString(numbered.ReplaceAllString(name, "${1}1"), "${1}b1")
+			if !explained[name] && !explained[sample] {
+				t.Errorf("the glossary does not have <%s>", name)
+			}
+		}
+	}
+	if count == 0 || len(explained) == 0 {
+		t.Errorf("%d operands, %d of them explained", count, len(explained))
+	}
+}
+
+var (
+	numbered = regexp.MustCompile(`^((?:list|post|lane)[a-z]?)[1-4]$`) // <list3> is explained with <list1>
+	laneOf   = regexp.MustCompile(`^(post|lane)[bhsd]1$`)              // <laneh1> is explained with <laneb1>
+)
+
+// glossaryOwnExamples are instructions that TestARM64 has.
+var glossaryOwnExamples = []string{"br x8", "mov sp, x1", "add v0.4s, v1.4s, v2.4s", "nop"}

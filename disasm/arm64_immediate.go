@@ -1,0 +1,139 @@
+package disasm
+
+// appendTarget appends an address of code.
+func appendTarget(b []byte, addr uint64) ([]byte, bool) { return appendHex(b, addr), true }
+
+// arm64Immediates are constants and the targets of branches.
+var arm64Immediates = map[string]arm64Op{
+	"rel26": func(b []byte, x uint32, pc uint64) ([]byte, bool) { return appendTarget(b, pc+signed(x, 0, 26)*4) },
+	"rel19": func(b []byte, x uint32, pc uint64) ([]byte, bool) { return appendTarget(b, pc+signed(x, 5, 19)*4) },
+	"rel14": func(b []byte, x uint32, pc uint64) ([]byte, bool) { return appendTarget(b, pc+signed(x, 5, 14)*4) },
+	"adr": func(b []byte, x uint32, pc uint64) ([]byte, bool) {
+		return appendTarget(b, pc+signed(x, 5, 19)*4+uint64(bits(x, 29, 2)))
+	},
+	"adrp": func(b []byte, x uint32, pc uint64) ([]byte, bool) {
+		return appendTarget(b, pc&^0xfff+(signed(x, 5, 19)*4+uint64(bits(x, 29, 2)))<<12)
+	},
+	"bit": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendInt(b, int(x>>31<<5|bits(x, 19, 5))), true
+	},
+	"udf":      decimalOp(0, 16),
+	"nzcv":     hexOp(0, 4),
+	"ccimm":    hexOp(16, 5),
+	"exc":      hexOp(5, 16),
+	"rmif":     decimalOp(15, 6),
+	"rmifmask": decimalOp(0, 4),
+	"imm12": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		b = appendHex(append(b, '#'), uint64(bits(x, 10, 12)))
+		if x>>22&1 != 0 {
+			b = append(b, ", lsl #12"...)
+		}
+		return b, true
+	},
+	"imm16": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		b = appendHex(append(b, '#'), uint64(bits(x, 5, 16)))
+		shift := int(bits(x, 21, 2)) * 16
+		if shift != 0 {
+			b = appendInt(append(b, ", lsl #"...), shift)
+		}
+		return b, shift < 32 || x>>31 != 0
+	},
+	"movwide": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		imm, shift := uint64(bits(x, 5, 16)), bits(x, 21, 2)*16
+		wide, not := x>>31 != 0, x>>30&1 == 0
+		if imm == 0 && shift != 0 || !wide && (shift >= 32 || not && imm == 0xffff) {
+			return b, false
+		}
+		v := imm << shift
+		if not {
+			v = ^v
+		}
+		return appendMoved(b, v, wide), true
+	},
+	"bitmask": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		v, ok := arm64Bitmask(x)
+		return appendHex(append(b, '#'), v), ok
+	},
+	"movbits": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		v, ok := arm64Bitmask(x)
+		if !ok || isMovWide(v, x>>31 != 0) && bits(x, 0, 5) != 31 { // 31: those have no stack pointer
+			return b, false
+		}
+		return appendMoved(b, v, x>>31 != 0), true
+	},
+}
+
+// decimalOp appends the field of n bits from bit at on as a decimal number.
+func decimalOp(at, n int) arm64Op {
+	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(bits(x, at, n))), true }
+}
+
+// hexOp appends the field of n bits from bit at on as a hexadecimal number.
+func hexOp(at, n int) arm64Op {
+	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendHex(b, uint64(bits(x, at, n))), true }
+}
+
+// appendMoved appends the operand of a mov, and a comment with the number in decimal: "#0xffffffff  // #-1".
+func appendMoved(b []byte, v uint64, wide bool) []byte {
+	signed := int(v)
+	if !wide {
+		v = uint64(uint32(v))
+		signed = int(int32(v))
+	}
+	return appendInt(append(appendHex(append(b, '#'), v), "  // #"...), signed)
+}
+
+// arm64Bitmask decodes the immediate of a logical instruction: a run of ones, rotated within an element of 2 to 64
+// bits that is repeated.
+func arm64Bitmask(x uint32) (uint64, bool) {
+	v, ok := bitmask(bits(x, 22, 1), bits(x, 16, 6), bits(x, 10, 6))
+	if x>>31 == 0 {
+		return uint64(uint32(v)), ok && x>>22&1 == 0
+	}
+	return v, ok
+}
+
+func bitmask(n, immr, imms uint32) (uint64, bool) {
+	size := uint32(64)
+	if n == 0 {
+		for size = 32; size >= 2 && imms&size != 0; size /= 2 {
+		}
+		if size < 2 {
+			return 0, false
+		}
+	}
+	ones, rotate := imms&(size-1)+1, immr&(size-1)
+	if ones == size {
+		return 0, false
+	}
+	run := uint64(1)<<ones - 1
+	element := run >> rotate
+	if rotate != 0 {
+		element |= run << (size - rotate)
+	}
+	if size < 64 {
+		element &= 1<<size - 1
+	}
+	for ; size < 64; size *= 2 {
+		element |= element << size
+	}
+	return element, true
+}
+
+// isMovWide reports whether movz or movn can make v. Then mov stands for these, and orr is written as orr.
+func isMovWide(v uint64, wide bool) bool {
+	halves := 4
+	if !wide {
+		v, halves = uint64(uint32(v)), 2
+	}
+	zeros, ones := 0, 0
+	for i := range halves {
+		switch v >> (16 * i) & 0xffff {
+		case 0:
+			zeros++
+		case 0xffff:
+			ones++
+		}
+	}
+	return zeros >= halves-1 || ones >= halves-1
+}

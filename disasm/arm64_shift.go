@@ -1,0 +1,125 @@
+package disasm
+
+// arm64Shifts are shifts, extensions and bit fields.
+var arm64Shifts = map[string]arm64Op{
+	"shift": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendShift(b, x), x>>31 != 0 || x>>15&1 == 0
+	},
+	"shift3": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendShift(b, x), bits(x, 22, 2) != 3 && (x>>31 != 0 || x>>15&1 == 0)
+	},
+	"extended": appendExtended,
+	"extr": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		sf := x >> 31
+		return appendInt(append(b, '#'), int(bits(x, 10, 6))), x>>22&1 == sf && (sf != 0 || x>>15&1 == 0)
+	},
+	"shr": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		width, lo, hi, ok := bitField(x)
+		return appendInt(append(b, '#'), lo), ok && hi == width-1
+	},
+	"shl": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		width, lo, hi, ok := bitField(x)
+		return appendInt(append(b, '#'), width-lo), ok && hi != width-1 && hi+1 == lo
+	},
+	"bfi": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		width, lo, hi, ok := bitField(x)
+		b = appendInt(append(b, '#'), (width-lo)&(width-1))
+		return appendInt(append(b, ", #"...), hi+1), ok && hi < lo
+	},
+	"bfx": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		_, lo, hi, ok := bitField(x)
+		b = appendInt(append(b, '#'), lo)
+		return appendInt(append(b, ", #"...), hi-lo+1), ok
+	},
+	"Rn=m": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		b, _ = appendArm64Reg(b, 'R', x, bits(x, 5, 5), false)
+		return b, bits(x, 5, 5) == bits(x, 16, 5)
+	},
+	"Rn=m!zr": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		b, _ = appendArm64Reg(b, 'R', x, bits(x, 5, 5), false)
+		return b, bits(x, 5, 5) == bits(x, 16, 5) && bits(x, 5, 5) != 31
+	},
+}
+
+var arm64ShiftNames = [...]string{"lsl", "lsr", "asr", "ror"}
+
+func appendShift(b []byte, x uint32) []byte {
+	typ, n := bits(x, 22, 2), bits(x, 10, 6)
+	if typ == 0 && n == 0 {
+		return b
+	}
+	b = append(append(b, ", "...), arm64ShiftNames[typ]...)
+	return appendInt(append(b, " #"...), int(n))
+}
+
+var arm64Extends = [...]string{"uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"}
+
+// appendExtended appends an extended register: "w3, sxtw #2". If another operand is the stack pointer, uxtx (uxtw in a
+// 32-bit instruction), which extends nothing, is written lsl, and left out if it shifts by 0: "sub sp, sp, x8".
+func appendExtended(b []byte, x uint32, _ uint64) ([]byte, bool) {
+	option, n := bits(x, 13, 3), bits(x, 10, 3)
+	class := byte('W')
+	if x>>31 != 0 && option&3 == 3 {
+		class = 'X'
+	}
+	b, _ = appendArm64Reg(b, class, x, bits(x, 16, 5), false)
+	name := arm64Extends[option]
+	setsFlags := x>>29&1 != 0
+	if option == 2+x>>31 && (bits(x, 5, 5) == 31 || bits(x, 0, 5) == 31 && !setsFlags) {
+		if n == 0 {
+			return b, true
+		}
+		name = "lsl"
+	}
+	b = append(append(b, ", "...), name...)
+	if n != 0 {
+		b = appendInt(append(b, " #"...), int(n))
+	}
+	return b, n <= 4
+}
+
+// bitField decodes the immediates of a bit field instruction: the operation's width, immr and imms.
+func bitField(x uint32) (width, immr, imms int, ok bool) {
+	width = 32 << (x >> 31)
+	immr, imms = int(bits(x, 16, 6)), int(bits(x, 10, 6))
+	return width, immr, imms, x>>22&1 == x>>31 && immr < width && imms < width
+}
+
+// An arm64Cond is a condition: its name, and the names that objdump puts in a comment.
+type arm64Cond struct{ name, alias, branchAlias string }
+
+var arm64Conds = [16]arm64Cond{
+	{"eq", "  // eq = none", "  // b.none"},
+	{"ne", "  // ne = any", "  // b.any"},
+	{"cs", "  // cs = hs, nlast", "  // b.hs, b.nlast"},
+	{"cc", "  // cc = lo, ul, last", "  // b.lo, b.ul, b.last"},
+	{"mi", "  // mi = first", "  // b.first"},
+	{"pl", "  // pl = nfrst", "  // b.nfrst"},
+	{"vs", "", ""},
+	{"vc", "", ""},
+	{"hi", "  // hi = pmore", "  // b.pmore"},
+	{"ls", "  // ls = plast", "  // b.plast"},
+	{"ge", "  // ge = tcont", "  // b.tcont"},
+	{"lt", "  // lt = tstop", "  // b.tstop"},
+	{"gt", "", ""},
+	{"le", "", ""},
+	{"al", "", ""},
+	{"nv", "", ""},
+}
+
+var arm64Conditions = map[string]arm64Op{
+	"cc": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return append(b, arm64Conds[bits(x, 0, 4)].name...), true
+	},
+	"b.alias": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return append(b, arm64Conds[bits(x, 0, 4)].branchAlias...), true
+	},
+	"cond": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		c := &arm64Conds[bits(x, 12, 4)]
+		return append(append(b, c.name...), c.alias...), true
+	},
+	"inverse": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		c := &arm64Conds[bits(x, 12, 4)^1]
+		return append(append(b, c.name...), c.alias...), bits(x, 13, 3) != 7
+	},
+}

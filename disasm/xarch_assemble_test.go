@@ -1,0 +1,138 @@
+package disasm
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// assemblers make the code of testdata/other.
+var assemblers = map[Arch]struct {
+	prefix string // of the tools' names; "binutils-" + prefix is also Debian's package, less the last dash
+	flags  []string
+}{
+	PPC64LE: {"powerpc64le-linux-gnu-", []string{"-mpower10", "-mregnames"}},
+	RISCV64: {"riscv64-linux-gnu-", []string{"-mno-relax", "-march=rv64gcv_zba_zbb_zbs"}},
+	S390X:   {"s390x-linux-gnu-", []string{"-march=z14"}},
+	Loong64: {"loongarch64-linux-gnu-", []string{"-mno-relax"}},
+}
+
+var (
+	// symbolOperand is a target as RISC-V's objdump writes it: "beqz	a0,1042 <.text+0x42>".
+	symbolOperand = regexp.MustCompile(`\b([0-9a-f]+) <[^>]*>$`)
+	// distanceOperand is a distance, and the target behind it, as LoongArch's objdump writes them: "b 16 # 0x1010".
+	distanceOperand = regexp.MustCompile(`-?[0-9]+ # 0x([0-9a-f]+)$`)
+	// targetOperand is a target as all sets have it then. Offsets from a register are decimal: "jalr -8(t1)".
+	targetOperand = regexp.MustCompile(`0x([0-9a-f]+)$`)
+)
+
+// writeOtherSet assembles testdata/other/<arch>.s, disassembles that with objdump, and writes <arch>.txt. A line of the
+// source is one instruction, with its kind behind it, unless it is plain:
+//
+//	bl .+0x100		# call
+func writeOtherSet(t *testing.T, arch Arch) {
+	t.Helper()
+	tools := assemblers[arch]
+	object := filepath.Join(t.TempDir(), "a.o")
+	source := strings.TrimSuffix(otherFile(arch), ".txt") + ".s"
+	run := func(tool string, args ...string) []byte {
+		out, err := exec.Command(tools.prefix+tool, args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s%s %v: %v\n%s", tools.prefix, tool, args, err, out)
+		}
+		return out
+	}
+	as := append(slices.Clone(tools.flags), "-o", object, source)
+	dump := []string{"-d", "-w", "-z", "--no-show-raw-insn", "--adjust-vma=" + strconv.Itoa(pc), object}
+	run("as", as...)
+	listing := run("objdump", dump...)
+	version, _, _ := bytes.Cut(run("objdump", "--version"), []byte("\n"))
+
+	f, err := elf.Open(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	code, err := f.Section(".text").Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kindOf := sourceKinds(t, source)
+	insts := parseListing(t, listing)
+	if len(insts) != len(kindOf) {
+		t.Fatalf("%s has %d instructions, the assembler made %d of them", source, len(kindOf), len(insts))
+	}
+	var b bytes.Buffer
+	command := func(tool string, args []string, file string) {
+		fmt.Fprintf(&b, "# %s%s %s %s\n", tools.prefix, tool, strings.Join(args, " "), file)
+	}
+	command("as", tools.flags, filepath.Base(source))
+	command("objdump", dump[:len(dump)-1], "a.out")
+	fmt.Fprintf(&b, "# %s\n", version)
+	for i, in := range insts {
+		target := uint64(0)
+		if m := targetOperand.FindStringSubmatch(in.text); m != nil && kindOf[i] != Plain {
+			target, _ = strconv.ParseUint(m[1], 16, 64)
+		}
+		end := uint64(pc + len(code))
+		if i+1 < len(insts) {
+			end = insts[i+1].pc
+		}
+		fmt.Fprintf(&b, "%x %x %s %#x | %s\n", in.pc, code[in.pc-pc:end-pc], kinds[kindOf[i]], target, in.text)
+	}
+	if err := os.WriteFile(otherFile(arch), b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sourceKinds has the kind of each instruction of an assembler source.
+func sourceKinds(t *testing.T, source string) []Kind {
+	t.Helper()
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Kind
+	for line := range strings.Lines(string(text)) {
+		inst, name, found := strings.Cut(strings.TrimSpace(line), "#")
+		if inst == "" {
+			continue
+		}
+		kind := 0
+		if found {
+			if kind = slices.Index(kinds, strings.TrimSpace(name)); kind < 0 {
+				t.Fatalf("%s: no such kind: %q", source, line)
+			}
+		}
+		all = append(all, Kind(kind))
+	}
+	return all
+}
+
+// parseListing reads objdump's lines: "    1010:	beq     0x1020".
+func parseListing(t *testing.T, listing []byte) []otherInst {
+	t.Helper()
+	var all []otherInst
+	for line := range strings.Lines(string(listing)) {
+		addr, text, ok := strings.Cut(strings.TrimSpace(line), ":\t")
+		if !ok {
+			continue
+		}
+		text = symbolOperand.ReplaceAllString(squeeze(text), "0x$1")
+		in := otherInst{text: distanceOperand.ReplaceAllString(text, "0x$1")}
+		var err error
+		if in.pc, err = strconv.ParseUint(addr, 16, 64); err != nil {
+			t.Fatalf("objdump: %q", line)
+		}
+		all = append(all, in)
+	}
+	return all
+}
