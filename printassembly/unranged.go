@@ -41,19 +41,19 @@ func (x *indexer) learn(o *openBlob, line []byte) {
 	}
 	size := uint64(1)
 	switch {
+	case o.size > 0: // of all rows
+		size = o.size
 	case o.machine:
 		size = rowBytes(row)
-	case o.size > 0:
-		size = o.size
 	}
 	if size == 0 || addr+size < addr {
 		return
 	}
 	switch {
 	case !o.growing:
-		o.growing, o.hasCode = true, true
+		o.growing, o.hasCode = o.size == 0, true
 		o.mainLo, o.mainHi = addr, addr+size
-	case addr >= o.mainHi && addr-o.mainHi <= maxRowGap && o.size == 0:
+	case addr >= o.mainHi && addr-o.mainHi <= maxRowGap:
 		o.mainHi = addr + size
 	}
 }
