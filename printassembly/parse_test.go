@@ -111,7 +111,6 @@ func TestParseRanged(t *testing.T) {
 	check("java/lang/Object.&lt;init&gt;()V  [0x1000, 0x1300]  768 bytes", Native, "java.lang.Object::<init>")
 	check("p/A$$Lambda$14/0x0000000800066840.run([Lp/B;)V  [0x1000, 0x1300]  768 bytes", Native, "p.A$$Lambda$14/0x0000000800066840::run")
 	checkErr("run()V  [0x1000, 0x1300]  768 bytes")
-	checkErr("StubRoutines::libmLog [0x1000, 0x1300] (768 byte")
 	checkErr("StubRoutines::libmLog [0x1000, 0x12ff (768 bytes)")
 	checkErr(" [0x1000, 0x1300] (768 bytes)")
 	checkErr("  [0x1000, 0x1300]  768 bytes")

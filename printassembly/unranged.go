@@ -72,13 +72,6 @@ func rowBytes(row []byte) (n uint64) {
 	return uint64(digits / 2)
 }
 
-// mark takes "[MachCode]" and its like.
-func (x *indexer) mark(line []byte) {
-	if x.cur != nil && bytes.HasPrefix(line, []byte("[MachCode]")) {
-		x.cur.machine = true
-	}
-}
-
 // decoding takes a line without its "Decoding ". JDK 8 prints a method's code
 // behind one of these, with PrintNMethods for the second time:
 //
