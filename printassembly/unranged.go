@@ -138,14 +138,13 @@ func (x *indexer) describe(tag []byte) (done bool) {
 		return false
 	}
 	b := &x.idx.Blobs[o.place]
-	address, _ := hexAddr(attr(tag, "address"))
-	if b.Kind != NMethod || b.Compiler != "" || address != o.address {
+	if b.Kind != NMethod || b.Compiler != "" {
 		return false
 	}
-	b.ID, _ = strconv.Atoi(string(attr(tag, "compile_id")))
-	b.describe(tag)
-	if ms, ok := stampMillis(attr(tag, "stamp")); ok {
-		b.UptimeMillis, b.Stamped = ms, true
+	installed, ok := ParseInstalled(tag)
+	if !ok || installed.Address != o.address {
+		return false
 	}
+	installed.describe(b)
 	return true
 }
