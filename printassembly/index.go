@@ -65,12 +65,14 @@ const usualBlob = 6 << 10
 func compressed(r io.ReaderAt) bool {
 	var magic [4]byte
 	n, _ := r.ReadAt(magic[:], 0)
-	return slices.ContainsFunc([]string{"\x1f\x8b", "\xfd7zX", "\x28\xb5\x2f\xfd"}, func(m string) bool { return strings.HasPrefix(string(magic[:n]), m) })
+	return slices.ContainsFunc([]string{"\x1f\x8b", "\xfd7zX", "\x28\xb5\x2f\xfd"}, func(m string) bool {
+		return strings.HasPrefix(string(magic[:n]), m)
+	})
 }
 
 // An openBlob is the blob that one writer is in the middle of.
 type openBlob struct {
-	place          int    // in Index.Blobs
+	index          int    // in Index.Blobs
 	java           bool   // its ranges come on lines of their own
 	hasCode        bool   // a row of code was seen
 	mainLo, mainHi uint64 // of an nmethod's main code
@@ -87,7 +89,7 @@ func (o *openBlob) unknownRange() bool {
 type indexer struct {
 	idx        Index
 	at         int64 // offset of the line in the log
-	cut        bool  // the last line has no end
+	cut        bool  // the last line has no '\n'
 	seenHeader bool
 	seenEnd    bool
 	writer     string               // whose lines these are
@@ -129,17 +131,17 @@ func (x *indexer) findIndent(r io.ReaderAt) error {
 func (x *indexer) block(log io.ReaderAt, b *block) error {
 	text := b.text
 	for i := range b.items {
-		item := &b.items[i]
+		next := &b.items[i]
 		switch {
-		case !item.isRun():
-			x.at = item.at
-			x.line(text[:item.size], item.class)
-			text = text[item.size:]
+		case !next.isRun():
+			x.at = next.at
+			x.line(text[:next.size], next.class)
+			text = text[next.size:]
 		case x.cur.unknownRange():
-			if err := x.rows(log, item); err != nil {
+			if err := x.rows(log, next); err != nil {
 				return err
 			}
-		case item.class == codeLine && x.cur != nil:
+		case next.class == codeLine && x.cur != nil:
 			x.cur.hasCode = true
 		}
 	}
@@ -291,21 +293,21 @@ func (x *indexer) start(b Blob, ok bool) {
 	} else {
 		b.UptimeMillis = x.lastStamp
 	}
-	// The blob takes its place in the log's order now, its ranges come later.
+	// Blobs are in the order in which they begin. This one's ranges come later.
 	x.idx.Blobs = append(x.idx.Blobs, b)
-	*x.cur = openBlob{place: len(x.idx.Blobs) - 1, java: b.Kind.Java(), active: true}
+	*x.cur = openBlob{index: len(x.idx.Blobs) - 1, java: b.Kind.Java(), active: true}
 	if !b.Kind.Java() {
 		x.cur.mainLo, x.cur.mainHi = b.Lo, b.Hi
 	}
 }
 
-// close writes what was learned since start into the blob's place.
+// close completes the blob in the index with what was learned since start.
 func (x *indexer) close(o *openBlob) {
 	if !o.active {
 		return
 	}
 	o.active = false
-	b := &x.idx.Blobs[o.place]
+	b := &x.idx.Blobs[o.index]
 	b.HasCode = o.hasCode
 	b.Lo, b.Hi = o.mainLo, o.mainHi
 	if o.stubLo == o.mainHi && o.stubHi > o.mainHi {
@@ -325,22 +327,23 @@ func (x *indexer) finish(size int64) {
 	for _, o := range x.open {
 		if o.active {
 			x.close(o)
-			x.idx.Blobs[o.place].end = size
+			x.idx.Blobs[o.index].end = size
 		}
 	}
-	type print struct {
+	// The same method is printed twice if all of this is the same.
+	type identity struct {
 		lo, hi uint64
 		id     int
 		name   string
 	}
-	seen := map[print]int{}
+	seen := map[identity]int{} // where in kept it is
 	kept := x.idx.Blobs[:0]
 	for _, b := range x.idx.Blobs {
 		if b.Lo >= b.Hi || b.Hi-b.Lo > maxBlob {
 			x.idx.Damaged++
 			continue
 		}
-		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 {
+		if p := (identity{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 {
 			if i, again := seen[p]; again {
 				if !b.HasCode || kept[i].HasCode {
 					continue

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// A namedTag is the place of one of LogCompilation's tags for a method that was
+// A namedTag tells where one of LogCompilation's tags is, for a method that was
 // installed. Where the method's code is printed too, the tag tells nothing more.
 type namedTag struct {
 	at   int64
@@ -25,8 +25,8 @@ func (x *indexer) named(tag []byte) {
 
 // addNamed adds the methods that only a tag tells of. It reads their tags again.
 //
-// A method's place in the log's order is its tag's, where it was installed: what
-// gasm copied of it comes at the end.
+// Blobs are ordered by when they were installed. For a method that is where its tag
+// is: a copy of its code by gasm comes only at the end of the log.
 func (x *indexer) addNamed(r io.ReaderAt) error {
 	blobs := x.idx.Blobs
 	for i := range blobs {

@@ -28,7 +28,7 @@ func (x *indexer) learn(o *openBlob, line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	if o.nameless && bytes.HasPrefix(line, []byte("# {method} ")) {
 		if name, ok := parseMethod(cleanComment(line)); ok {
-			x.idx.Blobs[o.place].Name, o.nameless = name, false
+			x.idx.Blobs[o.index].Name, o.nameless = name, false
 		}
 	}
 	addr, n := hexAddr(line)
@@ -137,7 +137,7 @@ func (x *indexer) describe(tag []byte) (done bool) {
 	if o == nil || !o.active {
 		return false
 	}
-	b := &x.idx.Blobs[o.place]
+	b := &x.idx.Blobs[o.index]
 	if b.Kind != NMethod || b.Compiler != "" {
 		return false
 	}
