@@ -20,7 +20,7 @@ type hexRows struct {
 	code  []byte
 	at    []uint64 // address of each byte of code
 	notes []note
-	// pending holds what waits for the next row's address: "#" lines.
+	// pending holds marks and lines with "#", which belong to the next row's address.
 	pending []note
 }
 
@@ -40,7 +40,7 @@ type note struct {
 //	                    ; - Workload::dot@4 (line 12)  more of it
 //	# parm0:    rdx:rdx   = &apos;[I&apos;             on what comes next
 //
-// A bad byte costs the rest of its row.
+// From a byte that is not hex on, the rest of its row is left out.
 func (h *hexRows) take(line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	addr, n := hexAddr(line)
@@ -129,8 +129,8 @@ type codeRun struct {
 	code []byte
 }
 
-// runs gives the bytes in [lo, hi). Of bytes that the dump has twice, which only
-// damage does, it takes the first.
+// runs gives the bytes in [lo, hi). In a damaged log an address may come twice; the first
+// of its bytes counts.
 func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
 	next := lo // the lowest address that the dump may go on with
@@ -165,7 +165,7 @@ func (h *hexRows) annotate(insts []Instruction) {
 			continue
 		}
 		if insts[i].Lo > n.cell {
-			i = 0 // comments ascend, but for what damage did
+			i = 0 // addresses ascend except in damaged logs
 		}
 		for insts[i].Hi <= n.cell {
 			i++

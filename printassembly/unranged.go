@@ -5,18 +5,19 @@ import (
 	"strconv"
 )
 
-// Some blobs come without the line that tells where they are: all of JDK 8's
-// that are no methods, JDK 8's methods when PrintAssembly is on and
-// PrintNMethods off, and handlers of native signatures in every JDK. Their rows
-// of code tell. The last instruction's length is not in its text, so the range
-// ends behind its first byte; a PC that was sampled is never further in.
+// Some blobs come without the line that tells their range: all blobs of JDK 8 that are
+// no methods, methods of JDK 8 when PrintAssembly is on and PrintNMethods off, and
+// signature handlers in every JDK. The addresses of their rows of code tell the range
+// instead. The text of the last instruction does not tell its length, so the range ends
+// behind its first byte. That is enough, because a sample has the address of an
+// instruction's first byte.
 
 // unranged is what the indexer keeps of a blob for that.
 type unranged struct {
 	growing  bool   // its range comes from its rows, which go on
-	machine  bool   // the rows are hex
+	machine  bool   // the rows are bytes, behind [MachCode]
 	nameless bool   // its name is still to come, in a comment
-	size     uint64 // of the code, where the first line has it; else 0
+	size     uint64 // of the code, if the first line tells it ("145 bytes generated"); else 0
 	address  uint64 // of the nmethod that the code is part of
 }
 
