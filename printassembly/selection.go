@@ -9,7 +9,7 @@ import (
 )
 
 // A Selection says of which compiled methods HotSpot prints the code. The zero
-// value is all. The others have their names and address ranges in the log all
+// value selects all methods. The others have their names and address ranges in the log all
 // the same, from LogCompilation's <nmethod …/>, so that their samples are known.
 //
 // Most of what a capture costs is printing. C1 compiles most of the methods, and C2
