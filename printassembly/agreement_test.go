@@ -132,7 +132,7 @@ var (
 //   - the value that the barrier at a method's entry compares with, which garbage
 //     collections change (BarrierSetAssembler::nmethod_entry_barrier);
 //   - bytes that are no instruction: ".byte 0x43", or "(bad)" and "rex.XB (bad)";
-//   - shifts by one, which binutils 2.41 and newer write as "shl $1,%ebx".
+//   - shifts by one: "shl %ebx" in binutils 2.40, "shl $1,%ebx" in 2.44.
 func normal(text string) string {
 	text = strings.Join(strings.Fields(noted.ReplaceAllString(text, "")), " ")
 	switch {
