@@ -33,8 +33,8 @@ func (k Kind) IsStub() bool {
 func (k Kind) Java() bool { return k == NMethod || k == Native }
 
 // A Blob is one piece of code in the code cache, as the log's index pass finds
-// it: enough to join samples to it, and the place in the log from which
-// [ReadCode] takes its instructions.
+// it: enough to join samples to it, and where in the log [Log.Code] finds its
+// instructions.
 type Blob struct {
 	Kind Kind
 	// Code lies in [Lo, Hi): for nmethods their main code and stub code.
@@ -62,9 +62,9 @@ type Blob struct {
 
 	offset    int64  // where its first line starts in the log
 	end       int64  // where the same writer's next blob starts
-	installed int64  // its place in the log's order, see addNamed
+	installed int64  // blobs are in the order of these offsets, see addNamed
 	writer    string // the thread that wrote it: other threads' lines may lie between
-	named     bool   // only a tag told of it, see namedTag
+	named     bool   // only an <nmethod …/> tag told of it, see namedTag
 }
 
 // Source names the blob's kind as the reports' Source column does, in

@@ -5,272 +5,193 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"sync"
 )
 
-// The first pass reads a log in blocks, on all cores. Of a log's lines nearly
-// all are rows of code and their comments, and of these the index only has to
-// know that they are there. So each block is split by whoever reads it: into
-// single lines, and runs of rows, which are one to the indexer. The indexer
-// takes the blocks in the log's order, for what a line means depends on those
-// in front of it.
+// The first pass reads a log on all cores, in blocks. Nearly all lines of a log are
+// rows of code and their comments, and the index has to know little more than that
+// they are there. So the readers classify all lines, and keep those that the indexer
+// has to parse. The indexer takes the blocks in the log's order, because what a line
+// means depends on the lines in front of it.
 
-// blockSize is what a core reads at once: large enough for the making of a
-// mapping not to count.
-const blockSize = 2 << 20
+// blockSize is how much of a log a block is of, in bytes.
+const blockSize = 1 << 20
 
-// lineRoom is how far behind a mapped block its last line may end; a longer one
-// is read.
-const lineRoom = 64 << 10
+// readSize is how much a reader reads at once. It fits into a core's own cache.
+const readSize = 128 << 10
 
 // maxLine is longer than any line of HotSpot's: a longer one is a hole in the
-// file, or a log that is none. It is not held in memory.
+// file, or a log that is none. Only its beginning is looked at.
 const maxLine = 4 << 20
 
-// maxReaders bounds the goroutines that split blocks: the indexer takes no more
-// than some GB/s.
+// maxReaders bounds the goroutines that read blocks, because there is only one indexer.
 const maxReaders = 8
 
-// A block is the lines of a log that start in one part of it, and a part of the
-// next part where the last line ends there.
+// A block is what the indexer gets of the lines that start in one part of a log.
 type block struct {
-	at    int64 // offset of data in the log
-	data  []byte
-	spans []span
+	items []item
+	text  []byte // of all single lines
+	cut   bool   // the last byte that was read is not the end of a line
 	err   error
-
-	own    []byte // data's memory, where it is not mapped
-	mapped []byte
 }
 
-// A span is a part of a block's data: one line without its end, or a run of
-// lines that are rows (empty, or two blanks in front) or idle.
-type span struct {
-	from, to int
-	rows     bool
-	code     bool // one of the rows is of code
+// An item is one line that the indexer has to parse, or a run of lines that are
+// rows, or idle.
+type item struct {
+	class lineClass // for a run: codeLine if one of its lines is that, else rowLine
+	at    int64     // offset in the log: of a line behind its indent, of a run's first line
+	size  int       // in the log; a line's is without its end
 }
 
-// blockReader reads the blocks of a log.
+// isRun tells a run from a single line.
+func (i *item) isRun() bool { return i.class <= codeLine }
+
+// A blockReader reads the blocks of a log.
 type blockReader struct {
-	r      io.ReaderAt
-	size   int64
+	log    io.ReaderAt
+	size   int64 // of the log
 	block  int64 // bytes of a block: blockSize
 	indent int   // see lineReader
+	buffer []byte
 }
 
-// each hands on all blocks in order, which are valid until do returns.
-func (br *blockReader) each(do func(*block)) (err error) {
-	blocks := int((br.size + br.block - 1) / br.block)
-	pool := make([]*splitter, min(runtime.GOMAXPROCS(0), maxReaders, blocks))
+// each hands on all blocks in order, until there is an error. A block is valid until
+// do returns.
+func (r *blockReader) each(do func(*block) error) error {
+	blocks := int((r.size + r.block - 1) / r.block)
+	readers := min(runtime.GOMAXPROCS(0), maxReaders, blocks)
+	type queue struct{ full, empty chan *block }
+	queues := make([]queue, readers)
 	done := make(chan struct{})
 	var working sync.WaitGroup
-	for i := range pool {
-		s := newSplitter()
-		pool[i] = s
-		working.Go(func() { s.work(br, i, len(pool), blocks, done) })
+	for i := range queues {
+		q := queue{make(chan *block, 2), make(chan *block, 2)}
+		q.empty <- new(block)
+		q.empty <- new(block)
+		queues[i] = q
+		working.Go(func() {
+			own := *r
+			for n := i; n < blocks; n += readers {
+				select {
+				case b := <-q.empty:
+					own.read(b, int64(n)*r.block)
+					q.full <- b
+				case <-done:
+					return
+				}
+			}
+		})
 	}
-	defer func() {
-		close(done)
-		working.Wait()
-		for _, s := range pool {
-			unmapFile(s.blocks[0].mapped)
-			unmapFile(s.blocks[1].mapped)
-		}
-	}()
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	at := int64(0)
-	defer func() { err = faultError(recover(), at, err) }()
+	defer working.Wait()
+	defer close(done)
 	for n := range blocks {
-		s := pool[n%len(pool)]
-		b := <-s.full
+		q := queues[n%readers]
+		b := <-q.full
 		if b.err != nil {
 			return b.err
 		}
-		at = b.at
-		do(b)
-		s.empty <- b
-	}
-	return nil
-}
-
-// A splitter reads and splits every n-th block, one while the other is indexed.
-type splitter struct {
-	blocks      [2]block
-	full, empty chan *block
-}
-
-func newSplitter() *splitter {
-	s := &splitter{full: make(chan *block, 2), empty: make(chan *block, 2)}
-	s.empty <- &s.blocks[0]
-	s.empty <- &s.blocks[1]
-	return s
-}
-
-// work fills blocks until there are no more, or until done.
-func (s *splitter) work(br *blockReader, first, step, blocks int, done <-chan struct{}) {
-	for n := first; n < blocks; n += step {
-		select {
-		case b := <-s.empty:
-			br.read(b, int64(n)*br.block)
-			s.full <- b
-		case <-done:
-			return
-		}
-	}
-}
-
-// faultError makes an error of the fault that it is to read a mapping of what a
-// file no longer has. Other panics go on.
-func faultError(caught any, at int64, err error) error {
-	if caught == nil {
-		return err
-	}
-	if _, fault := caught.(interface{ Addr() uintptr }); !fault {
-		panic(caught)
-	}
-	return fmt.Errorf("at offset %d: %w", at, io.ErrUnexpectedEOF)
-}
-
-// read fills a block with the lines that start in [from, from+br.block).
-func (br *blockReader) read(b *block, from int64) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() { b.err = faultError(recover(), b.at, b.err) }()
-	unmapFile(b.mapped)
-	b.data, b.mapped, b.spans, b.err = nil, nil, b.spans[:0], nil
-	b.at = max(from-1, 0) // the end of the line in front
-	to := min(from+br.block, br.size)
-	if !br.mapLines(b, to) {
-		b.data = b.own[:0]
-		b.err = br.readLines(b, to)
-		b.own = b.data
-	}
-	if from > 0 {
-		nl := bytes.IndexByte(b.data, '\n')
-		if nl < 0 || b.at+int64(nl)+1 >= to {
-			b.data = nil // the inside of one long line
-			return
-		}
-		b.at, b.data = b.at+int64(nl)+1, b.data[nl+1:]
-	}
-	if br.indent > 0 {
-		b.splitLines(br.indent)
-	} else {
-		b.split()
-	}
-}
-
-// mapLines maps what lies from the block's start to the end of the line at to;
-// false where that can't be had.
-func (br *blockReader) mapLines(b *block, to int64) bool {
-	page := int64(os.Getpagesize())
-	start := b.at &^ (page - 1)
-	end := min(to+lineRoom, br.size)
-	b.mapped = mapFile(br.r, start, int(end-start))
-	if b.mapped == nil {
-		return false
-	}
-	data := b.mapped[b.at-start:]
-	if end == br.size && to == br.size {
-		b.data = data
-		return true
-	}
-	last := int(to - b.at - 1)
-	nl := bytes.IndexByte(data[last:], '\n')
-	if nl < 0 && end < br.size {
-		unmapFile(b.mapped)
-		b.mapped = nil
-		return false
-	}
-	if nl >= 0 {
-		data = data[:last+nl+1]
-	}
-	b.data = data
-	return true
-}
-
-// readLines reads the same into memory, of a last line that is longer than
-// maxLine a part.
-func (br *blockReader) readLines(b *block, to int64) error {
-	if err := br.more(b, to-b.at); err != nil {
-		return err
-	}
-	if b.at > 0 && bytes.IndexByte(b.data[:len(b.data)-1], '\n') < 0 {
-		return nil // no line starts here
-	}
-	own := len(b.data)
-	for step := int64(1 << 12); b.data[len(b.data)-1] != '\n' && len(b.data)-own < maxLine; step *= 2 {
-		have := len(b.data)
-		n := min(br.size-b.at-int64(have), step, maxLine)
-		if n == 0 {
-			break
-		}
-		if err := br.more(b, n); err != nil {
+		if err := do(b); err != nil {
 			return err
 		}
-		if nl := bytes.IndexByte(b.data[have:], '\n'); nl >= 0 {
-			b.data = b.data[:have+nl+1]
-		}
+		q.empty <- b
 	}
 	return nil
 }
 
-// more reads n bytes more. A file that became shorter meanwhile ends early.
-func (br *blockReader) more(b *block, n int64) error {
-	have := len(b.data)
-	if need := have + int(n); cap(b.data) < need {
-		b.data = append(make([]byte, 0, max(need, int(br.block)+1<<13)), b.data...)
+// read fills a block with the lines that start in [from, from+r.block).
+func (r *blockReader) read(b *block, from int64) {
+	*b = block{items: b.items[:0], text: b.text[:0]}
+	to := min(from+r.block, r.size)
+	at := max(from-1, 0) // where the line in front ends, if a line starts at from
+	inside := from > 0   // what comes next is the rest of a line that started before
+	for have := 0; at < to && (!inside || at+int64(have) < to); {
+		data, err := r.more(at, have, to)
+		if err != nil {
+			b.err = err
+			return
+		}
+		b.cut = data[len(data)-1] != '\n'
+		start := 0
+		if inside {
+			start = min(lineEnd(data, 0)+1, len(data))
+			inside = data[start-1] != '\n'
+		}
+		end := wholeLines(data, start, to-at)
+		if end == start && (at+int64(len(data)) == r.size || len(data)-start >= maxLine) {
+			end, inside = len(data), true // a line without an end
+		}
+		b.addLines(data[start:end], at+int64(start), r.indent)
+		at += int64(end)
+		have = copy(data, data[end:])
 	}
-	b.data = b.data[:have+int(n)]
-	got, err := br.r.ReadAt(b.data[have:], b.at+int64(have))
-	b.data = b.data[:have+got]
+}
+
+// wholeLines tells where the lines of data end that start at start or behind it, but
+// before limit, and that have an end.
+func wholeLines(data []byte, start int, limit int64) (end int) {
+	if limit <= int64(start) {
+		return start
+	}
+	if limit < int64(len(data)) {
+		if nl := bytes.IndexByte(data[limit-1:], '\n'); nl >= 0 {
+			return int(limit) + nl
+		}
+		data = data[:limit]
+	}
+	return start + bytes.LastIndexByte(data[start:], '\n') + 1
+}
+
+// more reads on behind the first bytes of the buffer, which are of the log from at on.
+// Behind to it reads only what the last line needs. A file that became shorter is an
+// error.
+func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
+	end := at + int64(have)
+	more := min(to-end, int64(max(readSize, have)))
+	if more <= 0 {
+		more = int64(max(4<<10, have))
+	}
+	size := have + int(min(more, r.size-end))
+	if size > len(r.buffer) {
+		r.buffer = append(r.buffer[:have], make([]byte, size-have)...)
+	}
+	n, err := r.log.ReadAt(r.buffer[have:size], end)
 	switch {
-	case got == int(n):
-		return nil
+	case have+n == size:
+		return r.buffer[:size], nil
 	case err == nil || errors.Is(err, io.EOF):
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("at offset %d: %w", b.at+int64(have+got), err)
+	return nil, fmt.Errorf("at offset %d: %w", end+int64(n), err)
 }
 
-// split finds the spans.
-func (b *block) split() {
-	data := b.data
-	run := span{rows: true} // what is not in the spans yet
+// addLines adds lines, the first of which is at an offset of the log.
+func (b *block) addLines(data []byte, at int64, indent int) {
+	run := item{at: at} // of the lines behind the last one that was kept
 	for pos := 0; pos < len(data); {
-		if rowAt(data, pos) {
-			run.code = run.code || data[pos] == ' ' && pos+3 < len(data) && data[pos+2] == '0' && data[pos+3] == 'x'
-			if run.code {
-				pos += rowsEnd(data[pos:])
-			}
-			pos = lineEnd(data, pos) + 1
-			continue
-		}
 		end := lineEnd(data, pos)
-		if !idle(data[pos:end]) {
-			b.add(run, pos)
-			b.spans = append(b.spans, span{from: pos, to: end})
-			run = span{from: end + 1, rows: true}
+		from := min(pos+indent, end)
+		line := trimCR(data[from:end])
+		class := classify(line)
+		if class > codeLine {
+			b.addRun(run, at+int64(pos))
+			b.items = append(b.items, item{class, at + int64(from), len(line)})
+			b.text = append(b.text, line...)
+			run = item{at: at + int64(end) + 1}
+		} else {
+			run.class = max(run.class, class)
 		}
 		pos = end + 1
 	}
-	b.add(run, len(data))
+	b.addRun(run, at+int64(len(data)))
 }
 
-// add adds a run, if there is anything in it.
-func (b *block) add(run span, to int) {
-	if run.from < to {
-		run.to = to
-		b.spans = append(b.spans, run)
+// addRun adds a run that ends at an offset of the log, unless its lines are all idle.
+func (b *block) addRun(run item, end int64) {
+	if run.class != idleLine {
+		run.size = int(end - run.at)
+		b.items = append(b.items, run)
 	}
-}
-
-// rowAt tells whether an empty line or one with two blanks starts at pos.
-func rowAt(data []byte, pos int) bool {
-	return data[pos] == '\n' || data[pos] == ' ' && pos+1 < len(data) && data[pos+1] == ' '
 }
 
 // lineEnd gives where the line at pos ends: its '\n', or the end of data.
@@ -279,13 +200,4 @@ func lineEnd(data []byte, pos int) int {
 		return pos + nl
 	}
 	return len(data)
-}
-
-// splitLines makes every line of an indented log a span.
-func (b *block) splitLines(indent int) {
-	for pos := 0; pos < len(b.data); {
-		end := lineEnd(b.data, pos)
-		b.spans = append(b.spans, span{from: min(pos+indent, end), to: end})
-		pos = end + 1
-	}
 }

@@ -2,26 +2,25 @@ package printassembly
 
 import (
 	"bytes"
-	"io"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/cpu"
 )
 
-// slowIndex is the index as one line after the other gives it.
-func slowIndex(log []byte) Index {
+// lineIndex is the index as the lines give it one by one.
+func lineIndex(log []byte) Index {
 	x := newIndexer()
 	for line := range bytes.Lines(log) {
 		end, cut := bytes.CutSuffix(line, []byte("\n"))
-		x.line(trimCR(end))
+		end = trimCR(end)
+		x.line(end, classify(end))
 		x.at += int64(len(line))
 		x.cut = !cut
 	}
@@ -36,6 +35,7 @@ func slowIndex(log []byte) Index {
 // Blocks have each line once, wherever they begin, and give the same index as
 // the lines one by one.
 func TestBlocks(t *testing.T) {
+	require.NotEmpty(t, captures)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, name := range captures {
 		log := readCapture(t, name)
@@ -43,60 +43,84 @@ func TestBlocks(t *testing.T) {
 			log = append(log, log...) // so that blobs lie in two blocks
 		}
 		log = log[:len(log)-rng.IntN(blockSize)]
-		want := slowIndex(log)
-		path := filepath.Join(t.TempDir(), "asm.log") // which is mapped
-		require.NoError(t, os.WriteFile(path, log, 0o600))
-		file, err := os.Open(path)
+		idx, err := readIndex(bytes.NewReader(log), int64(len(log)), name)
 		require.NoError(t, err)
-		defer file.Close()
-		for _, r := range []io.ReaderAt{bytes.NewReader(log), file} {
-			idx, err := readIndex(r, int64(len(log)), name)
-			require.NoError(t, err)
-			require.Equal(t, want, *idx)
-		}
+		require.Equal(t, lineIndex(log), *idx)
 	}
+}
+
+// itemLines gives the lines that blocks are made of, with their ends. So they must not
+// be idle.
+func itemLines(t *testing.T, text string, blockBytes int64) (lines []string) {
+	t.Helper()
+	r := blockReader{log: strings.NewReader(text), size: int64(len(text)), block: blockBytes}
+	next := int64(0)
+	require.NoError(t, r.each(func(b *block) error {
+		kept := string(b.text)
+		for _, item := range b.items {
+			require.Equal(t, next, item.at)
+			size := item.size
+			if !item.isRun() {
+				require.Equal(t, text[item.at:][:size], kept[:size])
+				kept = kept[size:]
+				size += len(text[item.at:][size:][:min(1, len(text)-int(item.at)-size)])
+			}
+			lines = slices.AppendSeq(lines, strings.Lines(text[item.at:][:size]))
+			next = item.at + int64(size)
+		}
+		require.Empty(t, kept)
+		return nil
+	}))
+	return lines
 }
 
 // Lines of any length, in blocks that may have no beginning of a line at all.
 func TestBlockLines(t *testing.T) {
-	const blockBytes = 100 << 10
+	const blockBytes = 2 * readSize
 	rng := rand.New(rand.NewPCG(3, 4))
-	dir := t.TempDir()
-	for round := range 50 {
+	for range 50 {
 		var want []string
-		for size := 0; size < 5*blockBytes; size += len(want[len(want)-1]) + 1 {
+		for size := 0; size < 5*blockBytes; size += len(want[len(want)-1]) {
 			n := rng.IntN(100)
-			switch rng.IntN(50) {
+			switch rng.IntN(500) {
 			case 0:
 				n = rng.IntN(3 * blockBytes)
 			case 1:
 				n = max(blockBytes-size%blockBytes-rng.IntN(3), 0) // to the end of the block, or nearly so
 			}
-			want = append(want, strings.Repeat("x", n))
+			want = append(want, strings.Repeat([]string{" ", "x"}[rng.IntN(2)], n+2)+"\n")
 		}
-		text := strings.Join(want, "\n")
 		if rng.IntN(2) == 0 {
-			text += "\n"
+			want = append(want, "cut")
 		}
-		var got []string
-		path := filepath.Join(dir, "lines")
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		file, err := os.Open(path)
-		require.NoError(t, err)
-		br := blockReader{r: strings.NewReader(text), size: int64(len(text)), block: blockBytes}
-		if round%2 == 0 {
-			br.r = file // mapped
-		}
-		require.NoError(t, br.each(func(b *block) {
-			for _, s := range b.spans {
-				assert.Equal(t, text[b.at+int64(s.from):b.at+int64(s.to)], string(b.data[s.from:s.to]))
-				got = append(got, strings.Split(strings.TrimSuffix(string(b.data[s.from:s.to]), "\n"), "\n")...)
-			}
-		}))
-		require.NoError(t, file.Close())
-		want = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		got := itemLines(t, strings.Join(want, ""), blockBytes)
 		if !slices.Equal(want, got) {
 			t.Fatalf("%d lines, want %d", len(got), len(want))
+		}
+	}
+}
+
+// Of a line longer than maxLine a block has the beginning, and what follows it is whole.
+func TestLineTooLong(t *testing.T) {
+	for _, n := range []int{maxLine - 1, maxLine, maxLine + 1, maxLine + blockSize, 3 * maxLine} {
+		for _, behind := range []string{"", "\n", "\nb", "\nb\n", "\nbb\nc\n"} {
+			text := "a\n" + strings.Repeat("x", n) + behind
+			r := blockReader{log: strings.NewReader(text), size: int64(len(text)), block: blockSize}
+			var lines []string
+			require.NoError(t, r.each(func(b *block) error {
+				kept := string(b.text)
+				for _, item := range b.items {
+					assert.Equal(t, text[item.at:][:item.size], kept[:item.size])
+					lines, kept = append(lines, kept[:item.size]), kept[item.size:]
+				}
+				return nil
+			}))
+			want := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+			require.Len(t, lines, len(want), "%d bytes, then %q", n, behind)
+			assert.GreaterOrEqual(t, len(lines[1]), min(n, maxLine))
+			assert.LessOrEqual(t, len(lines[1]), 2*maxLine)
+			want[1] = lines[1]
+			assert.Equal(t, want, lines)
 		}
 	}
 }
@@ -129,56 +153,36 @@ func TestHole(t *testing.T) {
 
 // A file that becomes shorter while it is read is an error, not a hang.
 func TestBlocksOfShorterFile(t *testing.T) {
-	text := strings.Repeat("x\n", blockSize/4)
-	_, err := readIndex(strings.NewReader(text), int64(len(text))+1, "asm.log")
-	require.ErrorContains(t, err, "reading asm.log at offset 1048576: unexpected EOF")
-}
-
-// One that does so while it is mapped is an error too, and no crash.
-func TestMappedFileShrinks(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "asm.log")
-	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("<x>\n", 3*blockSize/4)), 0o600))
-	file, err := os.Open(path)
-	require.NoError(t, err)
-	defer file.Close()
-	br := blockReader{r: file, size: 3 * blockSize, block: blockSize}
-	err = br.each(func(b *block) {
-		require.NoError(t, os.Truncate(path, 10))
-		for _, s := range b.spans {
-			_ = b.data[s.from]
-		}
-	})
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-}
-
-// Every line that starts before rowsEnd's offset is a row, and where there is
-// enough text behind it, a line that is none starts right behind the '\n' there.
-func TestRowsEnd(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	found := 0
-	for range 20000 {
-		data := make([]byte, random.IntN(200))
-		for i := range data {
-			data[i] = "  \n  \n  \nx"[random.IntN(9+random.IntN(2))]
-		}
-		first := len(data) // the '\n' in front of the first line that is no row
-		for i := range data {
-			if data[i] == '\n' && i+2 < len(data) && !rowAt(data, i+1) {
-				first = i
-				break
-			}
-		}
-		got := rowsEnd(data)
-		require.LessOrEqual(t, got, first, "%q", data)
-		if got > 0 && got < first {
-			require.Less(t, len(data)-got, 34, "%q", data)
-		}
-		if got == first && first > 0 {
-			found++
-		}
+	for _, size := range []int{blockSize / 2, blockSize, 5 * blockSize} {
+		text := strings.Repeat("x\n", size/2)
+		_, err := readIndex(strings.NewReader(text), int64(size)+1, "asm.log")
+		require.ErrorContains(t, err, fmt.Sprintf("reading asm.log at offset %d: unexpected EOF", size))
 	}
-	t.Logf("found %d", found)
-	if runtime.GOARCH == "amd64" && cpu.X86.HasAVX2 {
-		assert.Greater(t, found, 1000)
+}
+
+// Each class of lines, and lines that are nearly of another one.
+func TestClassify(t *testing.T) {
+	lines := map[lineClass][]string{
+		rowLine:  {"", "  ", "   ", "  # {method} {0x00007fad93400ec8} &apos;dot&apos;", "                      ;   {poll}", "  0", "\r"},
+		codeLine: {"  0x00007efcf8ece120:   call   0x00007efd102f3600", "  0x00007fae08ed77a0: e85b be41 | 1566 6666 | ", "  0x"},
+		idleLine: {" ", " x", " total", " main data [0x0000000000000010,0x0000000000000020] = 16", " stub", "[", "[/MachCode]",
+			"[Verified Entry Point]", "[MachCodes", "---", "----------", "===", "- - - [END] - - -", "<bc code='180' bci='1'/>", "</loop>",
+			"<type id='680' name='void'/>", "</print_nmethod>"},
+		partLine: {" total in heap  [0x00007fae08ed7610,0x00007fae08ed7a90] = 1152", " main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352",
+			" stub code      [0x00007fae08ed7900,0x00007fae08ed7918] = 24"},
+		tagLine:      {"<", "<writer thread='2504'/>", "<nmethod compile_id='3'/>", "<bcs", "<typed/>", "</loop", "</hotspot_log>", "<task compile_id='3'>"},
+		machCodeLine: {"[MachCode]", "[MachCode]\r"},
+		compiledLine: {"Compiled method (c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)"},
+		decodingLine: {"Decoding VtableStub vtbl[3]@12", "Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)"},
+		handlerLine:  {"argument handler #0 for: static java.lang.System.registerNatives()V (fingerprint = 29, 11 bytes generated)"},
+		rangedLine:   {"StubRoutines::libmLog [0x…, 0x…] (631 bytes)", "invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes"},
+		textLine:     {"25.0.5", "-", "--", "-XX:+UseSerialGC", "=", "==x", "Compiled method", "Decoding", "x bytes ", "bytes", "StubRoutines::libmLog [0x1000, 0x1300] (768 byte", "Workload"},
+	}
+	require.Len(t, lines, int(textLine)+1)
+	for class, ofClass := range lines {
+		require.NotEmpty(t, ofClass)
+		for _, line := range ofClass {
+			assert.Equal(t, class, classify(trimCR([]byte(line))), "%q", line)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // TestCaptures reads all code of all captures and checks what holds for any.
@@ -79,10 +80,10 @@ func checkSyntax(t *testing.T, l *Log, b *Blob, att []Instruction) {
 // TestGolden compares the index and the code of one method with what they were.
 func TestGolden(t *testing.T) {
 	l := captureLog(t, "jdk25-lean-none")
-	golden(t, "index.golden", indexText(l.Index, 60))
+	gasmtest.Golden(t, "index.golden", indexText(l.Index, 60))
 	for i := range l.Blobs {
 		if b := &l.Blobs[i]; b.Name == "Workload::dot" && b.OSR && b.Level == 4 {
-			golden(t, "dot.golden", codeText(code(t, l, b)))
+			gasmtest.Golden(t, "dot.golden", codeText(code(t, l, b)))
 			break
 		}
 	}

@@ -83,7 +83,7 @@ func (c *codeReader) take(line []byte) (done bool) {
 		return c.mark(line)
 	case line[0] == '<' || bytes.HasPrefix(line, []byte("- - - [")) || line[0] == 'O' && bytes.HasPrefix(line, []byte("OopMap")):
 		// </print_nmethod> ends an nmethod, OOP MAPS or END a stub, OopMapSet JDK 8's code.
-		return len(c.insts) > 0 || len(c.rows.bytes) > 0
+		return len(c.insts) > 0 || len(c.rows.code) > 0
 	case c.machine:
 		c.rows.take(line)
 	case bytes.HasPrefix(line, []byte("  0x")):
@@ -126,7 +126,7 @@ func (c *codeReader) mark(line []byte) (done bool) {
 // decodeRows turns the hex dump into instructions with their comments. In a
 // damaged log that has text too, the bytes are the better witness.
 func (c *codeReader) decodeRows() {
-	if len(c.rows.bytes) == 0 {
+	if len(c.rows.code) == 0 {
 		return
 	}
 	c.insts = nil

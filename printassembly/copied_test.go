@@ -103,7 +103,7 @@ func TestParseInstalled(t *testing.T) {
 		"metadata_offset='316' method='p/A &lt;init&gt; (I)V' bytes='28' count='5' stamp='1.5'/>"
 	got, ok := ParseInstalled([]byte(tag))
 	require.True(t, ok)
-	assert.Equal(t, Installed{ID: 71, Compiler: "c2", Kind: "osr", Level: 4, Name: "p.A::<init>", Bytes: 28, UptimeMillis: 1500,
+	assert.Equal(t, Installed{ID: 71, Compiler: "c2", Kind: "osr", Level: 4, Name: "p.A::<init>", BytecodeSize: 28, UptimeMillis: 1500,
 		Address: 0x1000, Size: 400, Lo: 0x1100, Stub: 0x112c, Hi: 0x113c, ScopesPCs: 0x1140, ScopesData: 0xfffffffe00002000, Metadata: 0x113c}, got)
 	for _, lacking := range []string{" size='400'", " address='0x1000'", " insts_offset='256'", " stamp='1.5'", " (I)V"} {
 		_, ok := ParseInstalled([]byte(strings.Replace(tag, lacking, "", 1)))

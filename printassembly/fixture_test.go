@@ -2,44 +2,23 @@ package printassembly
 
 import (
 	"bytes"
-	"compress/gzip"
-	"flag"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // captures are the folders of testdata/captures.
 var captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis", "jdk21-arm64-lean-none",
 	"jdk25-lean-none", "jdk25-full-hsdis"}
 
-// unpacked holds the logs of captures that were read.
-var unpacked sync.Map
-
 // readCapture unpacks the log of a capture, which must not be changed.
 func readCapture(tb testing.TB, name string) []byte {
 	tb.Helper()
-	if log, ok := unpacked.Load(name); ok {
-		return log.([]byte)
-	}
-	f, err := os.Open(filepath.Join("../testdata/captures", name, "asm.log.gz"))
-	require.NoError(tb, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(tb, err)
-	log, err := io.ReadAll(z)
-	require.NoError(tb, err)
-	unpacked.Store(name, log)
-	return log
+	return gasmtest.Capture(tb, name, gasmtest.Log)
 }
 
 func captureLog(tb testing.TB, name string) *Log {
@@ -105,34 +84,5 @@ func checkCode(tb testing.TB, b *Blob, insts []Instruction) {
 			tb.Fatalf("%s: instruction %d has empty debug info", b.Name, i)
 		}
 		at = in.Hi
-	}
-}
-
-// golden compares with testdata/name, or writes it with -update.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-		return
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run go test -update")
-	if bytes.Equal(want, got) {
-		return
-	}
-	wantLines, gotLines := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
-	for i := range max(len(wantLines), len(gotLines)) {
-		var w, g string
-		if i < len(wantLines) {
-			w = wantLines[i]
-		}
-		if i < len(gotLines) {
-			g = gotLines[i]
-		}
-		if w != g {
-			t.Fatalf("%s:%d:\n-%s\n+%s\n(go test -update accepts)", path, i+1, w, g)
-		}
 	}
 }

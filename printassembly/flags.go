@@ -3,17 +3,18 @@ package printassembly
 // CaptureFlags are the options under which HotSpot (JDK 8 and newer) writes
 // what this package reads to logFile, which may hold %p for the process id.
 //
-// LogVMOutput without DisplayVMOutput keeps the program's own output clean;
-// LogCompilation would say more and costs twice as much (JDK 25, javac: 38 s
-// instead of 14–22 s). DebugNonSafepoints is implied by PrintAssembly and set
-// nevertheless, since without it most instructions have no source line.
-// PrintNMethods is for JDK 8, which tells a method's tier and time under it only;
-// elsewhere PrintAssembly implies it.
+// LogVMOutput without DisplayVMOutput keeps the program's own output clean.
+// LogCompilation would tell more, but costs twice as much (JDK 25, javac: 38 s
+// instead of 14–22 s). PrintAssembly implies DebugNonSafepoints, which is set all the
+// same, because without it most instructions have no source line. PrintNMethods is for
+// JDK 8, which tells a method's tier and time only with it; in newer JDKs PrintAssembly
+// implies it.
 //
-// What of the compiled methods is printed can be limited, see [Selection].
+// A [Selection] limits the compiled methods of which the code is printed.
 //
-// A lenient JVM starts without the flags that it lacks, but also without those
-// that the user mistyped; see [OldestKnown].
+// With lenient, the JVM ignores flags that it does not have instead of refusing to
+// start. It then ignores flags that the user mistyped too, so this is for JDKs that are
+// older or newer than the known ones; see [OldestKnown].
 func CaptureFlags(logFile string, lenient bool, sel Selection) []string {
 	flags := []string{
 		"-XX:+UnlockDiagnosticVMOptions",

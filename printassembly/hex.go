@@ -17,10 +17,10 @@ const ExactMark = "[Comments at the last byte of their instructions]"
 // cells only: up to three bytes at the end of a stub are missing.
 type hexRows struct {
 	exact bool // by [ExactMark]
-	bytes []byte
-	at    []uint64 // address of each byte
+	code  []byte
+	at    []uint64 // address of each byte of code
 	notes []note
-	// pending holds what waits for the next row's address: "#" lines.
+	// pending holds marks and lines with "#", which belong to the next row's address.
 	pending []note
 }
 
@@ -40,7 +40,7 @@ type note struct {
 //	                    ; - Workload::dot@4 (line 12)  more of it
 //	# parm0:    rdx:rdx   = &apos;[I&apos;             on what comes next
 //
-// A bad byte costs the rest of its row.
+// From a byte that is not hex on, the rest of its row is left out.
 func (h *hexRows) take(line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	addr, n := hexAddr(line)
@@ -74,7 +74,7 @@ func (h *hexRows) row(addr uint64, cells []byte) {
 		if hi < 0 || lo < 0 {
 			return
 		}
-		h.bytes = append(h.bytes, byte(hi<<4|lo))
+		h.code = append(h.code, byte(hi<<4|lo))
 		h.at = append(h.at, addr)
 		addr++
 		i += 2
@@ -129,8 +129,8 @@ type codeRun struct {
 	code []byte
 }
 
-// runs gives the bytes in [lo, hi). Of bytes that the dump has twice, which only
-// damage does, it takes the first.
+// runs gives the bytes in [lo, hi). In a damaged log an address may come twice; the first
+// of its bytes counts.
 func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
 	next := lo // the lowest address that the dump may go on with
@@ -142,7 +142,7 @@ func (h *hexRows) runs(lo, hi uint64) []codeRun {
 			runs = append(runs, codeRun{lo: at})
 		}
 		last := &runs[len(runs)-1]
-		last.code = append(last.code, h.bytes[i])
+		last.code = append(last.code, h.code[i])
 		next = at + 1
 	}
 	return runs
@@ -165,14 +165,14 @@ func (h *hexRows) annotate(insts []Instruction) {
 			continue
 		}
 		if insts[i].Lo > n.cell {
-			i = 0 // comments ascend, but for what damage did
+			i = 0 // addresses ascend except in damaged logs
 		}
 		for insts[i].Hi <= n.cell {
 			i++
 		}
 		in := &insts[i]
 		if !h.exact || n.section {
-			in = &insts[place(insts, i, n)]
+			in = &insts[instructionOf(insts, i, n)]
 		}
 		switch {
 		case n.section:
@@ -190,9 +190,9 @@ func (h *hexRows) annotate(insts []Instruction) {
 	}
 }
 
-// place finds the instruction that a note belongs to; i is the one that holds
+// instructionOf finds the instruction that a note belongs to; i is the one that holds
 // the first byte of its cell.
-func place(insts []Instruction, i int, n *note) int {
+func instructionOf(insts []Instruction, i int, n *note) int {
 	end := n.cell + 4
 	if n.debug || strings.HasPrefix(n.text, "ImmutableOopMap") || strings.HasPrefix(n.text, "OopMap") {
 		// HotSpot prints the first debug info that it finds in (X, X+4], and

@@ -32,11 +32,10 @@ func (e *FormatError) Error() string { return e.File + ": " + e.Msg }
 func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 	x := newIndexer()
 	x.idx.Blobs = make([]Blob, 0, size/usualBlob+16)
-	br := blockReader{r: r, size: size, block: blockSize}
 	err := x.findIndent(r)
 	if err == nil {
-		br.indent = x.idx.indent
-		err = br.each(x.block)
+		blocks := blockReader{log: r, size: size, block: blockSize, indent: x.idx.indent}
+		err = blocks.each(func(b *block) error { return x.block(r, b) })
 	}
 	if err == nil {
 		x.finish(size)
@@ -66,12 +65,14 @@ const usualBlob = 6 << 10
 func compressed(r io.ReaderAt) bool {
 	var magic [4]byte
 	n, _ := r.ReadAt(magic[:], 0)
-	return slices.ContainsFunc([]string{"\x1f\x8b", "\xfd7zX", "\x28\xb5\x2f\xfd"}, func(m string) bool { return strings.HasPrefix(string(magic[:n]), m) })
+	return slices.ContainsFunc([]string{"\x1f\x8b", "\xfd7zX", "\x28\xb5\x2f\xfd"}, func(m string) bool {
+		return strings.HasPrefix(string(magic[:n]), m)
+	})
 }
 
 // An openBlob is the blob that one writer is in the middle of.
 type openBlob struct {
-	place          int    // in Index.Blobs
+	index          int    // in Index.Blobs
 	java           bool   // its ranges come on lines of their own
 	hasCode        bool   // a row of code was seen
 	mainLo, mainHi uint64 // of an nmethod's main code
@@ -80,10 +81,15 @@ type openBlob struct {
 	unranged       // for blobs whose range no line tells
 }
 
+// unknownRange tells that the blob's rows have to be looked into for its range.
+func (o *openBlob) unknownRange() bool {
+	return o != nil && o.active && (o.mainHi == 0 || o.growing)
+}
+
 type indexer struct {
 	idx        Index
 	at         int64 // offset of the line in the log
-	cut        bool  // the last line has no end
+	cut        bool  // the last line has no '\n'
 	seenHeader bool
 	seenEnd    bool
 	writer     string               // whose lines these are
@@ -92,6 +98,7 @@ type indexer struct {
 	tags       []namedTag
 	lastStamp  int64  // of any tag, ms: an earliest time for what has none of its own
 	wants      string // the header element whose text comes next
+	run        []byte // a buffer
 }
 
 func newIndexer() *indexer {
@@ -120,102 +127,101 @@ func (x *indexer) findIndent(r io.ReaderAt) error {
 	return nil
 }
 
-// block takes the lines of one block.
-func (x *indexer) block(b *block) {
-	for _, s := range b.spans {
-		x.at = b.at + int64(s.from)
-		if s.rows {
-			x.rows(b.data[s.from:s.to], s.code)
-		} else {
-			x.line(trimCR(b.data[s.from:s.to]))
+// block takes the lines of one block of a log.
+func (x *indexer) block(log io.ReaderAt, b *block) error {
+	text := b.text
+	for i := range b.items {
+		next := &b.items[i]
+		switch {
+		case !next.isRun():
+			x.at = next.at
+			x.line(text[:next.size], next.class)
+			text = text[next.size:]
+		case x.cur.unknownRange():
+			if err := x.rows(log, next); err != nil {
+				return err
+			}
+		case next.class == codeLine && x.cur != nil:
+			x.cur.hasCode = true
 		}
 	}
-	if len(b.data) > 0 {
-		x.cut = b.data[len(b.data)-1] != '\n'
-	}
+	x.cut = b.cut
+	return nil
 }
 
-// rows takes a run of rows. Only a blob whose range comes from its rows has to
-// see each of them.
-func (x *indexer) rows(run []byte, code bool) {
-	o := x.cur
-	if o == nil || !o.active {
-		return
+// rows reads a run again, for a blob whose range only its rows tell.
+func (x *indexer) rows(log io.ReaderAt, run *item) error {
+	x.run = slices.Grow(x.run[:0], run.size)[:run.size]
+	if _, err := log.ReadAt(x.run, run.at); err != nil {
+		return fmt.Errorf("at offset %d: %w", run.at, err)
 	}
-	if o.mainHi != 0 && !o.growing {
-		o.hasCode = o.hasCode || code
-		return
+	for line := range bytes.Lines(x.run) {
+		line = trimCR(bytes.TrimSuffix(line[min(x.idx.indent, len(line)):], []byte{'\n'}))
+		x.line(line, classify(line))
 	}
-	at := x.at
-	for pos := 0; pos < len(run); {
-		end := lineEnd(run, pos)
-		x.at = at + int64(pos)
-		x.line(trimCR(run[pos:end]))
-		pos = end + 1
-	}
+	return nil
 }
 
-func trimCR(line []byte) []byte {
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		return line[:n-1]
-	}
-	return line
-}
-
-// line looks at one line. Nearly all are rows of code, so these go first.
-func (x *indexer) line(line []byte) {
-	if len(line) < 4 && (x.wants == "" || len(line) == 0) { // a class may have a short name
+// line takes one line, without its end.
+func (x *indexer) line(line []byte, class lineClass) {
+	switch class {
+	case idleLine:
 		return
-	}
-	if idle(line) {
+	case rowLine, codeLine:
+		x.row(line, class)
 		return
-	}
-	switch c := line[0]; {
-	case c == ' ':
-		x.indented(line)
-	case c == '<':
+	case partLine:
+		x.part(line)
+		return
+	case tagLine:
 		x.tag(line)
-	case c == '[':
-		x.mark(line)
-	case (c == '-' || c == '=') && x.wants == "": // no header's text
-	case x.wants != "":
+		return
+	case machCodeLine:
+		if x.cur != nil {
+			x.cur.machine = true
+		}
+		return
+	}
+	if x.wants != "" {
 		x.headerText(line)
-	case bytes.HasPrefix(line, []byte("Compiled method (")):
-		x.start(parseCompiled(line[len("Compiled method ("):]))
-	case bytes.HasPrefix(line, []byte("Decoding ")):
-		x.decoding(line[len("Decoding "):])
-	case bytes.HasPrefix(line, []byte("argument handler #")):
+		return
+	}
+	switch class {
+	case compiledLine:
+		x.start(parseCompiled(line[len(compiledPrefix):]))
+	case decodingLine:
+		x.decoding(line[len(decodingPrefix):])
+	case handlerLine:
 		x.handler(line)
-	case line[len(line)-1] == 's' || line[len(line)-1] == ')':
+	case rangedLine:
 		if b, ok := parseRanged(line); ok {
 			x.ranged(b)
 		}
 	}
 }
 
-// indented takes rows of code and the ranges of a compiled method.
-func (x *indexer) indented(line []byte) {
+// row takes a line of a blob's code. Only a blob of unknown range has to look into it.
+func (x *indexer) row(line []byte, class lineClass) {
+	switch {
+	case x.cur.unknownRange():
+		x.learn(x.cur, line)
+	case class == codeLine && x.cur != nil:
+		x.cur.hasCode = true
+	}
+}
+
+// part takes the range of a part of a compiled method.
+func (x *indexer) part(line []byte) {
 	o := x.cur
-	if o == nil || !o.active {
-		return
-	}
-	if line[1] == ' ' {
-		if o.mainHi == 0 || o.growing {
-			x.learn(o, line)
-			return
-		}
-		o.hasCode = o.hasCode || line[2] == '0' && line[3] == 'x'
-		return
-	}
-	if !o.java {
+	if o == nil || !o.active || !o.java {
 		return
 	}
 	switch {
-	case bytes.HasPrefix(line, []byte(" total in heap ")):
+	case bytes.HasPrefix(line, totalPart):
 		o.address, _, _, _, _ = addrRange(line)
-	case bytes.HasPrefix(line, []byte(" main code ")):
+	case bytes.HasPrefix(line, mainCodePart):
 		o.mainLo, o.mainHi, _, _, _ = addrRange(line)
-	case bytes.HasPrefix(line, []byte(" stub code ")):
+	case bytes.HasPrefix(line, stubCodePart):
 		o.stubLo, o.stubHi, _, _, _ = addrRange(line)
 	}
 }
@@ -246,40 +252,6 @@ func (x *indexer) tag(line []byte) {
 	default:
 		x.wants = ""
 	}
-}
-
-// idle tells lines that mean nothing to the index, wherever they stand. It is for
-// those that are many: whoever splits the log leaves them out.
-func idle(line []byte) bool {
-	if len(line) < 4 {
-		return false
-	}
-	switch line[0] {
-	case ' ': // "total in heap", "main code", "stub code" are not
-		return line[1] != ' ' && line[1] != 't' && string(line[1:3]) != "ma" && string(line[1:3]) != "st"
-	case '[':
-		return line[1] != 'M' // as in [MachCode]
-	case '-', '=':
-		return line[2] == line[0] && (line[1] == line[0] || line[1] == ' ') // rulers, and "- - - [END] - - -"
-	case '<':
-		name := line[1:]
-		if i := bytes.IndexByte(name, ' '); i >= 0 {
-			name = name[:i]
-		}
-		return idleTag(name)
-	}
-	return false
-}
-
-// idleTag knows the names of what LogCompilation has the most of within a <task>,
-// with neither a stamp nor a name of ours.
-func idleTag(name []byte) bool {
-	switch string(name) {
-	case "bc", "branch", "call", "dependency", "inline_fail", "inline_success", "intrinsic", "klass", "loop", "/loop>",
-		"loop_tree>", "/loop_tree>", "method", "type", "/print_nmethod>":
-		return true
-	}
-	return false
 }
 
 func (x *indexer) headerText(line []byte) {
@@ -321,21 +293,21 @@ func (x *indexer) start(b Blob, ok bool) {
 	} else {
 		b.UptimeMillis = x.lastStamp
 	}
-	// The blob takes its place in the log's order now, its ranges come later.
+	// Blobs are in the order in which they begin. This one's ranges come later.
 	x.idx.Blobs = append(x.idx.Blobs, b)
-	*x.cur = openBlob{place: len(x.idx.Blobs) - 1, java: b.Kind.Java(), active: true}
+	*x.cur = openBlob{index: len(x.idx.Blobs) - 1, java: b.Kind.Java(), active: true}
 	if !b.Kind.Java() {
 		x.cur.mainLo, x.cur.mainHi = b.Lo, b.Hi
 	}
 }
 
-// close writes what was learned since start into the blob's place.
+// close completes the blob in the index with what was learned since start.
 func (x *indexer) close(o *openBlob) {
 	if !o.active {
 		return
 	}
 	o.active = false
-	b := &x.idx.Blobs[o.place]
+	b := &x.idx.Blobs[o.index]
 	b.HasCode = o.hasCode
 	b.Lo, b.Hi = o.mainLo, o.mainHi
 	if o.stubLo == o.mainHi && o.stubHi > o.mainHi {
@@ -355,22 +327,23 @@ func (x *indexer) finish(size int64) {
 	for _, o := range x.open {
 		if o.active {
 			x.close(o)
-			x.idx.Blobs[o.place].end = size
+			x.idx.Blobs[o.index].end = size
 		}
 	}
-	type print struct {
+	// The same method is printed twice if all of this is the same.
+	type identity struct {
 		lo, hi uint64
 		id     int
 		name   string
 	}
-	seen := map[print]int{}
+	seen := map[identity]int{} // where in kept it is
 	kept := x.idx.Blobs[:0]
 	for _, b := range x.idx.Blobs {
 		if b.Lo >= b.Hi || b.Hi-b.Lo > maxBlob {
 			x.idx.Damaged++
 			continue
 		}
-		if p := (print{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 {
+		if p := (identity{b.Lo, b.Hi, b.ID, b.Name}); b.ID > 0 {
 			if i, again := seen[p]; again {
 				if !b.HasCode || kept[i].HasCode {
 					continue

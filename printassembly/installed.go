@@ -15,12 +15,12 @@ import (
 type Installed struct {
 	ID       int
 	Compiler string // "c1", "c2"; "" for the wrappers of native methods
-	Kind     string // "osr", "c2n"; "" for the rest
+	Kind     string // "osr", "c2n", "cnt"; "" for the rest
 	Level    int    // tier
 	Name     string // "pkg.Class::method"
-	// Bytes is the size of the method's bytecode.
-	Bytes        int
-	UptimeMillis int64
+	// BytecodeSize is the size of the method's bytecode, in bytes.
+	BytecodeSize int
+	UptimeMillis int64 // when it was installed, since the JVM's start
 
 	// The nmethod itself is Size bytes from Address on. Its code is in [Lo, Hi),
 	// with its stubs from Stub on, which is Hi where it has none.
@@ -53,7 +53,7 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	}
 	t.ID, _ = strconv.Atoi(string(attr(tag, "compile_id")))
 	t.Level, _ = strconv.Atoi(string(attr(tag, "level")))
-	t.Bytes, _ = strconv.Atoi(string(attr(tag, "bytes")))
+	t.BytecodeSize, _ = strconv.Atoi(string(attr(tag, "bytes")))
 	t.Compiler, t.Kind = string(bytes.ToLower(attr(tag, "compiler"))), string(attr(tag, "compile_kind"))
 	table := func(name string) uint64 {
 		if n := offset(tag, name); n != 0 {
@@ -63,6 +63,18 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	}
 	t.ScopesPCs, t.ScopesData, t.Metadata = table("scopes_pcs_offset"), table("scopes_data_offset"), table("metadata_offset")
 	return t, true
+}
+
+// describe puts into a blob by what, how and when the method was compiled.
+func (t *Installed) describe(b *Blob) {
+	b.ID, b.Compiler, b.Level = t.ID, t.Compiler, t.Level
+	b.UptimeMillis, b.Stamped = t.UptimeMillis, true
+	switch t.Kind {
+	case "osr":
+		b.OSR = true
+	case "c2n", "cnt": // cnt: the JVM's own wrappers of continuations
+		b.Kind, b.Compiler = Native, ""
+	}
 }
 
 // unquote puts letters in the place of what tags have for letters beyond ASCII,

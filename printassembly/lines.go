@@ -6,29 +6,20 @@ import (
 	"io"
 )
 
-// lineReader gives the lines of a log without their ends, however long they
-// are, and knows where each one starts.
+// A lineReader gives the lines of a piece of a log without their ends, however long
+// they are.
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte // holds a line that is longer than r's buffer
 	line []byte // valid until the next call of next
-	at   int64  // offset of line in the log
-	end  int64  // offset behind line and its end
-	// cut tells that the last line has no end: the JVM died while writing it.
-	cut bool
-	err error
-	// indent is how much in front of each line is not HotSpot's: JMH saves its
-	// logs with columns of counts.
+	err  error
+	// indent is how many bytes in front of each line are not HotSpot's, but the
+	// columns of counts with which JMH saves its logs.
 	indent int
-}
-
-func newLineReader(r io.Reader, at int64) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, 1<<18), at: at, end: at}
 }
 
 // next reads the next line; false at the end and on an I/O error.
 func (l *lineReader) next() bool {
-	l.at = l.end
 	line, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		l.long = append(l.long[:0], line...)
@@ -38,22 +29,16 @@ func (l *lineReader) next() bool {
 		}
 		line = l.long
 	}
-	l.end += int64(len(line))
-	if err != nil {
-		if !errors.Is(err, io.EOF) {
-			l.err = err
-			return false
-		}
-		if len(line) == 0 {
-			return false
-		}
-		l.cut = true
-	} else {
+	switch {
+	case err == nil:
 		line = line[:len(line)-1]
+	case !errors.Is(err, io.EOF):
+		l.err = err
+		return false
+	case len(line) == 0:
+		return false
 	}
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
+	line = trimCR(line)
 	l.line = line[min(l.indent, len(line)):]
 	return true
 }

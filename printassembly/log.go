@@ -15,7 +15,6 @@ type Log struct {
 	*Index
 	name string
 	file io.ReaderAt
-	size int64
 	arch disasm.Arch
 }
 
@@ -51,7 +50,7 @@ func NewLog(r io.ReaderAt, size int64, name string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{Index: idx, name: name, file: r, size: size, arch: idx.arch()}, nil
+	return &Log{Index: idx, name: name, file: r, arch: idx.arch()}, nil
 }
 
 // Name is the file's name, as it was given.

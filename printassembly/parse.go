@@ -206,9 +206,6 @@ func parseDecoding(rest []byte) (b Blob, ok bool) {
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
 //	invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes
 func parseRanged(line []byte) (b Blob, ok bool) {
-	if !bytes.HasSuffix(line, []byte(" bytes)")) && !bytes.HasSuffix(line, []byte(" bytes")) {
-		return b, false
-	}
 	lo, hi, at, after, ok := addrRange(line)
 	if !ok {
 		return b, false

@@ -6,9 +6,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// The hex dump's comments stand on cells of four bytes. What they are about
-// tells which of a cell's instructions they are of; TestPlacement and TestHsdis
-// have the figures. On aarch64 a cell is an instruction, and nothing to choose.
+// In the hex dump comments stand on cells of four bytes. Which of a cell's instructions
+// a comment belongs to is guessed from what it says. TestPlacement lists where the guess
+// is wrong. On aarch64 a cell is one instruction, so there is nothing to guess.
 
 // canHold tells whether an instruction can have a relocation: one of the kinds
 // that nmethod::reloc_string_for prints in braces.
@@ -41,7 +41,8 @@ func canHold(in *Instruction, reloc string) bool {
 	return true
 }
 
-// prepares is the highest rank of instructions that are there for another one.
+// prepares is the highest debugRank of instructions that only prepare the next one,
+// such as a move between registers.
 const prepares = 1
 
 // debugRank orders instructions by how likely HotSpot has debug info at their
@@ -85,8 +86,9 @@ func bytecode(text string) string {
 	return name
 }
 
-// arithmetic has the instructions' names, without what x86 puts in front and
-// behind of them, by the bytecode's, without its type.
+// arithmetic tells which instructions a bytecode usually becomes, to place a comment
+// that fits two of them: "iadd" becomes add, inc or lea. Bytecodes are without the letter
+// of their type, instructions without suffixes (addl) and AVX's prefix v.
 var arithmetic = map[string][]string{
 	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"}, "mul": {"imul", "mul"},
 	"div": {"idiv", "div"}, "rem": {"idiv"}, "neg": {"neg", "xor"}, "and": {"and"}, "or": {"or"}, "xor": {"xor"},

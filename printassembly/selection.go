@@ -9,35 +9,37 @@ import (
 )
 
 // A Selection says of which compiled methods HotSpot prints the code. The zero
-// value is all. The others have their names and address ranges in the log all
+// value selects all methods. The others have their names and address ranges in the log all
 // the same, from LogCompilation's <nmethod …/>, so that their samples are known.
 //
-// Printing is what capture costs: C1 compiles the most methods, and most of them
-// are C2's a moment later. What is not printed can be copied, by package nmethod.
+// Most of what a capture costs is printing. C1 compiles most of the methods, and C2
+// compiles most of the hot ones again a moment later, so C1's code is worth the least.
+// Package nmethod can copy the code of methods that HotSpot did not print.
 type Selection struct {
 	// Methods are patterns of HotSpot's CompileCommand; see [CheckPattern]. Nil
 	// for all methods.
 	Methods []string
 	// SkipC1 leaves out what C1 compiled, SkipC2 what C2 or JVMCI's compiler did.
-	// They take a DirectivesFile.
+	// Both need a DirectivesFile.
 	SkipC1, SkipC2 bool
 	// DirectivesFile is a file with [Selection.Directives], which JDK 9 and newer
-	// read; a JVM does not start without it. "" asks for commands instead, which
-	// any JDK takes. JMH finds these in its JVM's output when it tries out what
-	// commands there are, and takes its slower blackholes.
+	// read; a JVM does not start if the file is missing. With "" the selection becomes
+	// -XX:CompileCommand options, which any JDK has. But JMH tries such options out, and
+	// takes its slower blackholes when it sees the JVM's answer to these ones.
 	DirectivesFile string
 }
 
 // All tells whether all code is printed.
 func (s Selection) All() bool { return len(s.Methods) == 0 && !s.SkipC1 && !s.SkipC2 }
 
-// noMethod is for a log command, with which LogCompilation has of each
-// compilation its outcome, and its course only where the pattern matches.
+// noMethod is a pattern that no method matches, for CompileCommand=log. With such a
+// command LogCompilation writes the course of a compilation only for methods that match,
+// and of all others just the outcome, <nmethod …/>.
 const noMethod = "gasm.none::none"
 
-// promptFlags make HotSpot write a line of text when it has compiled a method, with
-// which LogCompilation's tags of it get into the log. Otherwise they stay in a
-// buffer until there is text again, for minutes or for ever.
+// promptFlags make HotSpot write a line of text when it has compiled a method. That
+// line also flushes LogCompilation's tags of the method into the log. Without it they
+// stay in a buffer until there is text again, which may take minutes or never happen.
 var promptFlags = []string{"-XX:+PrintCompilation", "-XX:+PrintCompilation2"}
 
 func (s Selection) flags() []string {
@@ -55,8 +57,8 @@ func (s Selection) flags() []string {
 	return flags
 }
 
-// Directives are HotSpot's compiler directives (JEP 165) for what the flags
-// would say. The first that matches a method counts.
+// Directives are HotSpot's compiler directives (JEP 165) that select the same methods
+// as the flags would. The first directive that matches a method counts.
 func (s Selection) Directives() []byte {
 	type options struct{ PrintAssembly bool }
 	type directive struct {
@@ -73,10 +75,11 @@ func (s Selection) Directives() []byte {
 	return append(text, '\n')
 }
 
-// CheckPattern tells what is wrong with a pattern: a class and a method, with
-// dots and ::, a * in front or behind, and perhaps a signature. HotSpot takes
-// more (MethodMatcher::parse_method_pattern), and does not start for some of
-// what it does not take, or ignores it and says so where nobody looks.
+// CheckPattern tells what is wrong with a pattern, such as java.util.HashMap::get* or
+// *::getNode(Ljava/lang/Object;)V: a class and a method, each perhaps with a * in front
+// or behind, and perhaps a signature. HotSpot has more forms
+// (MethodMatcher::parse_method_pattern). With a bad pattern it does not start, or
+// ignores it and says so on its output, where nobody looks.
 func CheckPattern(pattern string) error {
 	name, signature := pattern, ""
 	if i := strings.IndexByte(pattern, '('); i >= 0 {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 var patterns = map[string]string{ // what is wrong with each
@@ -39,32 +41,31 @@ func TestPatternsOfHotSpot(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
 	}
-	for version, home := range liveJDKs(t) {
+	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		var good []string
 		for pattern, bad := range patterns {
 			switch {
 			case bad == "":
 				good = append(good, "-XX:CompileCommand=print,"+pattern)
 			case strings.Contains(bad, "first or the last"):
-				out, _ := exec.Command(filepath.Join(home, "bin/java"), "-XX:CompileCommand=print,"+pattern, "-version").CombinedOutput()
-				assert.Contains(t, string(out), "rror", "%s: %s", version, pattern)
+				out, _ := exec.Command(jdk.Java(), "-XX:CompileCommand=print,"+pattern, "-version").CombinedOutput()
+				assert.Contains(t, string(out), "rror", "%s: %s", jdk.Name(), pattern)
 			}
 		}
-		out, err := exec.Command(filepath.Join(home, "bin/java"), append(good, "-version")...).CombinedOutput()
-		assert.NoError(t, err, "%s: %s", version, out)
-		assert.Equal(t, len(good), strings.Count(strings.ToLower(string(out)), "compilecommand: print "), "%s: %s", version, out)
+		out, err := exec.Command(jdk.Java(), append(good, "-version")...).CombinedOutput()
+		assert.NoError(t, err, "%s: %s", jdk.Name(), out)
+		assert.Equal(t, len(good), strings.Count(strings.ToLower(string(out)), "compilecommand: print "), "%s: %s", jdk.Name(), out)
 	}
 }
 
-// HotSpot prints nothing but what is
-// selected; all other methods have a name.
+// HotSpot prints nothing but what is selected; all other methods have a name.
 func TestSelection(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
 	}
-	for version, home := range liveJDKs(t) {
+	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		classes := t.TempDir()
-		out, err := exec.Command(filepath.Join(home, "bin/javac"), "-g", "-d", classes, "../testdata/captures/Workload.java").CombinedOutput()
+		out, err := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes, "../testdata/captures/Workload.java").CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		for _, sel := range []Selection{{Methods: []string{"Workload::dot", "java.util.HashMap::*"}}, {SkipC1: true}, {SkipC1: true, Methods: []string{"*Workload::*"}},
 			{Methods: []string{"Workload::dot", "java.util.HashMap::*"}, DirectivesFile: "none"}} {
@@ -76,10 +77,10 @@ func TestSelection(t *testing.T) {
 				sel.DirectivesFile = "" // CompileCommand
 			}
 			args := append(CaptureFlags(filepath.Join(dir, "asm.log"), false, sel), "-Dsec=1", "-cp", classes, "Workload")
-			cmd := exec.Command(filepath.Join(home, "bin/java"), args...)
+			cmd := exec.Command(jdk.Java(), args...)
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			assert.NotContains(t, string(out), "CompileCommand", "on %s", version)
+			assert.NotContains(t, string(out), "CompileCommand", "on %s", jdk.Name())
 			l, err := Open(filepath.Join(dir, "asm.log"))
 			require.NoError(t, err)
 			defer l.Close()
@@ -92,7 +93,7 @@ func TestSelection(t *testing.T) {
 				}
 				selected := (len(sel.Methods) == 0 || strings.HasPrefix(b.Name, "Workload::") && (sel.SkipC1 || b.Name == "Workload::dot") ||
 					!sel.SkipC1 && strings.HasPrefix(b.Name, "java.util.HashMap::")) && (b.Compiler == "c2" || !sel.SkipC1)
-				assert.Equal(t, selected, b.HasCode, "%s %+v: %s, %s", version, sel, b.Source(), b.Name)
+				assert.Equal(t, selected, b.HasCode, "%s %+v: %s, %s", jdk.Name(), sel, b.Source(), b.Name)
 				if b.HasCode {
 					printed++
 				} else {

@@ -5,18 +5,19 @@ import (
 	"strconv"
 )
 
-// Some blobs come without the line that tells where they are: all of JDK 8's
-// that are no methods, JDK 8's methods when PrintAssembly is on and
-// PrintNMethods off, and handlers of native signatures in every JDK. Their rows
-// of code tell. The last instruction's length is not in its text, so the range
-// ends behind its first byte; a PC that was sampled is never further in.
+// Some blobs come without the line that tells their range: all blobs of JDK 8 that are
+// no methods, methods of JDK 8 when PrintAssembly is on and PrintNMethods off, and
+// signature handlers in every JDK. The addresses of their rows of code tell the range
+// instead. The text of the last instruction does not tell its length, so the range ends
+// behind its first byte. That is enough, because a sample has the address of an
+// instruction's first byte.
 
 // unranged is what the indexer keeps of a blob for that.
 type unranged struct {
 	growing  bool   // its range comes from its rows, which go on
-	machine  bool   // the rows are hex
+	machine  bool   // the rows are bytes, behind [MachCode]
 	nameless bool   // its name is still to come, in a comment
-	size     uint64 // of the code, where the first line has it; else 0
+	size     uint64 // of the code, if the first line tells it ("145 bytes generated"); else 0
 	address  uint64 // of the nmethod that the code is part of
 }
 
@@ -28,7 +29,7 @@ func (x *indexer) learn(o *openBlob, line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	if o.nameless && bytes.HasPrefix(line, []byte("# {method} ")) {
 		if name, ok := parseMethod(cleanComment(line)); ok {
-			x.idx.Blobs[o.place].Name, o.nameless = name, false
+			x.idx.Blobs[o.index].Name, o.nameless = name, false
 		}
 	}
 	addr, n := hexAddr(line)
@@ -41,19 +42,19 @@ func (x *indexer) learn(o *openBlob, line []byte) {
 	}
 	size := uint64(1)
 	switch {
+	case o.size > 0: // of all rows
+		size = o.size
 	case o.machine:
 		size = rowBytes(row)
-	case o.size > 0:
-		size = o.size
 	}
 	if size == 0 || addr+size < addr {
 		return
 	}
 	switch {
 	case !o.growing:
-		o.growing, o.hasCode = true, true
+		o.growing, o.hasCode = o.size == 0, true
 		o.mainLo, o.mainHi = addr, addr+size
-	case addr >= o.mainHi && addr-o.mainHi <= maxRowGap && o.size == 0:
+	case addr >= o.mainHi && addr-o.mainHi <= maxRowGap:
 		o.mainHi = addr + size
 	}
 }
@@ -70,13 +71,6 @@ func rowBytes(row []byte) (n uint64) {
 		}
 	}
 	return uint64(digits / 2)
-}
-
-// mark takes "[MachCode]" and its like.
-func (x *indexer) mark(line []byte) {
-	if x.cur != nil && bytes.HasPrefix(line, []byte("[MachCode]")) {
-		x.cur.machine = true
-	}
 }
 
 // decoding takes a line without its "Decoding ". JDK 8 prints a method's code
@@ -144,15 +138,14 @@ func (x *indexer) describe(tag []byte) (done bool) {
 	if o == nil || !o.active {
 		return false
 	}
-	b := &x.idx.Blobs[o.place]
-	address, _ := hexAddr(attr(tag, "address"))
-	if b.Kind != NMethod || b.Compiler != "" || address != o.address {
+	b := &x.idx.Blobs[o.index]
+	if b.Kind != NMethod || b.Compiler != "" {
 		return false
 	}
-	b.ID, _ = strconv.Atoi(string(attr(tag, "compile_id")))
-	b.describe(tag)
-	if ms, ok := stampMillis(attr(tag, "stamp")); ok {
-		b.UptimeMillis, b.Stamped = ms, true
+	installed, ok := ParseInstalled(tag)
+	if !ok || installed.Address != o.address {
+		return false
 	}
+	installed.describe(b)
 	return true
 }

@@ -2,6 +2,8 @@ package printassembly
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -145,6 +147,31 @@ func TestLearn(t *testing.T) {
 		require.Len(t, l.Blobs, 1, rows)
 		assert.Equal(t, want, fmt.Sprintf("%x-%x", l.Blobs[0].Lo, l.Blobs[0].Hi), rows)
 		checkCode(t, &l.Blobs[0], code(t, l, &l.Blobs[0]))
+	}
+}
+
+// TestHandlers reads signature handlers as bytes, which the captures have as text only. The files are all that
+// java -XX:+UnlockDiagnosticVMOptions -XX:+PrintSignatureHandlers -XX:+LogVMOutput printed of them, without hsdis.
+// Each handler has the range that its first line tells, and all of its rows, up to five for one of many arguments.
+func TestHandlers(t *testing.T) {
+	for name, handlers := range map[string]int{"handlers-jdk17.log": 49, "handlers-jdk25.log": 53} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		require.NoError(t, err)
+		sizes := regexp.MustCompile(`(\d+) bytes generated`).FindAllStringSubmatch(string(text), -1)
+		l := newLog(t, header+string(text))
+		require.Len(t, sizes, handlers, name)
+		require.Len(t, l.Blobs, handlers, name)
+		assert.Zero(t, l.Damaged, name)
+		for i := range l.Blobs {
+			b := &l.Blobs[i]
+			insts := code(t, l, b)
+			checkCode(t, b, insts)
+			require.Equal(t, sizes[i][1], fmt.Sprint(b.Hi-b.Lo), "%s: handler %d", name, i)
+			require.NotEmpty(t, insts, "%s: handler %d", name, i)
+			assert.Equal(t, b.Lo, insts[0].Lo, "%s: handler %d", name, i)
+			// HotSpot prints whole cells of four bytes: up to three bytes at the end are missing.
+			assert.Less(t, b.Hi-insts[len(insts)-1].Hi, uint64(4), "%s: handler %d", name, i)
+		}
 	}
 }
 

@@ -12,6 +12,9 @@
  * name; it gives NULL when it left that to the plug-in. Of "insn" the answer is
  * NULL as long as the plug-in shall go on.
  *
+ * -XX:PrintAssemblyOptions=intel asks for Intel's syntax, and gasm-code for each
+ * instruction's bytes behind its text: "ret //c3".
+ *
  * binutils before 2.39 has no styles: compile with -DNO_STYLES there.
  */
 #define PACKAGE "gasm-hsdis" /* bfd.h insists on these two */
@@ -110,12 +113,18 @@ void *decode_instructions_virtual(uintptr_t start, uintptr_t end, unsigned char 
 	if (decode == NULL)
 		return (void *)start;
 
+	int with_code = options != NULL && strstr(options, "gasm-code") != NULL;
 	uintptr_t at = start;
 	while (at < end && event(event_stream, "insn", (void *)at) == NULL) {
 		int size = decode(at, &job.info);
 		if (size <= 0) {
 			print(print_stream, ".byte 0x%02x", code[at - start]);
 			size = 1;
+		}
+		if (with_code) {
+			print(print_stream, " //");
+			for (int i = 0; i < size; i++)
+				print(print_stream, "%02x", code[at - start + i]);
 		}
 		at += size;
 		event(event_stream, "/insn", (void *)at);

@@ -1,0 +1,213 @@
+package printassembly
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gasm-profiler/gasm/disasm"
+)
+
+// HotSpot tells hsdis the debug info and the relocations of each instruction. Its hex
+// dump has them at cells of four bytes, so which instruction of a cell has them is a
+// guess of this package. What follows compares the guess with what hsdis printed, for
+// methods of which two runs of one program have the same code. A guess may be wrong
+// only where the cell leaves the choice.
+
+// A comparison has the differences between methods read from bytes (got) and from
+// hsdis' text (want).
+type comparison struct {
+	methods, compared int
+	// moved are comments that stand on another instruction of their cell than with
+	// hsdis, and lost are those of hsdis that the cell has no room for, because HotSpot
+	// prints one debug info and one relocation a cell.
+	moved, lost []string
+	// wrong are all other differences. None is allowed.
+	wrong []string
+}
+
+// compareMethods compares the methods that have the same code in both.
+func compareMethods(got, want map[string][]Instruction) (c comparison) {
+	keys := make([]string, 0, len(got))
+	for key := range got {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if sameMethod(got[key], want[key]) && sameInlining(got[key], want[key]) {
+			c.methods++
+			c.comments(key+", debug info", got[key], want[key], debugInfo)
+			c.comments(key+", relocation", got[key], want[key], relocations)
+		}
+	}
+	return c
+}
+
+// comments compares the comments of one sort.
+func (c *comparison) comments(key string, got, want []Instruction, comment func(*Instruction) string) {
+	// find looks among the instructions near the i-th for one with a comment.
+	find := func(in []Instruction, i int, has func(text string) bool) (j int, ok bool) {
+		for j := max(i-8, 0); j < min(i+9, len(in)); j++ { // four bytes are eight instructions at most, on both sides
+			if sameCell(&got[i], &got[j]) && has(comment(&in[j])) {
+				return j, true
+			}
+		}
+		return 0, false
+	}
+	for i := range got {
+		g, w := comment(&got[i]), comment(&want[i])
+		if g != "" || w != "" {
+			c.compared++
+		}
+		if g == w {
+			continue
+		}
+		at := fmt.Sprintf("%s, +%#x %s: ", key, got[i].Lo-got[0].Lo, normal(got[i].Text))
+		if g != "" {
+			if j, ok := find(want, i, func(text string) bool { return text == g }); ok {
+				c.moved = append(c.moved, at+fmt.Sprintf("hsdis has it at +%#x %s", got[j].Lo-got[0].Lo, normal(got[j].Text)))
+			} else {
+				c.wrong = append(c.wrong, at+fmt.Sprintf("%s; hsdis: %s", g, w))
+			}
+		}
+		if w == "" {
+			continue
+		}
+		if _, moved := find(got, i, func(text string) bool { return text == w }); moved {
+			continue
+		}
+		if j, ok := find(got, i, func(text string) bool { return text != "" }); ok {
+			c.lost = append(c.lost, at+fmt.Sprintf("%s; its cell has what is of +%#x", w, got[j].Lo-got[0].Lo))
+		} else {
+			c.wrong = append(c.wrong, at+fmt.Sprintf("%s; hsdis: %s", g, w))
+		}
+	}
+}
+
+// sameCell tells whether one cell may have bytes of both instructions. HotSpot looks
+// for relocations in all bytes of a cell, and for debug info at their ends. An
+// instruction that is data in truth, as in C1's stubs for patching, can have debug info
+// within it.
+func sameCell(a, b *Instruction) bool { return a.Lo < b.Hi+3 && b.Lo < a.Hi+3 }
+
+// debugInfo gives the frames of an instruction's own debug info.
+func debugInfo(in *Instruction) string {
+	if !in.OwnFrames {
+		return ""
+	}
+	return longHex.ReplaceAllString(fmt.Sprint(in.Frames), "ADDRESS")
+}
+
+// relocations gives the comments in braces, without addresses. What the stub of a call
+// jumps to depends on when the call was resolved, so it differs from run to run:
+// {runtime_call}, {runtime_call nmethod} or {runtime_call I2C/C2I adapters}.
+func relocations(in *Instruction) string {
+	var found []string
+	for _, c := range in.Comments {
+		if strings.HasPrefix(c, "{") && !strings.HasPrefix(c, "{method}") {
+			c = stubTarget.ReplaceAllString(c, "{runtime_call}")
+			found = append(found, longHex.ReplaceAllString(c, "ADDRESS"))
+		}
+	}
+	return strings.Join(found, " ")
+}
+
+var (
+	stubTarget  = regexp.MustCompile(`^\{runtime_call( nmethod| I2C/C2I adapters)\}$`)
+	longHex     = regexp.MustCompile(`(Stub::\w+(\+\d+)? ?)?0x[0-9a-f]{6,}|Stub::\w+`)
+	noted       = regexp.MustCompile(` *# .*$`)
+	shiftByOne  = regexp.MustCompile(`^((?:sh[lr]|sa[lr]|ro[lr]|rc[lr])[bwlq]?) \$1,`)
+	withOne     = regexp.MustCompile(`^((?:sh[lr]|sa[lr]|ro[lr]|rc[lr]) .*),1$`)
+	stubMethod  = regexp.MustCompile(`^(movabs (\$0x0,%rbx|rbx,0x0))$`)
+	armedGuard  = regexp.MustCompile(`^(cmpl \$0x[01](,0x20\(%r15\))|cmp DWORD PTR \[r15\+0x20\],0x[01])$`)
+	undecodable = regexp.MustCompile(`^(\.byte 0x[0-9a-f]+|.*\(bad\))$`)
+)
+
+// normal takes out of an instruction what differs from run to run, and what objdump's
+// versions spell differently:
+//   - addresses, which are longer than offsets, and what they are called ("# 0x…");
+//   - the method in the stub of a static call, 0 until the call is resolved;
+//   - the value that the barrier at a method's entry compares with, which garbage
+//     collections change (BarrierSetAssembler::nmethod_entry_barrier);
+//   - bytes that are no instruction: ".byte 0x43", or "(bad)" and "rex.XB (bad)";
+//   - shifts by one: "shl %ebx" in binutils 2.40, "shl $1,%ebx" in 2.44.
+func normal(text string) string {
+	text = strings.Join(strings.Fields(noted.ReplaceAllString(text, "")), " ")
+	switch {
+	case stubMethod.MatchString(text):
+		text = strings.Replace(text, "0x0", "0x000000", 1)
+	case armedGuard.MatchString(text):
+		return "cmp GUARD"
+	case undecodable.MatchString(text):
+		return "(bad)"
+	}
+	text = withOne.ReplaceAllString(shiftByOne.ReplaceAllString(text, "$1 "), "$1")
+	return longHex.ReplaceAllString(text, "ADDRESS")
+}
+
+// compilations gives the code of each method that was compiled once at its tier, by
+// method and tier. Overloads have one name, so both are left out.
+func compilations(t *testing.T, l *Log, syntax disasm.Syntax) map[string][]Instruction {
+	t.Helper()
+	found := map[string][]Instruction{}
+	for i := range l.Blobs {
+		b := &l.Blobs[i]
+		if b.Kind != NMethod {
+			continue
+		}
+		insts, err := l.Code(b, syntax)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := fmt.Sprintf("%s, %s", b.Name, b.Source())
+		if b.OSR {
+			key += fmt.Sprintf(" at %d", b.OSRBCI)
+		}
+		if _, twice := found[key]; twice {
+			insts = nil
+		}
+		found[key] = insts
+	}
+	return found
+}
+
+// sameMethod tells whether two listings have the same instructions at the same
+// distances, and are not of two overloads. From run to run C2 may take other registers,
+// or put the slow paths behind a method in another order, to which jumps then go.
+func sameMethod(a, b []Instruction) bool {
+	return len(a) > 0 && firstLine(a) == firstLine(b) && slices.EqualFunc(a, b, func(x, y Instruction) bool {
+		return x.Lo-a[0].Lo == y.Lo-b[0].Lo && normal(x.Text) == normal(y.Text) && offsetOfTarget(x, a) == offsetOfTarget(y, b)
+	})
+}
+
+// offsetOfTarget tells where in a method an instruction jumps to; 0 for elsewhere.
+func offsetOfTarget(in Instruction, method []Instruction) uint64 {
+	lo, hi := method[0].Lo, method[len(method)-1].Hi
+	if in.Target < lo || in.Target >= hi {
+		return 0
+	}
+	return in.Target - lo
+}
+
+// firstLine is the method's lowest source line.
+func firstLine(insts []Instruction) int {
+	line := 1 << 30
+	for i := range insts {
+		if n := len(insts[i].Frames); n > 0 {
+			line = min(line, insts[i].Frames[n-1].Line)
+		}
+	}
+	return line
+}
+
+// sameInlining tells whether all frames of one listing are in the other too: two
+// runs can make the same instructions of other methods.
+func sameInlining(got, want []Instruction) bool {
+	known := map[string]bool{}
+	for i := range want {
+		known[debugInfo(&want[i])] = true
+	}
+	return !slices.ContainsFunc(got, func(in Instruction) bool { return in.OwnFrames && !known[debugInfo(&in)] })
+}

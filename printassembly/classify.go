@@ -1,0 +1,117 @@
+package printassembly
+
+import "bytes"
+
+// A lineClass says what a line is to the index. [classify] is the one place that
+// decides it.
+type lineClass uint8
+
+const (
+	// idleLine means nothing to the index, wherever it stands: [Verified Entry Point]
+	idleLine lineClass = iota
+	// rowLine is a line within a blob's code: empty, or with two blanks in front.
+	// Most are comments.
+	rowLine
+	// codeLine is a rowLine with an address, so mostly a row of code:
+	//	  0x00007efcf8ece120:   call   0x00007efd102f3600
+	codeLine
+	// partLine has the range of a part of a method:
+	//	 main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352
+	partLine
+	// tagLine starts with "<": <writer thread='2504'/>
+	tagLine
+	// machCodeLine is "[MachCode]": the blob's code comes as bytes.
+	machCodeLine
+	// compiledLine starts with "Compiled method (".
+	compiledLine
+	// decodingLine starts with "Decoding ".
+	decodingLine
+	// handlerLine starts with "argument handler #".
+	handlerLine
+	// rangedLine may begin a stub or a codelet, because it ends in "bytes" or "bytes)":
+	//	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
+	rangedLine
+	// textLine is any other. It counts only where it is the text of a header's
+	// element, such as <args>.
+	textLine
+)
+
+// What lines of a class start with.
+var (
+	totalPart      = []byte(" total in heap ")
+	mainCodePart   = []byte(" main code ")
+	stubCodePart   = []byte(" stub code ")
+	machCodeMark   = []byte("[MachCode]")
+	compiledPrefix = []byte("Compiled method (")
+	decodingPrefix = []byte("Decoding ")
+	handlerPrefix  = []byte("argument handler #")
+)
+
+// classify tells the class of a line, which is without its end.
+func classify(line []byte) lineClass {
+	if len(line) == 0 {
+		return rowLine
+	}
+	if len(line) > 1 && line[0] == ' ' && line[1] == ' ' { // as nearly all
+		if len(line) > 3 && line[2] == '0' && line[3] == 'x' {
+			return codeLine
+		}
+		return rowLine
+	}
+	switch line[0] {
+	case ' ':
+		if bytes.HasPrefix(line, mainCodePart) || bytes.HasPrefix(line, stubCodePart) || bytes.HasPrefix(line, totalPart) {
+			return partLine
+		}
+		return idleLine
+	case '<':
+		if idleTag(line[1:]) {
+			return idleLine
+		}
+		return tagLine
+	case '[':
+		if bytes.HasPrefix(line, machCodeMark) {
+			return machCodeLine
+		}
+		return idleLine
+	case '-', '=':
+		// A ruler, or "- - - [END] - - -". But "-XX:+UseSerialGC" may be the text of <args>.
+		if len(line) > 2 && line[2] == line[0] && (line[1] == line[0] || line[1] == ' ') {
+			return idleLine
+		}
+		return textLine
+	}
+	switch {
+	case bytes.HasPrefix(line, compiledPrefix):
+		return compiledLine
+	case bytes.HasPrefix(line, decodingPrefix):
+		return decodingLine
+	case bytes.HasPrefix(line, handlerPrefix):
+		return handlerLine
+	case bytes.HasSuffix(line, []byte(" bytes")), bytes.HasSuffix(line, []byte(" bytes)")):
+		return rangedLine
+	}
+	return textLine
+}
+
+// idleTag knows the tags that LogCompilation writes most of within a <task>. They
+// have neither a stamp nor a name that the index needs. tag is without its "<".
+func idleTag(tag []byte) bool {
+	if i := bytes.IndexByte(tag, ' '); i >= 0 {
+		tag = tag[:i]
+	}
+	switch string(tag) {
+	case "bc", "branch", "call", "dependency", "inline_fail", "inline_success", "intrinsic", "klass", "loop", "/loop>",
+		"loop_tree>", "/loop_tree>", "method", "type", "/print_nmethod>":
+		return true
+	}
+	return false
+}
+
+// trimCR cuts the '\r' off a line of a log that was saved with Windows' line ends.
+func trimCR(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1]
+	}
+	return line
+}
