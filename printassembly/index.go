@@ -15,8 +15,8 @@ type Index struct {
 	Header
 	// Blobs are in the log's own order, that is, by the time they were printed.
 	Blobs []Blob
-	// Damaged counts the blobs whose first lines could not be read; they are
-	// left out of Blobs.
+	// Damaged counts the blobs whose first lines could not be read, or are of no form
+	// that is known. They are left out of Blobs.
 	Damaged int
 	indent  int // of each line, see lineReader
 	// Cut tells that the log has no end: the JVM was killed, or runs still.
@@ -177,9 +177,7 @@ func (x *indexer) line(line []byte, class lineClass) {
 		x.tag(line)
 		return
 	case machCodeLine:
-		if x.cur != nil {
-			x.cur.machine = true
-		}
+		x.machCode()
 		return
 	}
 	if x.wants != "" {
@@ -197,6 +195,18 @@ func (x *indexer) line(line []byte, class lineClass) {
 		if b, ok := parseRanged(line); ok {
 			x.ranged(b)
 		}
+	}
+}
+
+// machCode takes the mark in front of a blob's bytes. Each blob has one. A second one, or
+// one without a blob, is of a blob whose first line is of no form that is known, as a new
+// JDK may print it.
+func (x *indexer) machCode() {
+	if x.cur == nil || x.cur.active && x.cur.machine {
+		x.idx.Damaged++
+	}
+	if x.cur != nil {
+		x.cur.machine = true
 	}
 }
 

@@ -55,6 +55,26 @@ func TestHeader(t *testing.T) {
 	assert.Equal(t, disasm.AMD64, new(Header).arch())
 }
 
+// Code behind a first line of an unknown form, as a new JDK may print it, is damage: its
+// rows must not pass for those of the blob in front of it in silence.
+func TestUnknownKindOfBlob(t *testing.T) {
+	const unknown = "NewStub (0x00007f0000009000 - 0x00007f0000009080) [128 bytes] libmLog\n" +
+		"[MachCode]\n  0x00007f0000009000: 5548 89e5 | 9090 5dc3 \n[/MachCode]\n"
+	known := nmethod(100, "A::a", 0x7f0000001000)
+	for text, damaged := range map[string]int{
+		known:                                0,
+		known + known:                        0,
+		unknown + known:                      1,
+		known + unknown:                      1,
+		known + unknown + unknown + known:    2,
+		"Compiled method (\n" + "[MachCode]": 1, // its first line is damaged, and counted once
+	} {
+		x, err := readIndex(strings.NewReader(header+text), int64(len(header+text)), "test.log")
+		require.NoError(t, err)
+		assert.Equal(t, damaged, x.Damaged, text)
+	}
+}
+
 // A blob's lines are cut by another thread's, one of them in its middle; both
 // blobs are whole.
 func TestInterleavedWriters(t *testing.T) {

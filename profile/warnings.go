@@ -67,10 +67,19 @@ func (w *work) warnDamage() {
 		}
 		log := w.b.jvms[j].Log
 		if log.Damaged > 0 {
-			w.warnings = append(w.warnings, fmt.Sprintf("%s: %d code blobs could not be read", log.Name(), log.Damaged))
+			w.warnings = append(w.warnings, fmt.Sprintf("%s: %s could not be read, damaged or of a form that gasm does not know: "+
+				"samples in that code have no name", log.Name(), pieces(log.Damaged)))
 		}
 		if log.Cut {
 			w.warnings = append(w.warnings, fmt.Sprintf("%s ends in the middle: the JVM was killed while it wrote, its disk was full, or it runs still; code after that is missing", log.Name()))
 		}
 	}
+}
+
+// pieces counts pieces of code: "1 piece of code", "2 pieces of code".
+func pieces(n int) string {
+	if n == 1 {
+		return "1 piece of code"
+	}
+	return fmt.Sprintf("%d pieces of code", n)
 }
