@@ -39,8 +39,9 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -e "$keys" ] || { echo "no $keys: this is for Debian" >&2; exit 1; }
 echo "deb [signed-by=$keys] $mirror sid main" >"$work/sources"
 own_apt() {
-  apt-get -o Dir::Etc::SourceList="$work/sources" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$work/lists" \
-    -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root -o Acquire::Check-Valid-Until=false -qq "$@"
+  apt-get -o Dir::Etc::SourceList="$work/sources" -o Dir::Etc::SourceParts=/dev/null \
+    -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root \
+    -o Acquire::Check-Valid-Until=false -qq "$@"
 }
 own_apt update
 (cd "$work/debs" && own_apt download "${packages[@]}")
