@@ -62,7 +62,7 @@ h1() {
 }
 
 install_go() {
-  local platform module work proxy sum
+  local platform module work proxy proxies sum
   platform=$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m | sed 's/^x86_64$/amd64/; s/^aarch64$/arm64/')
   sum=$(sum_of "$platform")
   module=golang.org/toolchain@v0.0.1-go$version.$platform
@@ -70,11 +70,12 @@ install_go() {
   work=$(mktemp -d "$cached.XXXXXX") # beside its place, so that moving it there is one step
   # shellcheck disable=SC2064 # work is local
   trap "rm -rf '$work'" EXIT
-  for proxy in $(proxies); do
+  proxies=$(proxies)
+  for proxy in $proxies; do
     download "${proxy%/}/${module/@//@v/}.zip" "$work/zip" && break
     rm -f "$work/zip"
   done
-  [ -s "$work/zip" ] || fail "Go $version could not be downloaded from $(proxies | paste -sd ' ' -)"
+  [ -s "$work/zip" ] || fail "Go $version could not be downloaded from ${proxies//$'\n'/ }"
   mkdir "$work/files"
   unzip -q "$work/zip" -d "$work/files"
   [ "$(h1 "$work/files")" = "$sum" ] ||
