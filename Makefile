@@ -75,8 +75,7 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} \
-			$(GO) build -trimpath -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
 	done
 	$(call step,go test -race)
 	@events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
