@@ -81,12 +81,13 @@ inside() {
     say "make $part, in Debian $release"
     start=$SECONDS
     result=passed
-    chroot "$dir" env -i "${environment[@]}" make -C /root/gasm "$part" || result=FAILED
+    chroot "$dir" env -i "${environment[@]}" sh -c 'cd && cd gasm && exec make "$1"' sh "$part" || result=FAILED
     [ "$result" = passed ] || failed=1
     took=$((SECONDS - start))
     summary+=("make $part $result in Debian $release after $((took / 60)) min $((took % 60)) s")
+    say "${summary[-1]}"
   done
-  for name in "${summary[@]}"; do say "$name"; done
+  [ ${#parts[@]} = 1 ] || for name in "${summary[@]}"; do say "$name"; done
   return "$failed"
 }
 
