@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-GO ?= go
+GO ?= scripts/go.sh
 MVN ?= mvn
 FUZZTIME ?= 60s
 VERSION = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -72,13 +72,17 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	@GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	$(call step,staticcheck)
 	@$(GO) tool staticcheck ./...
-	$(call step,go test -race)
-	@CGO_ENABLED=1 $(GO) test -race -p 1 -timeout 15m ./... # one package at a time: the live ones measure
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
 	done
+	$(call step,go test -race)
+	@events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
+	CGO_ENABLED=1 $(GO) tool gotestsum --format pkgname --hide-summary skipped --jsonfile "$$events" --raw-command -- \
+		$(GO) test -json -race -p 1 -timeout 15m ./... || result=$$?; \
+	$(GO) run ./internal/skips $(if $(CI),-expected .ci/expected-skips.txt) "$$events" || result=$$?; \
+	exit $$result # one package at a time (-p 1), because the tests that run perf measure
 
 golden: ## rewrite the golden files from what the code does now
 	@dirs=$$(grep -rl --include='*_test.go' 'flag\.Bool.*"update"' . | sed 's|/[^/]*$$||' | sort -u); \
@@ -93,7 +97,8 @@ bench: build benchmarks ## measure every figure of PERFORMANCE.md (30 minutes)
 	@$(GO) run ./bench
 
 fuzz: ## run each fuzz test for FUZZTIME (60s)
-	@names=$$(grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's/^(.*)\/[^/]*:[0-9]+:func (.*)/\1 \2/' | sort); \
+	@names=$$(grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | \
+		sed -E 's/^(.*)\/[^/]*:[0-9]+:func (.*)/\1 \2/' | sort); \
 	if [ -z "$$names" ]; then echo "no package has a fuzz test"; exit 1; fi; \
 	while read -r dir name; do \
 		echo "==> fuzzing $$name in $$dir for $(FUZZTIME)"; \

@@ -2,9 +2,9 @@
 # install-dtrace.sh [PREFIX]: installs DTrace 2.x for Linux under PREFIX (/opt/dtrace), and a link to it as
 # /usr/local/bin/dtrace.
 #
-# Where the distribution has it (Debian 13, Oracle Linux, Fedora) its own package is the better way. Debian 12 has none:
-# this takes Debian unstable's, with the libc and the libraries it was built for, and puts all of it beside the system,
-# not into it. It needs root, apt and a kernel with BTF and uprobes.
+# Where the distribution has it (Debian unstable, Oracle Linux, Fedora) its own package is the better way. Debian 12 and
+# 13 have none: this takes Debian unstable's, with the libc and the libraries it was built for, and puts all of it beside
+# the system, not into it. It needs root, apt and a kernel with BTF and uprobes.
 set -euo pipefail
 
 prefix=${1:-/opt/dtrace}
@@ -39,8 +39,9 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -e "$keys" ] || { echo "no $keys: this is for Debian" >&2; exit 1; }
 echo "deb [signed-by=$keys] $mirror sid main" >"$work/sources"
 own_apt() {
-  apt-get -o Dir::Etc::SourceList="$work/sources" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$work/lists" \
-    -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root -o Acquire::Check-Valid-Until=false -qq "$@"
+  apt-get -o Dir::Etc::SourceList="$work/sources" -o Dir::Etc::SourceParts=/dev/null \
+    -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root \
+    -o Acquire::Check-Valid-Until=false -qq "$@"
 }
 own_apt update
 (cd "$work/debs" && own_apt download "${packages[@]}")

