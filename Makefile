@@ -80,12 +80,12 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	$(call step,go test -race)
 	@events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
 	CGO_ENABLED=1 $(GO) tool gotestsum --format pkgname --hide-summary skipped --jsonfile "$$events" --raw-command -- \
-		$(GO) test -json -race -p 1 -timeout 15m ./... || result=$$?; \
+		$(GO) test -json -race -p 1 -timeout 25m ./... || result=$$?; \
 	$(GO) run ./internal/skips $(if $(CI),-expected .ci/expected-skips.txt) "$$events" || result=$$?; \
 	exit $$result # one package at a time (-p 1), because the tests that run perf measure
 
 golden: ## rewrite the golden files from what the code does now
-	@dirs=$$(grep -rl --include='*_test.go' 'flag\.Bool.*"update"' . | sed 's|/[^/]*$$||' | sort -u); \
+	@dirs=$$(grep -rl --include='*_test.go' 'gasmtest\.Golden' . | sed 's|/[^/]*$$||' | sort -u); \
 	if [ -z "$$dirs" ]; then echo "no package has golden files"; exit 1; fi; \
 	for dir in $$dirs; do \
 		echo "==> rewriting the golden files of $$dir"; \
