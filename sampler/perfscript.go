@@ -19,7 +19,8 @@ func NewPerfReader(r io.Reader, name string) *PerfReader {
 // A perfParser parses lines of perf script. It remembers what it has parsed, by how
 // perf spells it.
 type perfParser struct {
-	events    map[string]Event
+	events    map[string]*Event // by Spec
+	event     *Event            // of the last line; most lines have the same
 	threads   map[string]string
 	functions map[string]perfFunction
 	heads     [recentHeads]perfHead
@@ -44,7 +45,7 @@ type perfHead struct {
 const recentHeads = 4
 
 func newPerfParser() *perfParser {
-	return &perfParser{events: make(map[string]Event), threads: make(map[string]string), functions: make(map[string]perfFunction)}
+	return &perfParser{events: make(map[string]*Event), event: new(Event), threads: make(map[string]string), functions: make(map[string]perfFunction)}
 }
 
 func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
@@ -71,9 +72,11 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	if !ok {
 		return outcome{kind: badRecord, msg: "no module in parentheses at the end"}
 	}
-	e := p.event(event)
-	s.Event, s.Symbol, s.Module = e.Name, at.symbol, at.module.at(s.PC)
-	return outcome{kind: sampleRecord, userOnly: e.UserOnly}
+	if string(event) != p.event.Spec {
+		p.event = p.eventOf(event)
+	}
+	s.Event, s.Symbol, s.Module = p.event.Name, at.symbol, at.module.at(s.PC)
+	return outcome{kind: sampleRecord, userOnly: p.event.UserOnly}
 }
 
 // head reads the thread's name and ids into s, if the line has them, and returns what
@@ -100,10 +103,11 @@ func (p *perfParser) head(line []byte, s *Sample) (rest []byte) {
 	return rest
 }
 
-func (p *perfParser) event(text []byte) Event {
-	e, ok := p.events[string(text)]
-	if !ok {
-		e = ParseEvent(string(text))
+func (p *perfParser) eventOf(spec []byte) *Event {
+	e := p.events[string(spec)]
+	if e == nil {
+		parsed := ParseEvent(string(spec))
+		e = &parsed
 		p.events[e.Spec] = e
 	}
 	return e
