@@ -88,7 +88,8 @@ func (x *x86) hasVEXForm() bool {
 	v := &x.vec
 	op := x.op[4:]
 	vex := [maxInstLen + 4]byte{vex3, 0xe0 | v.mapNo, 0x78 | v.l<<2 | v.pp, op[0]}
-	// Operands do not matter: take ModRM's kind and opcode extension, and something to read behind it.
+	// Operands do not matter: take ModRM's kind and opcode extension. Behind it are zeros, for a displacement or an
+	// immediate.
 	modrm := op[1] & 0x38
 	if op[1] >= 0xc0 {
 		modrm |= 0xc0

@@ -19,7 +19,7 @@ type spelling struct {
 	inOrder    bool // AT&T does not reverse its operands
 	port       bool // AT&T writes the port as (%dx)
 	near       bool // a near branch, on which F2 is "bnd"
-	noW        bool // ignores REX.W, which is therefore named
+	noW        bool // REX.W changes nothing, so it is printed as a word: "rex.W"
 	rep        bool // a string instruction on which F3 is "rep", not "repz"
 	mem        int8 // size of the memory operand if x86asm does not know it; noSize if it has none
 	lockable   bool // takes lock, and xacquire and xrelease with it

@@ -46,7 +46,8 @@ var arm64Families = []arm64Family{
 	{0xbfa0fc00, 0x0e200400 | simdA, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", arm64Float3[1]},
 	{0xbfa0fc00, 0x0e200400 | simdU, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", arm64Float3[2]},
 	{0xbfa0fc00, 0x0e200400 | simdU | simdA, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", arm64Float3[3]},
-	// Half precision has the opcodes less 24, the bits that would be above the three that it has are zero.
+	// Half precision has the same names. Its field for the opcode has three bits where the others have five, the
+	// upper two of which are ones: opcode 24 is 0 here.
 	{0xbfe0fc00, 0x0e400400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", arm64Float3[0]},
 	{0xbfe0fc00, 0x0ec00400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", arm64Float3[1]},
 	{0xbfe0fc00, 0x2e400400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", arm64Float3[2]},

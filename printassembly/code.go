@@ -123,8 +123,8 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	return false
 }
 
-// decodeRows turns the hex dump into instructions with their comments. In a
-// damaged log that has text too, the bytes are the better witness.
+// decodeRows turns the bytes into instructions with their comments. A damaged log may have
+// both bytes and hsdis's text of a blob; then the bytes count.
 func (c *codeReader) decodeRows() {
 	if len(c.rows.code) == 0 {
 		return
@@ -144,8 +144,8 @@ func (c *codeReader) decodeRows() {
 	}
 }
 
-// undecoded shows code of an instruction set that disasm does not know: a word
-// a line, as most of them have instructions of four bytes.
+// undecoded shows code of an instruction set that disasm does not know, four bytes a line,
+// which is how long the instructions of most such sets are.
 func undecoded(code []byte, lo uint64) []disasm.Inst {
 	var insts []disasm.Inst
 	for i := 0; i < len(code); i += 4 {
@@ -156,8 +156,8 @@ func undecoded(code []byte, lo uint64) []disasm.Inst {
 	return insts
 }
 
-// spreadFrames gives each instruction without debug info the next one's: it
-// describes the code up to and including its instruction (HotSpot's
+// spreadFrames gives each instruction without debug info that of the next one which has
+// it, because debug info describes all code up to its own instruction (HotSpot's
 // nmethod::pc_desc_near takes the first PcDesc at or behind a PC).
 func spreadFrames(insts []Instruction) {
 	var frames []Frame

@@ -1,48 +1,63 @@
-// Package printassembly knows the flags that make HotSpot print the code it
-// compiled, and reads what it prints.
+// Package printassembly knows the flags that make HotSpot print the code that it has
+// compiled, and reads what HotSpot prints.
 //
-// [CaptureFlags] asks for all code, or for that of a [Selection] of methods; all
-// others are then known by name and range.
+// [CaptureFlags] are the flags for all code, or for that of a [Selection] of methods. Of
+// all other methods the log then tells names and address ranges.
 //
-// Reading has two passes. [Open] makes the index: one pass over the log, in
-// blocks on all cores, that notes for each code blob its address range, name,
-// time and place in the file, and allocates per blob, not per line. [Log.Code]
-// then reads single blobs again, the sampled ones, and gives their instructions
-// with comments, debug info and source lines.
+// A log is read in two passes. [Open] makes the index: it reads the log once, in blocks, on
+// all cores, and notes of each blob (a method, a stub, a codelet …) its address range, its
+// name, its time and where it is in the file. It allocates for each blob, not for each
+// line. [Log.Code] then reads single blobs again, those that have samples, and gives their
+// instructions with comments, inlining chains and source lines.
 //
 // # Dialects
 //
-// What HotSpot prints, and since when, as seen in testdata/captures.
+// What HotSpot prints differs from release to release. testdata/captures has examples of
+// all but JDK 28.
 //
-//	JDK 8   Code needs hsdis. A method is "Compiled method (c1)" with its ranges,
-//	        under PrintNMethods or PrintNativeNMethods, and again
-//	        "Decoding compiled method 0x…:", "Code:" under PrintAssembly, which alone
-//	        names it in "# {method}" only; LogCompilation's <nmethod …/> behind that
-//	        has compiler, level and time. Native wrappers are "(nm)", their code is
-//	        behind "Decoding CodeBlob 0x…". "Decoding RuntimeStub - name 0x…" and
-//	        "Decoding VtableStub vtbl[3]@12" have no range: their instructions have.
-//	        Stubs end in "[": "[0x…, 0x…[ (29 bytes)". "OopMapSet contains 9 OopMaps"
-//	        follows the code; comments have no {reexecute=…}.
-//	JDK 11  Blobs have ranges. PrintAssembly prints "Compiled method", then a heading
-//	        "p/Class.method()V  [0x…, 0x…]  944 bytes" above the code; native wrappers
-//	        have only the heading. Without hsdis neither headings nor code.
-//	        As in 8: "[Disassembling for mach='i386:x86-64']" in front of the first
-//	        code, "[Constants]" at entry points, "0x… (offset:    0): …" for constants.
-//	JDK 17  Since 14 code is [MachCode] hex without hsdis, and text is between
-//	        [Disassembly] and [/Disassembly], its comments further to the right;
-//	        "[Constant Pool (empty)]" for [Constants]; "- - - [OOP MAPS]" and
-//	        "- - - [END]" behind stubs. Native wrappers are "Compiled method (n/a)",
-//	        under PrintNativeNMethods twice. Stubs end in "]".
-//	JDK 21  As 17.
-//	JDK 25  "[Instructions begin]", {post_call_nop}, mutable and immutable data among
-//	        a method's ranges.
-//	JDK 28  One blank less in front of the time; comments may start with "#" for ";"
-//	        (no capture yet).
+// JDK 8 prints code only with the disassembler plug-in hsdis.
 //
-// In all: signature handlers ("argument handler #0 for: … (fingerprint = 29, 11
-// bytes generated)") have a size and no address; a JVMCI compiler's methods are
-// "Compiled method (JVMCI)"; hsdis writes AT&T's or, by PrintAssemblyOptions,
-// Intel's syntax. Adapters and inline cache stubs (JDK ≤ 22) are never printed.
+//   - With PrintNMethods or PrintNativeNMethods, a method begins with "Compiled method (c1)"
+//     and has lines with its ranges. Native wrappers are "Compiled method (nm)".
+//   - PrintAssembly prints a method's code (again) behind "Decoding compiled method 0x…:" and
+//     "Code:". If nothing stands in front of that, only the comment "# {method}" tells the
+//     method's name, and LogCompilation's tag <nmethod …/> behind the code tells its
+//     compiler, level and time.
+//   - The code of a native wrapper stands behind "Decoding CodeBlob 0x…".
+//   - "Decoding RuntimeStub - name 0x…" and "Decoding VtableStub vtbl[3]@12" tell no range. It
+//     is taken from the addresses of their instructions.
+//   - The line of a stub ends in "[" in place of "]": "[0x…, 0x…[ (29 bytes)".
+//   - Code ends at "OopMapSet contains 9 OopMaps". Comments have no {reexecute=…}.
+//
+// JDK 11 prints code only with hsdis, too.
+//
+//   - All blobs tell their ranges.
+//   - A method begins with "Compiled method (c1)". Above its code, PrintAssembly prints a
+//     heading: "p/Class.method()V  [0x…, 0x…]  944 bytes". Native wrappers have only that.
+//   - "[Disassembling for mach='i386:x86-64']" stands in front of the first code,
+//     "[Constants]" at entry points, and "0x… (offset:    0): …" for constants, as in JDK 8.
+//
+// JDK 17 (and 14 to 16) prints code without hsdis as well, as bytes behind [MachCode].
+//
+//   - The text of hsdis stands between [Disassembly] and [/Disassembly], with its comments
+//     further to the right.
+//   - "[Constant Pool (empty)]" stands where [Constants] was. Behind stubs there is
+//     "- - - [OOP MAPS]" and "- - - [END]". The line of a stub ends in "]".
+//   - Native wrappers are "Compiled method (n/a)"; PrintNativeNMethods prints them twice.
+//
+// JDK 21 prints the same as JDK 17.
+//
+// JDK 25 adds the mark "[Instructions begin]", the comment {post_call_nop}, and to a
+// method's ranges mutable and immutable data.
+//
+// JDK 28 has one blank less in front of the time, and comments may begin with "#" in place
+// of ";".
+//
+// In all releases: Signature handlers ("argument handler #0 for: … (fingerprint = 29, 11
+// bytes generated)") have a size and no address. The methods of a JVMCI compiler are
+// "Compiled method (JVMCI)". hsdis writes AT&T's syntax, or Intel's if PrintAssemblyOptions
+// says so. Adapters are never printed, nor are inline cache stubs, which JDK 22 and older
+// have.
 //
 // # What a log looks like
 //
@@ -79,7 +94,7 @@
 // follow, and a blob can be cut by another thread's lines. Text between tags is
 // XML-escaped. A killed JVM leaves a cut last line.
 //
-// Behind all that stands what gasm itself copied out of the JVM's memory (package
-// nmethod), as the writer "gasm", in the form of hex, with [ExactMark]. A method's
-// place in time is that of LogCompilation's <nmethod …/>.
+// At the end of a log stand the methods that gasm has copied out of the JVM's memory
+// (package nmethod). Their writer is "gasm", their code is bytes, with [ExactMark]. When
+// such a method was installed, LogCompilation's tag <nmethod …/> tells.
 package printassembly

@@ -359,7 +359,7 @@ func (x *indexer) finish(size int64) {
 					continue
 				}
 				b.UptimeMillis = kept[i].UptimeMillis
-				kept[i].Hi = kept[i].Lo // this print has the code, and keeps its place
+				kept[i].Hi = kept[i].Lo // deleted below: this second print has the code, which the first has not
 			}
 			seen[p] = len(kept)
 		}

@@ -45,9 +45,10 @@ func canHold(in *Instruction, reloc string) bool {
 // such as a move between registers.
 const prepares = 1
 
-// debugRank orders instructions by how likely HotSpot has debug info at their
-// end: it has for each call, for the one that does what the bytecode says,
-// seldom for what only prepares the next one, and not for padding.
+// debugRank tells how likely it is that HotSpot has debug info at the end of an
+// instruction. The highest ranks have calls, which always have it. Then comes the
+// instruction that does what the bytecode says; then those that prepare it; and last
+// padding, which never has it.
 func debugRank(in *Instruction, text string) int {
 	switch in.Kind {
 	case disasm.Call:
