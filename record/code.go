@@ -99,17 +99,17 @@ func ownDirectives(command []string) string {
 // copied says whose code is copied out of the JVMs' memory, and not printed. What
 // HotSpot can't print is copied too: the JDKs before OldestWithBytes print no code
 // without hsdis.
-func (o *Options) copied() (what nmethod.CompilerSet) {
+func (o *Options) copied() (compilers nmethod.CompilerSet) {
 	if o.Code == CodePrint || len(o.Methods) > 0 || copyable(o.Command) != nil {
 		return 0
 	}
 	if !o.SkipC1 {
-		what |= nmethod.C1
+		compilers |= nmethod.C1
 	}
 	if o.Code == CodeCopy || jdk.Release(o.Command) < printassembly.OldestWithBytes {
-		what |= nmethod.C2
+		compilers |= nmethod.C2
 	}
-	return what
+	return compilers
 }
 
 // selection says whose code is printed beside what is copied, and writes the file
@@ -144,13 +144,13 @@ func (o *Options) selectionNote() string {
 	if o.selectionText() == "" {
 		return ""
 	}
-	what := "the code of C2"
+	printed := "the code of C2"
 	if len(o.Methods) > 0 {
-		what = "the code of " + strings.Join(o.Methods, ", ")
+		printed = "the code of " + strings.Join(o.Methods, ", ")
 		if o.SkipC1 {
-			what += " by C2"
+			printed += " by C2"
 		}
 	}
-	return "HotSpot printed " + what + " only (" + o.selectionText() + "): all other methods have their samples, but no lines, and " +
+	return "HotSpot printed " + printed + " only (" + o.selectionText() + "): all other methods have their samples, but no lines, and " +
 		"what was inlined into them counts as theirs"
 }

@@ -15,17 +15,17 @@ import (
 // memory.
 type codeCopies struct {
 	dir       string
-	what      nmethod.CompilerSet
+	compilers nmethod.CompilerSet
 	followers map[int]*nmethod.Follower // by pid
 	faults    []error
 }
 
 // follow begins to copy the code of one JVM.
 func (c *codeCopies) follow(pid int) {
-	if c.what == 0 {
+	if c.compilers == 0 {
 		return
 	}
-	f, err := nmethod.Follow(pid, c.what, filepath.Join(c.dir, capture.WrittenLogFile(pid)), c.spool(pid))
+	f, err := nmethod.Follow(pid, c.compilers, filepath.Join(c.dir, capture.WrittenLogFile(pid)), c.spool(pid))
 	if err != nil {
 		c.faults = append(c.faults, fmt.Errorf("copying the code of JVM %d: %w", pid, err))
 		return

@@ -114,8 +114,8 @@ func (r *Recording) run() error {
 // writes the files that these need. The caller calls remove when the command has
 // ended.
 func (r *Recording) captureFlags() (flags []string, remove func(), err error) {
-	r.copies = codeCopies{dir: r.o.Folder.Path, what: r.o.copied(), followers: map[int]*nmethod.Follower{}}
-	sel, removeDirectives, err := r.o.selection(r.copies.what)
+	r.copies = codeCopies{dir: r.o.Folder.Path, compilers: r.o.copied(), followers: map[int]*nmethod.Follower{}}
+	sel, removeDirectives, err := r.o.selection(r.copies.compilers)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,11 +19,11 @@ type progress struct {
 
 // newProgress shows work on total bytes, -1 when that is unknown, from the first
 // bytes on.
-func newProgress(stderr *os.File, what string, total int64) *progress {
+func newProgress(stderr *os.File, doing string, total int64) *progress {
 	p := &progress{}
 	if layout.IsTerminal(stderr) {
 		p.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("gasm: "+what),
+			progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("gasm: "+doing),
 			progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish(),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetRenderBlankState(false))
 	}

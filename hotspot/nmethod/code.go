@@ -140,12 +140,12 @@ func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 // section gives the memory from an address on, which lies in the block or in the
 // nmethod itself. JDK 25's tags tell the offset of a section from the nmethod's
 // address wherever the section lies.
-func (c *Code) section(what string, address uint64, block memoryBlock) ([]byte, error) {
+func (c *Code) section(name string, address uint64, block memoryBlock) ([]byte, error) {
 	for _, b := range []memoryBlock{block, {c.Address, c.nmethod}} {
 		if offset := address - b.address; address >= b.address && offset < uint64(len(b.data)) {
 			return b.data[offset:], nil
 		}
 	}
 	return nil, fmt.Errorf("its %s outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
-		"please report this build of JDK %d", what, c.copier.layout.release)
+		"please report this build of JDK %d", name, c.copier.layout.release)
 }
