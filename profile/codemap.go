@@ -1,8 +1,10 @@
 package profile
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -11,52 +13,151 @@ import (
 //
 // HotSpot uses the addresses of the code cache again: a method is there from its
 // installation until later code takes any of its bytes. Stubs and codelets stay for the
-// JVM's life, and some lie inside others. The map lists blobs by page of 128 bytes, in
-// the order in which HotSpot printed them.
+// JVM's life, and some lie inside others.
+//
+// The size of the map and the time of a search depend on the number of blobs alone, not
+// on their sizes or on how they overlap, because a damaged log may claim anything.
 type CodeMap struct {
 	blobs []printassembly.Blob
-	pages map[uint64][]int32
-	// ends has for each blob the time at which another one took its place, in
+	gaps  gaps
+	// byTime has the blobs that cover any address, by their time, and those of the same
+	// time in the log's order. A blob's place in it is the blob's rank.
+	byTime []int32
+	// ends has by rank the time at which another blob took the place of this one, in
 	// milliseconds of the JVM's life.
 	ends   []int64
-	gaps   gaps
+	reused []bool   // by rank, see Reused
+	rank   []int32  // of each blob; -1 for those that are not in byTime
+	bounds []uint64 // where blobs begin and end, ascending, each once
+	// cover is a segment tree over the pieces of memory between two neighbouring
+	// bounds: the blobs that cover all of a node's pieces, but not all of its parent's.
+	cover  segmentTree
 	lo, hi uint64 // of all blobs
 }
 
-const pageBits = 7
+// An extent is where a blob lies.
+type extent struct {
+	lo, hi uint64
+	rank   int32 // of the blob
+	kind   printassembly.Kind
+}
 
 // NewCodeMap makes the map of one JVM's blobs, which are in the order of the log. The map
 // keeps the slice, which must not change.
 func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
-	m := &CodeMap{blobs: blobs, pages: make(map[uint64][]int32), ends: make([]int64, len(blobs)), gaps: findGaps(blobs)}
+	m := &CodeMap{blobs: blobs, rank: make([]int32, len(blobs)), byTime: make([]int32, 0, len(blobs))}
 	for i := range blobs {
-		m.ends[i] = math.MaxInt64
-		m.install(int32(i))
+		m.rank[i] = -1
+		if b := &blobs[i]; b.Lo < b.Hi {
+			m.byTime = append(m.byTime, int32(i))
+		}
 	}
+	slices.SortStableFunc(m.byTime, func(i, j int32) int { return cmp.Compare(blobs[i].UptimeMillis, blobs[j].UptimeMillis) })
+	extents := make([]extent, len(m.byTime))
+	for r, i := range m.byTime {
+		m.rank[i] = int32(r)
+		extents[r] = extent{blobs[i].Lo, blobs[i].Hi, int32(r), blobs[i].Kind}
+	}
+	slices.SortFunc(extents, func(a, b extent) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.kind, b.kind))
+	})
+	m.gaps = findGaps(extents)
+	m.bounds = findBounds(extents)
+	if n := len(m.bounds); n > 0 {
+		m.lo, m.hi = m.bounds[0], m.bounds[n-1]
+	}
+	m.findReused(extents)
+	spans := m.findSpans(extents)
+	m.findEnds(spans)
+	m.cover = newSegmentTree(len(m.bounds)-1, spans)
 	return m
 }
 
-// install adds a blob to its pages, and ends the methods that it overlaps.
-func (m *CodeMap) install(i int32) {
-	b := &m.blobs[i]
-	if b.Lo >= b.Hi {
-		return
-	}
-	if m.hi == 0 {
-		m.lo = b.Lo
-	}
-	m.lo, m.hi = min(m.lo, b.Lo), max(m.hi, b.Hi)
-	for page := b.Lo >> pageBits; page <= (b.Hi-1)>>pageBits; page++ {
-		for _, j := range slices.Backward(m.pages[page]) {
-			old := &m.blobs[j]
-			if old.Kind.Java() && old.Lo < b.Hi && b.Lo < old.Hi {
-				m.ends[j] = min(m.ends[j], b.UptimeMillis)
-			}
-			if old.Lo <= b.Lo && b.Hi <= old.Hi && old.UptimeMillis <= b.UptimeMillis {
-				break // this one ended all that was there before it
-			}
+// findBounds gives where blobs begin and end, ascending, each once. The extents ascend.
+func findBounds(extents []extent) []uint64 {
+	bounds := make([]uint64, 0, 1024)
+	var last extent
+	for _, e := range extents {
+		// Code that was there before is mostly as long as what is there now.
+		if e.lo != last.lo || e.hi != last.hi {
+			bounds = append(bounds, e.lo, e.hi)
 		}
-		m.pages[page] = append(m.pages[page], i)
+		last = e
+	}
+	slices.Sort(bounds)
+	return slices.Compact(bounds)
+}
+
+// findSpans gives by rank the pieces between bounds that each blob covers. The extents
+// ascend.
+func (m *CodeMap) findSpans(extents []extent) []span {
+	spans := make([]span, len(extents))
+	lo := 0
+	for _, e := range extents {
+		for m.bounds[lo] < e.lo {
+			lo++
+		}
+		n, _ := slices.BinarySearch(m.bounds[lo:], e.hi)
+		spans[e.rank] = span{lo, lo + n}
+	}
+	return spans
+}
+
+// at gives the blob of a rank.
+func (m *CodeMap) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
+
+// findEnds finds out when each method ended: when the first blob came that took any of
+// its bytes. The methods that are there at one time do not overlap, so they are kept by
+// the bound at which they begin.
+func (m *CodeMap) findEnds(spans []span) {
+	m.ends = make([]int64, len(m.byTime))
+	present := newBitSet(len(m.bounds))
+	method := make([]int32, len(m.bounds)) // the rank of the method that begins at a bound
+	for r := range m.byTime {
+		m.ends[r] = math.MaxInt64
+		b := m.at(int32(r))
+		lo, hi := spans[r].lo, spans[r].hi
+		end := func(bound int) {
+			m.ends[method[bound]] = b.UptimeMillis
+			present.remove(bound)
+		}
+		if before := present.before(lo); before >= 0 && m.at(method[before]).Hi > b.Lo {
+			end(before)
+		}
+		for next := present.from(lo); next >= 0 && next < hi; next = present.from(lo) {
+			end(next)
+		}
+		if b.Kind.Java() {
+			present.add(lo)
+			method[lo] = int32(r)
+		}
+	}
+}
+
+// findReused finds out which blobs share bytes with others, see Reused. In the order of
+// addresses, a blob overlaps one in front of it if any of those ends behind its start,
+// and one behind it if the next begins in front of its end.
+func (m *CodeMap) findReused(extents []extent) {
+	m.reused = make([]bool, len(extents))
+	var end, javaEnd uint64 // of all blobs in front, and of the methods among them
+	for _, e := range extents {
+		java := e.kind.Java()
+		m.reused[e.rank] = javaEnd > e.lo || java && end > e.lo
+		end = max(end, e.hi)
+		if java {
+			javaEnd = max(javaEnd, e.hi)
+		}
+	}
+	start, javaStart := uint64(math.MaxUint64), uint64(math.MaxUint64) // of the next blob, and the next method
+	for _, e := range slices.Backward(extents) {
+		java := e.kind.Java()
+		if javaStart < e.hi || java && start < e.hi {
+			m.reused[e.rank] = true
+		}
+		start = e.lo
+		if java {
+			javaStart = e.lo
+		}
 	}
 }
 
@@ -65,24 +166,22 @@ func (m *CodeMap) install(i int32) {
 // little after it has installed it. So an address that had no code yet belongs to the
 // next blob that is installed there. Find returns false when there is no blob.
 func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
-	page := m.pages[pc>>pageBits]
-	next := -1
-	for k := len(page) - 1; k >= 0; k-- {
-		i := page[k]
-		b := &m.blobs[i]
-		if pc < b.Lo || pc >= b.Hi {
-			continue
-		}
-		if b.UptimeMillis > uptimeMillis {
-			next = int(i)
-			continue
-		}
-		if m.ends[i] <= uptimeMillis {
-			break // this blob is gone by then, and so are all before it
-		}
-		return int(i), true
+	piece, found := slices.BinarySearch(m.bounds, pc)
+	if !found {
+		piece--
 	}
-	return next, next >= 0
+	if piece < 0 || piece >= len(m.bounds)-1 {
+		return -1, false
+	}
+	now := int32(sort.Search(len(m.byTime), func(r int) bool { return m.at(int32(r)).UptimeMillis > uptimeMillis }))
+	youngest, next := m.cover.around(piece, now)
+	switch {
+	case youngest >= 0 && m.ends[youngest] > uptimeMillis:
+		return int(m.byTime[youngest]), true
+	case next >= 0:
+		return int(m.byTime[next]), true
+	}
+	return -1, false
 }
 
 // FindUnprinted is for a pc at which Find finds nothing and no file is mapped. It gives
@@ -114,17 +213,5 @@ func (m *CodeMap) Beyond(pc, reserved uint64) bool {
 // Reused tells whether other code covered any byte of the blob's range before or after
 // it. Stubs that lie inside other stubs are there at the same time, and do not count.
 func (m *CodeMap) Reused(i int) bool {
-	b := m.Blob(i)
-	if b.Lo >= b.Hi || b.Kind == printassembly.Unprinted {
-		return false
-	}
-	for page := b.Lo >> pageBits; page <= (b.Hi-1)>>pageBits; page++ {
-		for _, j := range m.pages[page] {
-			other := &m.blobs[j]
-			if int(j) != i && other.Lo < b.Hi && b.Lo < other.Hi && (b.Kind.Java() || other.Kind.Java()) {
-				return true
-			}
-		}
-	}
-	return false
+	return i < len(m.rank) && m.rank[i] >= 0 && m.reused[m.rank[i]]
 }

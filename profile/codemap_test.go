@@ -3,6 +3,8 @@ package profile
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,7 +99,8 @@ func TestCodeMapEmpty(t *testing.T) {
 }
 
 // slowFind is the rule itself, without an index: the youngest blob at the
-// address, if nothing took a byte of it yet; else the first one to come.
+// address, if nothing took a byte of it yet; else the first one to come. The blobs are in
+// the order of their times.
 func slowFind(blobs []printassembly.Blob, pc uint64, ms int64) int {
 	youngest, next := -1, -1
 	for i, b := range blobs {
@@ -143,19 +146,90 @@ func TestCodeMapModel(t *testing.T) {
 			ms += int64(rnd.IntN(4))
 			blobs = append(blobs, blob(kind, ms, lo, lo+uint64(rnd.IntN(1+rnd.IntN(400)))))
 		}
-		m := NewCodeMap(blobs)
+		// Threads that write at the same time may put their blobs into the log in another order. The names tell
+		// which is which, and blobs of one time stay in their order.
+		for i := range blobs {
+			blobs[i].ID = i
+		}
+		log := slices.Clone(blobs)
+		for k := range log[:max(0, len(log)-1)] {
+			if a, b := &log[k], &log[k+1]; rnd.IntN(4) == 0 && a.UptimeMillis < b.UptimeMillis {
+				*a, *b = *b, *a
+			}
+		}
+		m := NewCodeMap(log)
 		for range 1000 {
 			pc, at := uint64(0x0ff0+rnd.IntN(1400)), int64(rnd.IntN(int(ms)+4)-2)
 			got, ok := m.Find(pc, at)
-			if !ok {
+			if ok {
+				got = log[got].ID
+			} else {
 				got = -1
 			}
 			if want := slowFind(blobs, pc, at); got != want {
 				t.Fatalf("seed %d: %#x at %d ms: got %d, want %d in %+v", seed, pc, at, got, want, blobs)
 			}
 		}
-		for i := range blobs {
-			require.Equal(t, slowReused(blobs, i), m.Reused(i), "seed %d: blob %d", seed, i)
+		for i, b := range log {
+			require.Equal(t, slowReused(blobs, b.ID), m.Reused(i), "seed %d: blob %d", seed, i)
+		}
+	}
+}
+
+// TestCodeMapHostile: a log of half a megabyte can claim ten thousand blobs of 64 MB, each
+// a little further on. They take no more room and time than others.
+func TestCodeMapHostile(t *testing.T) {
+	const n = 10_000
+	var blobs []printassembly.Blob
+	for i := range uint64(n) {
+		kind := []printassembly.Kind{java, stubs}[i%2]
+		blobs = append(blobs, blob(kind, int64(i), 0x7f0000000000+16*i, 0x7f0000000000+16*i+64<<20))
+	}
+	var m *CodeMap
+	before := allocated()
+	m = NewCodeMap(blobs)
+	// A blob has 28 bytes of its own in the map, two bounds, and up to 2 * 14 places in the tree; some of that is
+	// made twice.
+	assert.Less(t, allocated()-before, uint64(n*600), "bytes")
+	for i := range blobs {
+		got, ok := m.Find(blobs[i].Lo, int64(i))
+		require.True(t, ok)
+		require.Equal(t, i, got)
+		require.True(t, m.Reused(i))
+	}
+}
+
+// allocated is how many bytes were allocated up to now.
+func allocated() uint64 {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.TotalAlloc
+}
+
+// TestBitSet compares with a plain slice of bools.
+func TestBitSet(t *testing.T) {
+	for seed := range uint64(30) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		size := 1 + rnd.IntN(10_000)
+		set, model := newBitSet(size), make([]bool, size)
+		for range 500 {
+			n := rnd.IntN(size)
+			if model[n] = rnd.IntN(3) > 0; model[n] {
+				set.add(n)
+			} else {
+				set.remove(n)
+			}
+			from, before := rnd.IntN(size), rnd.IntN(size)
+			wantFrom := slices.Index(model[from:], true)
+			if wantFrom >= 0 {
+				wantFrom += from
+			}
+			wantBefore := before - 1
+			for wantBefore >= 0 && !model[wantBefore] {
+				wantBefore--
+			}
+			require.Equal(t, wantFrom, set.from(from), "seed %d, size %d: from %d", seed, size, from)
+			require.Equal(t, wantBefore, set.before(before), "seed %d, size %d: before %d", seed, size, before)
 		}
 	}
 }

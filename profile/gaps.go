@@ -18,30 +18,22 @@ import (
 // whose print is missing, so it is no gap.
 type gaps []printassembly.Blob
 
-// findGaps finds the gaps between the blobs of a log.
-func findGaps(blobs []printassembly.Blob) gaps {
-	sorted := make([]*printassembly.Blob, 0, len(blobs))
-	for i := range blobs {
-		if blobs[i].Lo < blobs[i].Hi {
-			sorted = append(sorted, &blobs[i])
-		}
-	}
-	slices.SortFunc(sorted, func(a, b *printassembly.Blob) int {
-		// Of several that start here the methods come first: they decide.
-		return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Kind, b.Kind))
-	})
+// findGaps finds the gaps between the blobs of a log. The extents ascend; of several that
+// begin at one address, methods come first, because they decide (see the order of
+// [printassembly.Kind]).
+func findGaps(extents []extent) gaps {
 	var found gaps
 	var hi uint64   // of all blobs so far
 	ownEnd := false // what ends at hi is the JVM's own code, not a method
-	for _, b := range sorted {
-		own := !b.Kind.Java()
-		if hi < b.Lo && ownEnd && own {
-			found = append(found, printassembly.Blob{Kind: printassembly.Unprinted, Name: unprintedName, Lo: hi, Hi: b.Lo})
+	for _, e := range extents {
+		own := !e.kind.Java()
+		if hi < e.lo && ownEnd && own {
+			found = append(found, printassembly.Blob{Kind: printassembly.Unprinted, Name: unprintedName, Lo: hi, Hi: e.lo})
 		}
 		switch {
-		case b.Hi > hi:
-			hi, ownEnd = b.Hi, own
-		case b.Hi == hi:
+		case e.hi > hi:
+			hi, ownEnd = e.hi, own
+		case e.hi == hi:
 			ownEnd = ownEnd && own
 		}
 	}
