@@ -118,3 +118,33 @@ func TestClock(t *testing.T) {
 		t.Errorf("got %d, want 500", got)
 	}
 }
+
+// A log that capture.json names and that is missing is told of. Otherwise the samples in
+// that JVM's code would be unresolved without a reason.
+func TestMissingLog(t *testing.T) {
+	dir := t.TempDir()
+	d := &Description{Schema: 1, JVMs: []JVM{{PID: 7, LogFile: "asm-7.log"}, {PID: 8, LogFile: "asm-8.log"}}}
+	if err := d.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"asm-7.log": gasmtest.Capture(t, "jdk17-lean-none", gasmtest.Log),
+		SamplesFile: gasmtest.Capture(t, "jdk17-lean-none", gasmtest.Samples),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	want := Notes{"asm-8.log is missing: the code of JVM 8 has no names in the report"}
+	if !slices.Equal(c.Notes, want) {
+		t.Errorf("got %q, want %q", c.Notes, want)
+	}
+	if c.JVMs[0].Log == nil || c.JVMs[1].Log != nil {
+		t.Errorf("got %+v", c.JVMs)
+	}
+}

@@ -35,6 +35,9 @@ type Capture struct {
 
 // Open opens the capture in a folder.
 func Open(dir string) (*Capture, error) {
+	if _, err := os.ReadDir(dir); err != nil {
+		return nil, fmt.Errorf("opening the capture: %w", err)
+	}
 	logs := Logs(dir)
 	if len(logs) == 0 {
 		return nil, fmt.Errorf("%s is no capture: it has no %s", dir, logGlob)
@@ -98,7 +101,12 @@ func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	}
 	c.JVMs = slices.Clone(c.JVMs) // the description stays as it was read
 	for i := range c.JVMs {
-		c.JVMs[i].Log = c.logOf(c.JVMs[i].LogFile)
+		j := &c.JVMs[i]
+		j.Log = c.logOf(j.LogFile)
+		isLog := func(path string) bool { return filepath.Base(path) == j.LogFile }
+		if !slices.ContainsFunc(logs, isLog) {
+			c.Notes.Add(fmt.Sprintf("%s is missing: the code of JVM %d has no names in the report", j.LogFile, j.PID))
+		}
 	}
 	return c, nil
 }

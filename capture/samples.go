@@ -1,8 +1,10 @@
 package capture
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -34,6 +36,8 @@ func (s *source) check() error {
 	}
 	info, err := os.Stat(s.name)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there are no samples: %s is not there", s.name)
 	case err != nil:
 		return fmt.Errorf("opening the samples: %w", err)
 	case info.IsDir():

@@ -119,9 +119,9 @@ func (t *textDiff) trial(number, trials int) {
 
 func (c *Comparison) unchanged() bool { return len(c.Methods)+len(c.Frames)+len(c.Regions) == 0 }
 
-// String is "365 methods, 45 frames, 71 regions".
+// String is "365 methods and native functions, 45 frames, 71 regions".
 func (n Compared) String() string {
-	return fmt.Sprintf("%s, %s, %s", layout.Plural(n.Methods, "method"), layout.Plural(n.Frames, "frame"), layout.Plural(n.Regions, "region"))
+	return fmt.Sprintf("%s, %s, %s", layout.Plural(n.Methods, "method")+" and native functions", layout.Plural(n.Frames, "frame"), layout.Plural(n.Regions, "region"))
 }
 
 // samplesText is "3057 in 3.01 s (1016/s), 2 forks".
@@ -152,8 +152,8 @@ func (c *Comparison) noiseText() string {
 		text += fmt.Sprintf("Where the share differs more between %s, it counts from %.1f standard errors of that. ",
 			strings.Join(over, " or "), n.SpreadFactor)
 	}
-	text += fmt.Sprintf("By chance, 1 of %.0f comparisons shows such a change in one of the %s that are large enough.",
-		1/falseAlarms, layout.Plural(n.Rows, "row"))
+	text += fmt.Sprintf("Of %.0f comparisons of a program with itself, one shows such a change by chance, in any of the %s that are "+
+		"large enough. Rows whose machine code differs are shown as well.", 1/falseAlarms, layout.Plural(n.Rows, "row"))
 	if !n.Forks {
 		text += " Differences between one JVM and the next are not taken into account: that takes several forks on each side."
 	}

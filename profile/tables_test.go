@@ -72,7 +72,7 @@ func TestWarnings(t *testing.T) {
 	const (
 		few   = "only 499 samples in the profile: a share of 10% is good to ±3 points; let it run longer"
 		lost  = "the sampler lost 1.1% of its samples: lower --frequency"
-		where = "2.1% of the profile is at addresses that neither the log nor the sampler knows"
+		where = "2.1% of the profile is at addresses that neither HotSpot's logs nor the sampler know (is a log missing or cut?)"
 		cold  = "no region has 10% of the profile (--hot-threshold); the hottest one is shown"
 	)
 	spread := func(n int) (samples []sampler.Sample) {

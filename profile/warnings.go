@@ -26,7 +26,7 @@ func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 				a.Profiled, samples, math.Ceil(196*math.Sqrt(0.09/n)))
 		}
 		if share := float64(a.Unresolved) / n; share > 0.02 {
-			say("%.1f%% of the profile is at addresses that neither the log nor the sampler knows", 100*share)
+			say("%.1f%% of the profile is at addresses that neither HotSpot's logs nor the sampler know (is a log missing or cut?)", 100*share)
 		}
 		var unknown int64
 		for _, f := range p.Native {

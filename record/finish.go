@@ -61,7 +61,11 @@ func (r *Recording) Finish() (*capture.Capture, error) {
 // jvms describes the JVMs that left a log, in the order in which they started.
 func (r *Recording) jvms() ([]capture.JVM, error) {
 	paths := capture.Logs(r.o.Folder.Path)
-	if len(paths) == 0 {
+	switch {
+	case len(paths) > 0:
+	case r.Interrupted() || r.exitCode != 0:
+		return nil, fmt.Errorf("%s ended with exit code %d before a JVM had told of any code: %w", r.o.Command[0], r.exitCode, ErrNoJVM)
+	default:
 		return nil, fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
 			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, or is it not HotSpot?)", r.o.Command[0], ErrNoJVM)
 	}

@@ -50,7 +50,7 @@ func (r *textReport) hotRegion(number int, reg *profile.Region) {
 	case len(reg.Lines) > 0:
 		r.code(reg.Lines)
 	case reg.TooBig > 0:
-		r.Line("    (%s, more than --too-big-threshold allows)", layout.Plural(reg.TooBig, "line"))
+		r.Line("    (%s: more than --too-big-threshold lets through)", layout.Plural(reg.TooBig, "instruction"))
 	default:
 		r.Line("    (the log has no code for it)")
 	}

@@ -153,7 +153,7 @@ func (r *textReport) forkSamples(jvms []profile.JVMShare) {
 	for _, s := range jvms {
 		least = min(least, s.Counts[0])
 	}
-	r.Line("%s", r.Paint(layout.Dim, fmt.Sprintf("A JVM has %d samples or more: a spread of up to %.1f points is chance.",
+	r.Line("%s", r.Paint(layout.Dim, fmt.Sprintf("Each JVM has %d samples or more, with which a spread of up to %.1f points may be chance.",
 		least, 100*chance(least))))
 }
 

@@ -117,6 +117,9 @@ func (r *textReport) summary() {
 		r.writeNotes()
 	}
 	for _, w := range p.Warnings {
+		if r.o.ASCII {
+			w = strings.ReplaceAll(w, "±", "+-")
+		}
 		r.Paragraph("warning: ", w)
 	}
 	r.Line("")

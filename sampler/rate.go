@@ -81,11 +81,11 @@ func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
 	}
-	sample := "a sample's interrupt takes"
+	sample := "a sample"
 	if r.Timers > 1 {
-		sample = fmt.Sprintf("the interrupts of a sample of %d events take", r.Timers)
+		sample = fmt.Sprintf("a sample of %d events", r.Timers)
 	}
-	return fmt.Sprintf("sampled at %d Hz, %.1f %% of the time: %s %.0f us here (--frequency %d would take %.1f %%)",
+	return fmt.Sprintf("sampled at %d Hz, which takes %.1f %% of the CPU time: %s takes %.0f us here (--frequency %d would take %.1f %%)",
 		r.Hertz, 100*r.Share(r.Hertz), sample, float64(r.Timers)*r.Cost.Seconds()*1e6,
 		DefaultFrequency, 100*r.Share(DefaultFrequency))
 }

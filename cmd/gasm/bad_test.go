@@ -48,7 +48,8 @@ func TestUsage(t *testing.T) {
 			assert.Equal(t, 2, r.code)
 			assert.Contains(t, r.said(), c.want)
 			assert.Empty(t, r.stdout)
-			assert.Equal(t, "Try 'gasm help'.\n", r.stderr[strings.Index(r.stderr, "\n")+1:], "one line, and where to look")
+			_, hint, _ := strings.Cut(r.stderr, "\n")
+			assert.Contains(t, []string{"Try 'gasm " + c.args[0] + " --help'.\n", "Try 'gasm --help'.\n"}, hint, "one line, and where to look")
 		})
 	}
 }
@@ -71,7 +72,7 @@ func TestBadCommand(t *testing.T) {
 		{"not executable", []string{notExecutable}, 1, "permission denied (is it executable?)"},
 		{"no program", []string{noProgram}, 1, "neither a program nor a script"},
 		{"no JVM", []string{"true"}, 1, "true started no JVM"},
-		{"no JVM, and it fails", []string{"sh", "-c", "exit 3"}, 3, "sh started no JVM"},
+		{"no JVM, and it fails", []string{"sh", "-c", "exit 3"}, 3, "sh ended with exit code 3 before a JVM had told of any code"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			temp := t.TempDir()

@@ -48,7 +48,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.printMargin, "print-margin", d.PrintMargin, "show this many `instructions` around a region")
 	flags.IntVar(&f.mergeMargin, "merge-margin", d.MergeMargin, "join hot instructions at most this many `bytes` apart into a region")
 	flags.BoolVar(&f.mergeMethods, "merge-methods", false, "join all hot instructions of a method into one region")
-	flags.StringVar(&f.showCounts, "show-counts", "percent", "show samples as `percent`, raw, or norm (per operation)")
+	flags.StringVar(&f.showCounts, "show-counts", "percent", "`how` samples are shown: percent, raw, or norm (per operation)")
 	flags.Float64Var(&f.ops, "ops", 0, "`number` of operations for norm (default: from JMH's scores)")
 	flags.BoolVar(&f.intel, "intel-syntax", false, "write Intel syntax instead of AT&T")
 	flags.BoolVar(&f.drawIntra, "draw-intra-jumps", true, "draw arrows for jumps within a region")

@@ -74,7 +74,7 @@ func usage(format string, args ...any) error {
 func gasm(s streams, args []string) int {
 	root := rootCommand(s)
 	root.SetArgs(args)
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	if err == nil {
 		return 0
 	}
@@ -87,7 +87,7 @@ func gasm(s streams, args []string) int {
 		say(s.err, "gasm: %v", err)
 	}
 	if code == 2 {
-		say(s.err, "Try 'gasm help'.")
+		say(s.err, "Try '%s --help'.", cmd.CommandPath())
 	}
 	return code
 }

@@ -27,14 +27,14 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (perf, else dtrace), perf or dtrace")
 	flags.IntVar(&o.Frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 201 or 101 where that takes more than 0.6 % of the time)")
-	flags.StringVar(&f.eventList, "event", "", "perf `event`s to sample, separated by commas (default: cycles, or cpu-clock where there is none)")
+	flags.StringVar(&f.eventList, "event", "", "perf `event`s to sample, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
 	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
 	flags.DurationVar(&o.Delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&o.Length, "length", 0, "measure for this `time`")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
-	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: print by HotSpot, copy from the JVM's memory, which costs the least, or auto: C1's copied")
-	flags.BoolVar(&o.SkipC1, "skip-c1", false, "print no code of methods that C1 compiled, which costs a warm-up the most")
+	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: print by HotSpot, copy from the JVM's memory, which costs the least, or auto, which copies C1's and prints C2's")
+	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 }
 
@@ -84,10 +84,11 @@ func profileCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile [flags] -- COMMAND [ARG ...]",
 		Short: "Run a command, sample its JVMs, and report where their time went",
-		Long: `Run a command unchanged, with HotSpot's PrintAssembly switched on in every JVM
-that it starts, sample program counters beside it, and print annotated assembly,
-hot methods and hot native functions when it ends. JMH benchmarks are measured
-in their measurement iterations only, one profile per trial.`,
+		Long: `Run a command unchanged, have HotSpot print its code in every JVM that the
+command starts, or copy the code out of the JVM's memory, sample program counters
+beside it, and print annotated assembly, hot methods and hot native functions
+when it ends. JMH benchmarks are measured in their measurement iterations only,
+one profile per trial.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar -f 2 MyBenchmark
   gasm profile --delay 10s --length 30s -- java -jar server.jar
   gasm profile --method 'java.util.HashMap::*' -- java -jar app.jar
@@ -136,7 +137,7 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources) e
 	defer signals.stop()
 	if err := rec.Run(); err != nil {
 		if sig := rec.StoppedBy(); sig != 0 {
-			return &exitError{code: 128 + int(sig)}
+			return &exitError{128 + int(sig), err}
 		}
 		return err
 	}
