@@ -134,6 +134,6 @@ func TestDoctorTerminal(t *testing.T) {
 	theirs.Close()
 	require.NoError(t, err)
 	text := <-read
-	assert.Contains(t, text, "\x1b[1;33m!\x1b[0m  terminal      72 columns, colour: long lines are cut;")
+	assert.Contains(t, text, "\x1b[1;33m!\x1b[0m  terminal      72 columns, colour: names are shortened,")
 	assert.Contains(t, text, "\x1b[1mperf\x1b[0m")
 }
