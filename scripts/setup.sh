@@ -3,7 +3,7 @@
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
-#          aarch64, the C library's symbols, xz, less, sudo, and where they can be had DTrace, and JDK 11 and 21 (in
+#          aarch64, the C library's symbols, xz, less, sudo, procps, and where they can be had DTrace, and JDK 11 and 21 (in
 #          testdata/jdks, by pip)
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
@@ -240,7 +240,10 @@ if [ "$part" = test ]; then
   setup_libc_symbols
   setup_command xz xz-utils
   setup_command less less
-  [ "$(uname -s)" = Darwin ] || setup_command sudo sudo
+  if [ "$(uname -s)" != Darwin ]; then
+    setup_command sudo sudo
+    setup_command pgrep procps # and ps, and the kill that sudo runs
+  fi
   setup_dtrace
   setup_other_jdks
 fi
