@@ -150,20 +150,22 @@ func TestDTraceTextPaced(t *testing.T) {
 	}
 	fmt.Fprintln(in, beginMark)
 	within(t, "begin", text.begun)
-	// Write as DTrace does: what there is, as soon as there is room. Stop when the
-	// writer has had to wait three times.
+	// Write as DTrace does: nothing for a while, so that a reading ends, and then all at once what has gathered, which
+	// is more than the pipe holds. Stop when the writer has had to wait three times.
 	line := strings.Repeat("x", 99) + "\n"
 	longest, waits := time.Duration(0), 0
 	for began := time.Now(); waits < 3 && time.Since(began) < 30*time.Second; {
-		before := time.Now()
-		if _, err := in.WriteString(line); err != nil {
-			t.Fatal(err)
+		time.Sleep(4 * lull)
+		for written, wait := 0, time.Duration(0); written < 2*pipeSize && wait < paceInterval/2; written += len(line) {
+			before := time.Now()
+			if _, err := in.WriteString(line); err != nil {
+				t.Fatal(err)
+			}
+			if wait = time.Since(before); wait >= paceInterval/2 {
+				waits++
+				longest = max(longest, wait)
+			}
 		}
-		if wait := time.Since(before); wait > paceInterval/2 {
-			waits++
-			longest = max(longest, wait)
-		}
-		time.Sleep(time.Millisecond)
 	}
 	t.Logf("%d waits, the longest took %v", waits, longest)
 	if waits < 3 {
