@@ -156,7 +156,7 @@ func vectorSpelling(s *spelling, name string) {
 	if !v {
 		return
 	}
-	for _, p := range strings.Fields(saeOnly) {
+	for p := range strings.FieldsSeq(saeOnly) {
 		s.saeOnly = s.saeOnly || strings.HasPrefix(base, p)
 	}
 	s.widens = isOneOf(base, widening)
@@ -206,7 +206,7 @@ const saeOnly = `max min cmp comi ucomi cvtt cvtps2pd cvtss2sd cvtph2p cvtps2ph 
 	fixupimm rcp28 rsqrt28 exp2 p2intersect`
 
 func isOneOf(s, words string) bool {
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		if s == w {
 			return true
 		}
