@@ -83,7 +83,7 @@ func TestLogs(t *testing.T) {
 		}
 	}
 	want := []string{filepath.Join(dir, "asm-45.log"), filepath.Join(dir, "asm-pid123.log"), filepath.Join(dir, "asm-pid6.log")}
-	if got := Logs(dir); !slices.Equal(got, want) {
+	if got, err := Logs(dir); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	pids := WritingJVMs(dir)
@@ -91,8 +91,10 @@ func TestLogs(t *testing.T) {
 	if want := []int{6, 123}; !slices.Equal(pids, want) {
 		t.Errorf("writing: got %v, want %v", pids, want)
 	}
-	if logs, pids := Logs(filepath.Join(dir, "none")), WritingJVMs(filepath.Join(dir, "none")); len(logs)+len(pids) != 0 {
-		t.Errorf("no folder: got %q, %v", logs, pids)
+	none := filepath.Join(dir, "none")
+	logs, err := Logs(none)
+	if pids := WritingJVMs(none); len(logs)+len(pids) != 0 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: got %q, %v, %v", logs, pids, err)
 	}
 }
 

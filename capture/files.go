@@ -2,7 +2,6 @@ package capture
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -45,12 +44,17 @@ func WritingJVMs(dir string) []int {
 	return pids
 }
 
-// Logs gives the paths of the logs in a folder, under either of a log's names.
-func Logs(dir string) []string {
-	// Not filepath.Glob, because the folder's own name may hold a bracket.
-	names, _ := fs.Glob(os.DirFS(dir), logGlob) // the pattern is well-formed
-	for i, name := range names {
-		names[i] = filepath.Join(dir, name)
+// Logs gives the paths of the logs in a folder, under either of a log's names, in their
+// order. The error is that of a folder which can't be read.
+func Logs(dir string) (paths []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
 	}
-	return names
+	for _, e := range entries {
+		if isLog, _ := filepath.Match(logGlob, e.Name()); isLog { // the pattern is well-formed
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, nil
 }

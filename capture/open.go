@@ -35,10 +35,10 @@ type Capture struct {
 
 // Open opens the capture in a folder.
 func Open(dir string) (*Capture, error) {
-	if _, err := os.ReadDir(dir); err != nil {
+	logs, err := Logs(dir)
+	if err != nil {
 		return nil, fmt.Errorf("opening the capture: %w", err)
 	}
-	logs := Logs(dir)
 	if len(logs) == 0 {
 		return nil, fmt.Errorf("%s is no capture: it has no %s", dir, logGlob)
 	}
@@ -72,7 +72,11 @@ func OpenFiles(samples string, logs []string) (*Capture, error) {
 // The samples are read from what open gives; table may be nil.
 func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
 	c := &Capture{Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
-	return c.open(Logs(dir))
+	logs, err := Logs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the capture: %w", err)
+	}
+	return c.open(logs)
 }
 
 // open opens the logs, and gives each to its JVM.

@@ -60,7 +60,10 @@ func (r *Recording) Finish() (*capture.Capture, error) {
 
 // jvms describes the JVMs that left a log, in the order in which they started.
 func (r *Recording) jvms() ([]capture.JVM, error) {
-	paths := capture.Logs(r.o.Folder.Path)
+	paths, err := capture.Logs(r.o.Folder.Path)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the JVMs' logs: %w", err)
+	}
 	switch {
 	case len(paths) > 0:
 	case r.Interrupted() || r.exitCode != 0:

@@ -68,7 +68,7 @@ func TestOptionsFile(t *testing.T) {
 				t.Errorf("%s, %s: said CompileCommand: %v, want %v\n%s", path, state, got, blackholes, out)
 			}
 			nameLogs(dir)
-			if got := capture.Logs(dir); len(got) != logs {
+			if got, err := capture.Logs(dir); err != nil || len(got) != logs {
 				t.Errorf("%s, %s: got logs %q, want %d", path, state, got, logs)
 			}
 		}
@@ -104,7 +104,7 @@ func TestJMHLive(t *testing.T) {
 		t.Errorf("got code %d, blackholes %q\n%s", code, w.JMHBlackholes(), out)
 	}
 	nameLogs(dir)
-	if logs := capture.Logs(dir); len(logs) != 2 { // none of the JVMs that were asked
+	if logs, err := capture.Logs(dir); err != nil || len(logs) != 2 { // none of the JVMs that were asked
 		t.Errorf("got logs %q, want the host's and the fork's", logs)
 	}
 	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, capture.MonoNanos())
