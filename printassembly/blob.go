@@ -9,6 +9,7 @@ import (
 // A Kind says what sort of code a blob is.
 type Kind uint8
 
+// The kinds of Java methods come first: package profile sorts by kind, see its gaps.
 const (
 	NMethod     Kind = iota // a method compiled by C1, C2 or a JVMCI compiler
 	Native                  // the wrapper around a native method

@@ -26,13 +26,11 @@ type CodeMap struct {
 	// ends has by rank the time at which another blob took the place of this one, in
 	// milliseconds of the JVM's life.
 	ends   []int64
-	reused []bool   // by rank, see Reused
-	rank   []int32  // of each blob; -1 for those that are not in byTime
+	reused []bool   // by blob, see Reused
 	bounds []uint64 // where blobs begin and end, ascending, each once
 	// cover is a segment tree over the pieces of memory between two neighbouring
 	// bounds: the blobs that cover all of a node's pieces, but not all of its parent's.
-	cover  segmentTree
-	lo, hi uint64 // of all blobs
+	cover segmentTree
 }
 
 // An extent is where a blob lies.
@@ -45,9 +43,8 @@ type extent struct {
 // NewCodeMap makes the map of one JVM's blobs, which are in the order of the log. The map
 // keeps the slice, which must not change.
 func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
-	m := &CodeMap{blobs: blobs, rank: make([]int32, len(blobs)), byTime: make([]int32, 0, len(blobs))}
+	m := &CodeMap{blobs: blobs, byTime: make([]int32, 0, len(blobs))}
 	for i := range blobs {
-		m.rank[i] = -1
 		if b := &blobs[i]; b.Lo < b.Hi {
 			m.byTime = append(m.byTime, int32(i))
 		}
@@ -55,7 +52,6 @@ func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
 	slices.SortStableFunc(m.byTime, func(i, j int32) int { return cmp.Compare(blobs[i].UptimeMillis, blobs[j].UptimeMillis) })
 	extents := make([]extent, len(m.byTime))
 	for r, i := range m.byTime {
-		m.rank[i] = int32(r)
 		extents[r] = extent{blobs[i].Lo, blobs[i].Hi, int32(r), blobs[i].Kind}
 	}
 	slices.SortFunc(extents, func(a, b extent) int {
@@ -63,9 +59,6 @@ func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
 	})
 	m.gaps = findGaps(extents)
 	m.bounds = findBounds(extents)
-	if n := len(m.bounds); n > 0 {
-		m.lo, m.hi = m.bounds[0], m.bounds[n-1]
-	}
 	m.findReused(extents)
 	spans := m.findSpans(extents)
 	m.findEnds(spans)
@@ -138,11 +131,11 @@ func (m *CodeMap) findEnds(spans []span) {
 // addresses, a blob overlaps one in front of it if any of those ends behind its start,
 // and one behind it if the next begins in front of its end.
 func (m *CodeMap) findReused(extents []extent) {
-	m.reused = make([]bool, len(extents))
+	m.reused = make([]bool, len(m.blobs))
 	var end, javaEnd uint64 // of all blobs in front, and of the methods among them
 	for _, e := range extents {
 		java := e.kind.Java()
-		m.reused[e.rank] = javaEnd > e.lo || java && end > e.lo
+		m.reused[m.byTime[e.rank]] = javaEnd > e.lo || java && end > e.lo
 		end = max(end, e.hi)
 		if java {
 			javaEnd = max(javaEnd, e.hi)
@@ -152,7 +145,7 @@ func (m *CodeMap) findReused(extents []extent) {
 	for _, e := range slices.Backward(extents) {
 		java := e.kind.Java()
 		if javaStart < e.hi || java && start < e.hi {
-			m.reused[e.rank] = true
+			m.reused[m.byTime[e.rank]] = true
 		}
 		start = e.lo
 		if java {
@@ -203,15 +196,19 @@ func (m *CodeMap) Blob(i int) *printassembly.Blob {
 // for code. That range is reserved bytes long and holds all blobs, but the log does not
 // say where it begins.
 func (m *CodeMap) Beyond(pc, reserved uint64) bool {
-	if m.lo >= m.hi || reserved < m.hi-m.lo {
+	if len(m.bounds) == 0 {
 		return false
 	}
-	slack := reserved - (m.hi - m.lo)
-	return pc < m.lo && m.lo-pc > slack || pc >= m.hi && pc-m.hi >= slack
+	lo, hi := m.bounds[0], m.bounds[len(m.bounds)-1]
+	if reserved < hi-lo {
+		return false
+	}
+	slack := reserved - (hi - lo)
+	return pc < lo && lo-pc > slack || pc >= hi && pc-hi >= slack
 }
 
 // Reused tells whether other code covered any byte of the blob's range before or after
 // it. Stubs that lie inside other stubs are there at the same time, and do not count.
 func (m *CodeMap) Reused(i int) bool {
-	return i < len(m.rank) && m.rank[i] >= 0 && m.reused[m.rank[i]]
+	return i < len(m.reused) && m.reused[i]
 }
