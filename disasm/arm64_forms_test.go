@@ -1,10 +1,8 @@
 package disasm
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -15,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 var dumpForms = flag.Bool("forms", false, "write testdata/arm64-forms.txt.gz anew, with this machine's objdump")
@@ -152,35 +152,20 @@ func writeForms(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	for i, in := range objdump(t, ARM64, ATT, []blob{{pc: pc, code: code}})[0] {
-		fmt.Fprintf(z, "%08x %s\n", binary.LittleEndian.Uint32(code[arm64Len*i:]), squeeze(in.Text))
+		fmt.Fprintf(&b, "%08x %s\n", binary.LittleEndian.Uint32(code[arm64Len*i:]), squeeze(in.Text))
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(formsFile, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	gasmtest.WriteGzip(t, formsFile, b.Bytes())
 }
 
 // readForms reads what writeForms wrote.
 func readForms(t *testing.T) (words []uint32, texts []string) {
 	t.Helper()
-	f, err := os.Open(formsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for sc := bufio.NewScanner(z); sc.Scan(); {
-		digits, text, _ := strings.Cut(sc.Text(), " ")
+	for line := range strings.Lines(string(gasmtest.Gunzip(t, formsFile))) {
+		digits, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		x, err := strconv.ParseUint(digits, 16, 32)
 		if err != nil || text == "" {
-			t.Fatalf("%s: bad line %q", formsFile, sc.Text())
+			t.Fatalf("%s: bad line %q", formsFile, line)
 		}
 		words, texts = append(words, uint32(x)), append(texts, text)
 	}

@@ -1,9 +1,7 @@
 package disasm
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"flag"
 	"fmt"
 	"maps"
@@ -13,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 var (
@@ -189,40 +189,26 @@ func writeTruth(t *testing.T, set string, code []byte) {
 		}
 	}
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	for i, in := range texts[ATT] {
-		fmt.Fprintf(z, "%d|%s|%s\n", in.Len, squeeze(in.Text), squeeze(texts[Intel][i].Text))
+		fmt.Fprintf(&b, "%d|%s|%s\n", in.Len, squeeze(in.Text), squeeze(texts[Intel][i].Text))
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(truthFile(set), b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	gasmtest.WriteGzip(t, truthFile(set), b.Bytes())
 }
 
 // readTruth reads what writeTruth wrote of code.
 func readTruth(t *testing.T, set string, code []byte) (texts [2][]Inst) {
 	t.Helper()
-	f, err := os.Open(truthFile(set))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	at := uint64(opcodePC)
-	for sc := bufio.NewScanner(z); sc.Scan(); at += slot {
-		parts := strings.Split(sc.Text(), "|")
+	for line := range strings.Lines(string(gasmtest.Gunzip(t, truthFile(set)))) {
+		parts := strings.Split(strings.TrimSuffix(line, "\n"), "|")
 		n, err := strconv.Atoi(parts[0])
 		if err != nil || len(parts) != 3 {
-			t.Fatalf("%s: bad line %q", truthFile(set), sc.Text())
+			t.Fatalf("%s: bad line %q", truthFile(set), line)
 		}
 		for syntax := range texts {
 			texts[syntax] = append(texts[syntax], Inst{Addr: at, Len: n, Text: parts[1+syntax]})
 		}
+		at += slot
 	}
 	if len(code) == 0 || len(texts[ATT]) != len(code)/slot {
 		t.Fatalf("%s has %d slots, the code has %d", truthFile(set), len(texts[ATT]), len(code)/slot)

@@ -11,7 +11,7 @@ import (
 
 var (
 	logs   = flag.String("logs", "", "measure parity on the HotSpot logs that match this `glob`, not on testdata")
-	update = flag.Bool("update", false, "with -logs: write testdata/<folder of the log>.hex.gz")
+	write  = flag.Bool("write", false, "with -logs: write testdata/<folder of the log>.hex.gz")
 	misses = flag.Int("misses", 20, "how many differences to print")
 )
 
@@ -73,7 +73,7 @@ func logBlobs(t testing.TB) map[string][]blob {
 		}
 		name := filepath.Base(filepath.Dir(file))
 		all[name] = blobs
-		if *update {
+		if *write {
 			if err := writeFixture("testdata/"+name+".hex.gz", blobs); err != nil {
 				t.Fatal(err)
 			}

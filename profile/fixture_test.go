@@ -177,14 +177,11 @@ func checkSlices(t *testing.T, p *Profile) {
 	t.Helper()
 	check := func(what string, over []Counts, whole Counts) {
 		t.Helper()
-		require.Len(t, over, len(p.Slices), what)
-		sum := make(Counts, len(p.Events))
-		for _, c := range over {
-			sum.Add(c)
+		if len(p.Slices) == 0 { // not cut over time
+			require.Empty(t, over, what)
+			return
 		}
-		if len(over) > 0 {
-			require.Equal(t, whole, sum, what)
-		}
+		checkSum(t, what, over, len(p.Slices), whole)
 	}
 	profiled := make(Counts, len(p.Events))
 	for e, a := range p.Accounts {
@@ -205,24 +202,26 @@ func checkSlices(t *testing.T, p *Profile) {
 // checkPerJVM fails where the counts of the JVMs do not add up to those of all.
 func checkPerJVM(t *testing.T, p *Profile) {
 	t.Helper()
-	check := func(what string, perJVM []Counts, whole Counts) {
-		t.Helper()
-		require.Len(t, perJVM, len(p.Shares), what)
-		sum := make(Counts, len(p.Events))
-		for _, c := range perJVM {
-			sum.Add(c)
-		}
-		require.Equal(t, whole, sum, what)
-	}
 	for _, m := range p.Methods {
-		check(m.Name, m.PerJVM, m.Counts)
+		checkSum(t, m.Name, m.PerJVM, len(p.Shares), m.Counts)
 	}
 	for _, f := range p.Frames {
-		check(f.Method, f.PerJVM, f.Counts)
+		checkSum(t, f.Method, f.PerJVM, len(p.Shares), f.Counts)
 	}
 	for _, f := range p.Native {
-		check(f.Symbol, f.PerJVM, f.Counts)
+		checkSum(t, f.Symbol, f.PerJVM, len(p.Shares), f.Counts)
 	}
+}
+
+// checkSum fails where there are not n parts, or they do not add up to the whole.
+func checkSum(t *testing.T, what string, parts []Counts, n int, whole Counts) {
+	t.Helper()
+	require.Len(t, parts, n, what)
+	sum := make(Counts, len(whole))
+	for _, c := range parts {
+		sum.Add(c)
+	}
+	require.Equal(t, whole, sum, what)
 }
 
 // counted gives native functions without their counts by JVM, which checkPerJVM

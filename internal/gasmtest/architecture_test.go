@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 // TestImports checks what packages import, and that each row of mayImport is of a package.
 func TestImports(t *testing.T) {
 	seen := map[string]bool{}
-	eachFile(t, func(dir string, file *ast.File) {
+	eachSource(t, func(dir string, file *ast.File) {
 		seen[dir] = true
 		allowed, known := mayImport[dir]
 		assert.True(t, known, "mayImport has no row for the package %s", dir)
@@ -74,7 +74,7 @@ func TestSilence(t *testing.T) {
 	loud := []string{"os.Exit", "os.Stdout", "os.Stderr", "fmt.Print", "fmt.Printf", "fmt.Println",
 		"log.Fatal", "log.Fatalf", "log.Print", "log.Printf", "log.Println"}
 	printed := 0
-	eachFile(t, func(dir string, file *ast.File) {
+	eachSource(t, func(dir string, file *ast.File) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
 				if x, ok := s.X.(*ast.Ident); ok && slices.Contains(loud, x.Name+"."+s.Sel.Name) {
@@ -91,27 +91,40 @@ func TestSilence(t *testing.T) {
 	assert.Positive(t, printed, "places where commands print")
 }
 
-// eachFile calls see for each file of the project that is not a test.
-func eachFile(t *testing.T, see func(dir string, file *ast.File)) {
+// eachSource calls see for each file of the project that is not a test.
+func eachSource(t *testing.T, see func(dir string, file *ast.File)) {
 	t.Helper()
+	eachFile(t, func(dir, name string, file *ast.File) {
+		if !strings.HasSuffix(name, "_test.go") {
+			see(dir, file)
+		}
+	})
+}
+
+// eachFile calls see for each Go file of the project, with its folder in the project and
+// its name. It gives the files' positions.
+func eachFile(t *testing.T, see func(dir, name string, file *ast.File)) *token.FileSet {
+	t.Helper()
+	files := token.NewFileSet()
 	root := filepath.Dir(Testdata())
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git"):
+		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
-		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+		case !strings.HasSuffix(path, ".go"):
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		file, err := parser.ParseFile(files, path, nil, 0)
 		if err != nil {
 			return err
 		}
 		dir, err := filepath.Rel(root, filepath.Dir(path))
 		if err == nil {
-			see(filepath.ToSlash(dir), file)
+			see(filepath.ToSlash(dir), d.Name(), file)
 		}
 		return err
 	}))
+	return files
 }

@@ -31,13 +31,13 @@ func Capture(tb testing.TB, capture, file string) []byte {
 	if text, ok := unpacked.Load(path); ok {
 		return text.([]byte)
 	}
-	text := gunzip(tb, path)
+	text := Gunzip(tb, path)
 	unpacked.Store(path, text)
 	return text
 }
 
-// gunzip gives the text of a file packed by gzip.
-func gunzip(tb testing.TB, path string) []byte {
+// Gunzip gives the text of a file packed by gzip.
+func Gunzip(tb testing.TB, path string) []byte {
 	tb.Helper()
 	f, err := os.Open(path)
 	if err != nil {

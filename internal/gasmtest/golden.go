@@ -43,20 +43,26 @@ func GoldenGzip(tb testing.TB, name string, got []byte) {
 	tb.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		var packed bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
-		_, _ = z.Write(got)                                        // a buffer takes all
-		_ = z.Close()
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			tb.Fatal(err)
 		}
-		if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
-			tb.Fatal(err)
-		}
+		WriteGzip(tb, path, got)
 		return
 	}
-	if diff := differingLines(string(gunzip(tb, path)), string(got)); diff != "" {
+	if diff := differingLines(string(Gunzip(tb, path)), string(got)); diff != "" {
 		tb.Errorf("%s differs (go test -update accepts what is new):\n%s", path, diff)
+	}
+}
+
+// WriteGzip writes a text into a file, packed by gzip as small as it can be.
+func WriteGzip(tb testing.TB, path string, text []byte) {
+	tb.Helper()
+	var packed bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
+	_, _ = z.Write(text)                                       // a buffer takes all
+	_ = z.Close()
+	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
+		tb.Fatal(err)
 	}
 }
 
