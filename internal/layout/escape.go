@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -25,7 +26,10 @@ func Escape(s string) string {
 	}
 	var b strings.Builder
 	b.WriteString(s[:i])
-	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	before := ' '
+	if i > 0 {
+		before, _ = utf8.DecodeLastRuneInString(s[:i])
+	}
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -77,6 +81,29 @@ func firstUnsafe(s string) int {
 		i += size
 	}
 	return i
+}
+
+// EscapeJSON writes characters in the strings of JSON, as encoding/json makes it, as
+// \u009b that JSON lets pass and that are not to reach a terminal. It means the same.
+func EscapeJSON(text []byte) []byte {
+	var out []byte
+	before, done := ' ', 0 // done is how much of text is in out
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r >= 0x7f && !isSafe(r, before) {
+			out = append(out, text[done:i]...)
+			for _, unit := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
+			r, done = '\\', i+size
+		}
+		before = r
+		i += size
+	}
+	if done == 0 {
+		return text
+	}
+	return append(out, text[done:]...)
 }
 
 // isSafe tells whether a terminal shows a character as one sees it in any text. These it
