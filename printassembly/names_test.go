@@ -1,7 +1,11 @@
 package printassembly
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,4 +34,37 @@ func TestJavaName(t *testing.T) {
 	for in, want := range cases {
 		assert.Equal(t, want, JavaName(in), "%q", in)
 	}
+}
+
+// Any name comes back from both forms that HotSpot writes.
+func FuzzJavaName(f *testing.F) {
+	for _, name := range []string{"java.util.HashMap::<init>", "größe 日本 𝒜😀\x00\x1b\x7f", "\ufffd\ue000\uffff"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		JavaName(name)
+		if !utf8.ValidString(name) || strings.Contains(name, `\u`) {
+			return
+		}
+		var quoted strings.Builder
+		var modified []byte
+		for _, unit := range utf16.Encode([]rune(name)) {
+			if unit >= ' ' && unit < 0x7f {
+				quoted.WriteByte(byte(unit))
+			} else {
+				fmt.Fprintf(&quoted, `\u%04x`, unit)
+			}
+			switch {
+			case unit > 0 && unit < 0x80:
+				modified = append(modified, byte(unit))
+			case unit < 0x800:
+				modified = append(modified, 0xc0|byte(unit>>6), 0x80|byte(unit&63))
+			default:
+				modified = append(modified, 0xe0|byte(unit>>12), 0x80|byte(unit>>6&63), 0x80|byte(unit&63))
+			}
+		}
+		assert.Equal(t, name, JavaName(name))
+		assert.Equal(t, name, JavaName(quoted.String()))
+		assert.Equal(t, name, JavaName(string(modified)))
+	})
 }
