@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // A Description is capture.json: what the samples and the logs do not say.
@@ -69,7 +71,7 @@ func (d *Description) Write(dir string) error {
 // one is fs.ErrNotExist.
 func ReadDescription(dir string) (*Description, error) {
 	path := filepath.Join(dir, DescriptionFile)
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the capture's description: %w", err)
 	}
