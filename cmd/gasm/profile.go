@@ -132,6 +132,7 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources) e
 	bar := newProgress(s.err, "perf script", -1)
 	o.Progress = bar.add
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
+	o.Message = func(text string) { say(s.err, "gasm: %s", text) }
 	rec := record.New(o)
 	signals := catchSignals(s, rec, o.Folder.Path)
 	defer signals.stop()
