@@ -34,7 +34,7 @@ type Recording struct {
 	copies   codeCopies
 	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
 	logsCompilation bool
-	clocks          []capture.Clock
+	clocks          clockReadings
 	// The command's start and end.
 	startedMonoNanos, endedMonoNanos int64
 	exitCode                         int
@@ -49,7 +49,7 @@ type Recording struct {
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	return &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
+	return &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd), clocks: clockReadings{found: map[int]capture.Clock{}}}
 }
 
 // path is that of a file in the capture.
@@ -88,7 +88,7 @@ func (r *Recording) run() error {
 		command.Abandon()
 		return err
 	}
-	r.clocks = append(r.clocks, capture.ReadClock())
+	r.clocks.start = capture.ReadClock()
 	if !r.begin(command) {
 		command.Abandon()
 		return ErrNotRun
@@ -98,16 +98,22 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
-	r.mappings = watchMappings(r.o.Folder.Path, r.copies.follow)
+	r.mappings = watchMappings(r.o.Folder.Path, r.foundJVM)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
 	if err := r.sampling.Stop(); err != nil {
 		r.problem(err)
 	}
-	r.clocks = append(r.clocks, capture.ReadClock())
+	r.clocks.end = capture.ReadClock()
 	r.resolver = r.mappings.stop()
 	return nil
+}
+
+// foundJVM is called when a JVM has begun to write its log.
+func (r *Recording) foundJVM(pid int) {
+	r.clocks.found[pid] = capture.ReadClock()
+	r.copies.follow(pid)
 }
 
 // captureFlags gives the options that make the command's JVMs tell of their code, and
