@@ -60,6 +60,9 @@ func (r *Recording) path(file string) string { return filepath.Join(r.o.Folder.P
 func (r *Recording) Run() error {
 	err := r.run()
 	if err != nil {
+		if r.StoppedBy() != 0 {
+			err = ErrNotRun // and not what came of it
+		}
 		if r.sampling != nil {
 			_ = r.sampling.Stop() // it has sampled nothing that could be lost
 			r.sampling.wait()
@@ -95,6 +98,7 @@ func (r *Recording) run() error {
 	}
 	if err := command.Release(); err != nil {
 		r.end()
+		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
@@ -197,9 +201,19 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 	return true
 }
 
+// stoppedEarly notes the signal by which the command was stopped before it ran; 0 for
+// none.
+func (r *Recording) stoppedEarly(sig syscall.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.early == 0 {
+		r.early = sig
+	}
+}
+
 // stops tells the signals that end a program which does not handle them.
 func stops(sig syscall.Signal) bool {
-	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP
+	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
 // StoppedBy is the signal by which the command was stopped before it ran; 0 when it
