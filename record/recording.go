@@ -89,6 +89,7 @@ func (r *Recording) run() error {
 	}
 	if r.sampling, err = r.startSampler(command.PID()); err != nil {
 		command.Abandon()
+		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
 	r.clocks.start = capture.ReadClock()

@@ -48,7 +48,7 @@
 //     header, so that all that has reached the disk can be read. What was still in
 //     the ring buffers (half a MiB per CPU) is lost.
 //   - perf ends by itself when the last process that it follows has ended, not when
-//     the first one has.
+//     the first one has; and when gasm is killed, so that it does not fill the disk.
 //   - perf without room for the first page of its data ends without a word.
 //   - A sampler that somebody has stopped (SIGSTOP) does not take a signal to end, so
 //     Stop wakes it up. One that does not end all the same is told of after two seconds

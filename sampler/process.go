@@ -32,9 +32,10 @@ var (
 const killedEnd = 5 * time.Second
 
 // startProcess starts the command with the files as its descriptors 3, 4, ….
-// The end of ctx kills it.
+// The end of ctx kills it, and it ends when gasm is killed.
 func startProcess(ctx context.Context, path string, args []string, files ...*os.File) (*process, error) {
 	p := newProcess(ctx, path, args)
+	endAsOrphan(p.cmd.SysProcAttr)
 	p.cmd.ExtraFiles = files
 	if err := p.start(); err != nil {
 		return nil, err

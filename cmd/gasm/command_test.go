@@ -294,22 +294,33 @@ func TestKilledQuietJVM(t *testing.T) {
 // left: neither perf nor a JVM, which have gasm's own.
 func assertGone(t *testing.T, temp string) {
 	t.Helper()
-	var left []string
-	for range 50 {
-		left = nil
+	assertGoneWithin(t, temp, 5*time.Second)
+}
+
+// assertGoneWithin waits for that, and at the limit ends what is left.
+func assertGoneWithin(t *testing.T, temp string, limit time.Duration) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		left := map[int]string{} // command lines by pid
 		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 		for _, path := range environs {
 			if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte("TMPDIR="+temp)) {
 				command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-				left = append(left, strings.ReplaceAll(string(command), "\x00", " "))
+				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+				left[pid] = strings.ReplaceAll(string(command), "\x00", " ")
 			}
 		}
 		if len(left) == 0 {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		if time.Now().After(deadline) {
+			t.Errorf("left running after gasm: %v", left)
+			for pid := range left {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			return
+		}
 	}
-	t.Errorf("left running after gasm: %q", left)
 }
 
 // A signal to stop at the very start stops gasm and the command, whichever of
