@@ -72,6 +72,26 @@ func TestReadDescriptionErrors(t *testing.T) {
 	}
 }
 
+// A number of lost samples that can't be is damage: it is told of, and not counted.
+func TestLostDamaged(t *testing.T) {
+	check := func(lost string, want int64, notes int) {
+		t.Helper()
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, DescriptionFile), []byte(`{"schema":1,"lost":`+lost+`}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadDescription(dir)
+		if err != nil || d.Lost != want || len(d.Notes) != notes || notes > 0 && !strings.Contains(d.Notes[0], "lost "+lost+" samples") {
+			t.Errorf("%s: got %+v, %v", lost, d, err)
+		}
+	}
+	check("0", 0, 0)
+	check("4711", 4711, 0)
+	check("-1", 0, 1)
+	check("9223372036854775807", 0, 1)
+	check("-9223372036854775808", 0, 1)
+}
+
 func TestLogs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a [b] *?") // nothing of it is a pattern
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -33,6 +33,12 @@ func ReadClock() Clock {
 // Mono translates a wall clock time to the samples' clock.
 func (c Clock) Mono(wallNanos int64) int64 { return wallNanos - c.WallNanos + c.MonoNanos }
 
+// StepTo is by how much the wall clock was set between this reading and a later one, apart
+// from what the reading itself takes.
+func (c Clock) StepTo(later Clock) time.Duration {
+	return time.Duration((later.WallNanos - later.MonoNanos) - (c.WallNanos - c.MonoNanos))
+}
+
 // MonoNanos reads CLOCK_MONOTONIC, the clock of all samples.
 func MonoNanos() int64 {
 	var ts unix.Timespec

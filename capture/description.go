@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // A Description is capture.json: what the samples and the logs do not say.
@@ -65,11 +67,14 @@ func (d *Description) Write(dir string) error {
 	return nil
 }
 
+// maxLost is more samples than a machine of a thousand CPUs takes in a week, at 1001 Hz.
+const maxLost = 1 << 40
+
 // ReadDescription reads capture.json from a folder. The error of a folder without
 // one is fs.ErrNotExist.
 func ReadDescription(dir string) (*Description, error) {
 	path := filepath.Join(dir, DescriptionFile)
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the capture's description: %w", err)
 	}
@@ -82,6 +87,10 @@ func ReadDescription(dir string) (*Description, error) {
 	}
 	if d.Schema != 1 {
 		return nil, fmt.Errorf("%s: has schema %d, this gasm reads schema 1: use the gasm that made it (%s)", path, d.Schema, d.Gasm)
+	}
+	if d.Lost < 0 || d.Lost > maxLost {
+		d.Notes.Add(fmt.Sprintf("%s is damaged: it says that the sampler lost %d samples, which can't be, so none are counted as lost", DescriptionFile, d.Lost))
+		d.Lost = 0
 	}
 	return &d, nil
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -175,7 +175,7 @@ func (c *Capture) firstSamples() (map[int]int64, error) {
 // has none. The note says what of them could not be read.
 func readSymbols(dir string) (table *native.Table, note string, err error) {
 	path := filepath.Join(dir, SymbolsFile)
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
 	}

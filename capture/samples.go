@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -20,7 +21,7 @@ type source struct {
 
 func sourceFile(path string) source {
 	open := func() (io.ReadCloser, error) {
-		f, err := os.Open(path)
+		f, _, err := regular.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("opening the samples: %w", err)
 		}
@@ -34,20 +35,17 @@ func (s *source) check() error {
 	if !s.file {
 		return nil
 	}
-	info, err := os.Stat(s.name)
+	f, size, err := regular.Open(s.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there are no samples: %s is not there", s.name)
 	case err != nil:
 		return fmt.Errorf("opening the samples: %w", err)
-	case info.IsDir():
-		return fmt.Errorf("%s is a folder; the samples are a file", s.name)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is a pipe or a device; the samples are read more than once: save them as a file", s.name)
-	case info.Size() == 0:
-		return fmt.Errorf("%s is empty: the sampler wrote nothing into it", s.name)
+	case size == 0:
+		err = fmt.Errorf("%s is empty: the sampler wrote nothing into it", s.name)
 	}
-	return nil
+	f.Close()
+	return err
 }
 
 // SamplesName is the path of the samples, for messages.

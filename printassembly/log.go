@@ -3,10 +3,10 @@ package printassembly
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // A Log is an open log with its index. Its methods may be called from several
@@ -20,22 +20,11 @@ type Log struct {
 
 // Open opens and indexes the log in a file. The caller closes it.
 func Open(path string) (*Log, error) {
-	f, err := os.Open(path)
+	f, size, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the assembly log: %w", err)
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = &FormatError{path, "is a folder, not an assembly log"}
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = &FormatError{path, "is a pipe or a device; an assembly log is read more than once: save it as a file"}
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	l, err := NewLog(f, info.Size(), path)
+	l, err := NewLog(f, size, path)
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // codeCopies copies the code of the JVMs that write logs into a folder, out of their
@@ -90,7 +91,7 @@ func (c *codeCopies) append(pid int, f *nmethod.Follower) error {
 
 // replaceByCopy replaces a file by a new one with the same content.
 func replaceByCopy(path string) error {
-	from, err := os.Open(path)
+	from, _, err := regular.Open(path)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (r *Recording) jvms() ([]capture.JVM, error) {
 			continue
 		}
 		if start := j.Log.StartWallMillis; start > 0 {
-			j.StartMonoNanos = r.clocks[0].Mono(start * 1e6)
+			j.StartMonoNanos = r.clocks.jvmStart(j.PID, start*1e6)
 		}
 		j.Log = nil // the capture opens all of it
 		jvms = append(jvms, j)
@@ -133,11 +133,11 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	trials, note := r.trials(jvms)
 	d := capture.Description{Schema: 1, Gasm: r.o.Gasm, Command: r.o.Command, Host: thisHost(),
 		Sampler: string(r.sampling.tool()), Events: sampler.Specs(r.sampling.Events()), Frequency: r.sampling.Frequency(),
-		Lost: r.sampling.Lost(), Selection: r.o.selectionText(), Clocks: r.clocks, JVMs: jvms, Trials: trials, ExitCode: r.exitCode}
+		Lost: r.sampling.Lost(), Selection: r.o.selectionText(), Clocks: []capture.Clock{r.clocks.start, r.clocks.end}, JVMs: jvms, Trials: trials, ExitCode: r.exitCode}
 	d.Notes.Add(r.sampling.Notes()...)
 	d.Notes.Add(r.o.selectionNote())
 	d.Notes.Add(r.problemNotes()...)
-	d.Notes.Add(note, r.blackholeNote())
+	d.Notes.Add(note, r.blackholeNote(), r.clocks.note())
 	return d
 }
 

@@ -100,8 +100,8 @@ func (h *heldCommand) start(path string, opts heldOptions, ends commandEnds) err
 	}
 	h.cmd = exec.Command(self, append([]string{holdArg, path}, opts.Command...)...)
 	h.cmd.Env = jdk.AddToolOptions(os.Environ(), opts.CaptureFlags)
-	h.cmd.Stdin, h.cmd.Stdout, h.cmd.Stderr = opts.Stdin, ends.stdout, opts.Stderr
-	h.cmd.ExtraFiles = []*os.File{ends.gate, ends.result} // gateFD and resultFD
+	h.cmd.Stdin, h.cmd.Stdout = opts.Stdin, ends.stdout
+	h.cmd.ExtraFiles = []*os.File{ends.gate, ends.result, opts.Stderr} // gateFD, resultFD and stderrFD
 	return h.cmd.Start()
 }
 
@@ -137,6 +137,19 @@ func (h *heldCommand) Release() error {
 		return &CommandError{h.cmd.Args[3], errNoInterpreter}
 	}
 	return &CommandError{h.cmd.Args[3], syscall.Errno(errno)}
+}
+
+// stoppedBy is the signal that stopped a process which did not become the command; 0 when
+// none did.
+func (h *heldCommand) stoppedBy() syscall.Signal {
+	status, ok := h.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	switch {
+	case ok && status.Signaled() && stops(status.Signal()):
+		return status.Signal()
+	case ok && status.ExitStatus() == 128+int(syscall.SIGQUIT): // see quitSilently
+		return syscall.SIGQUIT
+	}
+	return 0
 }
 
 // Abandon ends a held process that is not to become the command.

@@ -259,6 +259,39 @@ func TestHolderKilled(t *testing.T) {
 	}
 }
 
+// A signal to stop ends the held process without a word, whenever it comes, and without
+// the stacks that the Go runtime shows at SIGQUIT.
+func TestHolderStopped(t *testing.T) {
+	marker := filepath.Join(t.TempDir(), "ran")
+	check := func(sig syscall.Signal, after time.Duration) {
+		l := start(t, heldOptions{}, "touch", marker)
+		time.Sleep(after)
+		l.Signal(sig)
+		time.Sleep(200 * time.Millisecond) // until it has ended, with all its threads
+		if err := l.Release(); err == nil {
+			t.Errorf("%v after %v: the command ran with exit code %d", sig, after, l.Wait())
+			return
+		}
+		// The Go runtime has an exit code of its own in its first instructions.
+		if got := l.stoppedBy(); got != sig && after > 100*time.Millisecond {
+			t.Errorf("%v after %v: got %v", sig, after, got)
+		}
+		l.outEnd.Close()
+		l.errEnd.Close()
+		if text, _ := io.ReadAll(l.err); len(text) > 0 {
+			t.Errorf("%v after %v: stderr %q", sig, after, text)
+		}
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, after := range []time.Duration{0, 3 * time.Millisecond, 10 * time.Millisecond, 300 * time.Millisecond} {
+			check(sig, after)
+		}
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("the command ran")
+	}
+}
+
 func TestCommandErrors(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

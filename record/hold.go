@@ -4,9 +4,12 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // holdArg as the first argument makes gasm's program a holder: it waits for a byte on
@@ -16,6 +19,9 @@ const holdArg = "__gasm-hold"
 const (
 	gateFD   = 3 // a byte opens the gate, the end without one means: give up
 	resultFD = 4 // closed by a successful exec; an errno in text otherwise
+	// stderrFD is the command's stderr. The holder has none itself, because the Go
+	// runtime answers SIGQUIT (Ctrl-\) by all stacks from its first instructions on.
+	stderrFD = 5
 )
 
 // A sampler follows the holder's first thread, so that thread must become the command.
@@ -24,7 +30,19 @@ const (
 func init() {
 	if held() {
 		runtime.LockOSThread()
+		quitSilently()
 	}
+}
+
+// quitSilently ends the holder at a SIGQUIT with the exit code that the command would
+// have.
+func quitSilently() {
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, syscall.SIGQUIT) // undone by the exec
+	go func() {
+		<-quit
+		os.Exit(128 + int(syscall.SIGQUIT))
+	}()
 }
 
 func held() bool { return len(os.Args) > 2 && os.Args[1] == holdArg }
@@ -42,6 +60,8 @@ func Hold() (code int, isHolder bool) {
 	}
 	gate.Close()
 	syscall.CloseOnExec(resultFD)
+	syscall.CloseOnExec(stderrFD)
+	_ = unix.Dup2(stderrFD, 2) // fails where the command has no stderr
 	err := syscall.Exec(os.Args[2], os.Args[3:], os.Environ())
 	var errno syscall.Errno
 	if errors.As(err, &errno) {

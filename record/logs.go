@@ -1,8 +1,10 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,15 +12,19 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // nameLogs gives the logs that JVMs wrote into a folder the names that they have in
-// a capture: asm-pid4711.log becomes asm-4711.log.
+// a capture: asm-pid4711.log becomes asm-4711.log. A log that keeps its first name is
+// found under that too.
 func nameLogs(dir string) {
 	for _, pid := range capture.WritingJVMs(dir) {
-		// A log that can't be renamed is found under its first name too.
-		_ = os.Rename(filepath.Join(dir, capture.WrittenLogFile(pid)), filepath.Join(dir, capture.LogFile(pid)))
+		name := filepath.Join(dir, capture.LogFile(pid))
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) { // never in the place of another log
+			_ = os.Rename(filepath.Join(dir, capture.WrittenLogFile(pid)), name)
+		}
 	}
 }
 
@@ -29,16 +35,12 @@ const headSize = 1 << 20
 // readHead gives what the first lines of a log say about its JVM. The rest of the
 // log is read when the capture is opened.
 func readHead(path string) (capture.JVM, error) {
-	f, err := os.Open(path)
+	f, size, err := regular.Open(path)
 	if err != nil {
 		return capture.JVM{}, fmt.Errorf("opening the assembly log: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return capture.JVM{}, fmt.Errorf("opening the assembly log: %w", err)
-	}
-	size := min(info.Size(), headSize)
+	size = min(size, headSize)
 	head, err := printassembly.NewLog(io.NewSectionReader(f, 0, size), size, path)
 	if err != nil {
 		return capture.JVM{}, err

@@ -43,6 +43,9 @@ type Options struct {
 	// on; of several errors of a full disk with the first one alone. It may be called
 	// from any goroutine, and may be nil.
 	Problem func(error)
+	// Message is called with a sentence for the user on what the recording waits for;
+	// nil for nobody.
+	Message func(text string)
 	// Progress is called while perf script writes the samples' text at the end, with
 	// the number of bytes that were written since the last call; nil for nobody.
 	Progress func(bytes int)

@@ -34,7 +34,7 @@ type Recording struct {
 	copies   codeCopies
 	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
 	logsCompilation bool
-	clocks          []capture.Clock
+	clocks          clockReadings
 	// The command's start and end.
 	startedMonoNanos, endedMonoNanos int64
 	exitCode                         int
@@ -49,7 +49,7 @@ type Recording struct {
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	return &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
+	return &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd), clocks: clockReadings{found: map[int]capture.Clock{}}}
 }
 
 // path is that of a file in the capture.
@@ -60,6 +60,9 @@ func (r *Recording) path(file string) string { return filepath.Join(r.o.Folder.P
 func (r *Recording) Run() error {
 	err := r.run()
 	if err != nil {
+		if r.StoppedBy() != 0 {
+			err = ErrNotRun // and not what came of it
+		}
 		if r.sampling != nil {
 			_ = r.sampling.Stop() // it has sampled nothing that could be lost
 			r.sampling.wait()
@@ -86,28 +89,36 @@ func (r *Recording) run() error {
 	}
 	if r.sampling, err = r.startSampler(command.PID()); err != nil {
 		command.Abandon()
+		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
-	r.clocks = append(r.clocks, capture.ReadClock())
+	r.clocks.start = capture.ReadClock()
 	if !r.begin(command) {
 		command.Abandon()
 		return ErrNotRun
 	}
 	if err := command.Release(); err != nil {
 		r.end()
+		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
-	r.mappings = watchMappings(r.o.Folder.Path, r.copies.follow)
+	r.mappings = watchMappings(r.o.Folder.Path, r.foundJVM)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
 	if err := r.sampling.Stop(); err != nil {
 		r.problem(err)
 	}
-	r.clocks = append(r.clocks, capture.ReadClock())
+	r.clocks.end = capture.ReadClock()
 	r.resolver = r.mappings.stop()
 	return nil
+}
+
+// foundJVM is called when a JVM has begun to write its log.
+func (r *Recording) foundJVM(pid int) {
+	r.clocks.found[pid] = capture.ReadClock()
+	r.copies.follow(pid)
 }
 
 // captureFlags gives the options that make the command's JVMs tell of their code, and
@@ -191,9 +202,19 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 	return true
 }
 
+// stoppedEarly notes the signal by which the command was stopped before it ran; 0 for
+// none.
+func (r *Recording) stoppedEarly(sig syscall.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.early == 0 {
+		r.early = sig
+	}
+}
+
 // stops tells the signals that end a program which does not handle them.
 func stops(sig syscall.Signal) bool {
-	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP
+	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
 // StoppedBy is the signal by which the command was stopped before it ran; 0 when it

@@ -37,7 +37,7 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 	}
 	hertz, note := r.frequency(r.o.Events)
 	perf, err := sampler.StartPerf(context.Background(), sampler.Options{
-		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path})
+		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err == nil {
 		return &perfSampling{perf, note}, nil
 	}
@@ -90,7 +90,7 @@ func withoutTool(err error) string {
 func (r *Recording) startDTrace(whyNotPerf string) (sampling, error) {
 	hertz, note := r.frequency([]sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
 	d, err := sampler.StartDTrace(context.Background(), sampler.DTraceOptions{
-		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path})
+		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
 	}

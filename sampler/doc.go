@@ -48,7 +48,11 @@
 //     header, so that all that has reached the disk can be read. What was still in
 //     the ring buffers (half a MiB per CPU) is lost.
 //   - perf ends by itself when the last process that it follows has ended, not when
-//     the first one has.
+//     the first one has; and when gasm is killed, so that it does not fill the disk.
+//   - perf without room for the first page of its data ends without a word.
+//   - A sampler that somebody has stopped (SIGSTOP) does not take a signal to end, so
+//     Stop wakes it up. One that does not end all the same is told of after two seconds
+//     and killed after ten.
 //
 // # perf's text
 //
@@ -86,7 +90,8 @@
 // Stop when the END probe has. Some traps:
 //
 //   - One SIGTERM ends DTrace: it prints the samples that it has, then the END probe's
-//     line. A second SIGTERM loses samples. After that line DTrace takes up to ten
+//     line. A second SIGTERM loses samples. A DTrace that prints nothing for ten seconds
+//     after the first one is killed. After the END probe's line DTrace takes up to ten
 //     seconds to end if all CPUs are busy; [DTrace.Wait] waits for that.
 //   - DTrace for Linux wakes up for each sample that it prints, and samples itself
 //     doing so. So the program leaves DTrace itself out, and gasm fetches DTrace's

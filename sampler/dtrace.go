@@ -31,6 +31,9 @@ type DTraceOptions struct {
 	Frequency int    // samples per second and CPU
 	Sudo      bool   // run it by sudo -n
 	Dir       string // the folder for DTraceFile; a file of that name is replaced
+	// Slow is called by Stop and Wait with a sentence for the user when DTrace takes
+	// long to end; nil for nobody.
+	Slow func(message string)
 }
 
 // A DTrace is a process of DTrace that samples the whole machine, or has ended.
@@ -38,6 +41,7 @@ type DTrace struct {
 	tool      string
 	frequency int
 	sudo      bool
+	slow      func(message string) // may be nil
 	process   *process
 	text      *dtraceText
 
@@ -71,7 +75,7 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	if err != nil {
 		return nil, thisHost().missingDTrace("not on PATH")
 	}
-	d := &DTrace{tool: tool, frequency: opts.Frequency, sudo: opts.Sudo}
+	d := &DTrace{tool: tool, frequency: opts.Frequency, sudo: opts.Sudo, slow: opts.Slow}
 	command := []string{tool, "-x", "switchrate=10hz", "-n", DTraceProgram(opts.Frequency)}
 	if opts.Sudo {
 		sudo, err := exec.LookPath("sudo")
@@ -224,7 +228,9 @@ func (d *DTrace) stop() error {
 				Hint: "let sudo run kill without a password (visudo)"}
 		}
 	}
-	inTime := d.text.awaitEnd()
+	inTime := d.text.awaitEnd(func() {
+		tellSlow(d.slow, "dtrace", fmt.Sprintf("when it has printed no sample for %s it is killed", endTimeout))
+	})
 	if !inTime {
 		d.kill()
 	}
@@ -253,13 +259,21 @@ func (d *DTrace) stop() error {
 // Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some
 // seconds to release what it holds of the kernel. The TextFile can be read meanwhile.
 func (d *DTrace) Wait() {
-	<-d.process.done
+	ended := awaitDone(d.process.done, releaseTimeout, endTimeout, func() {
+		if d.slow != nil {
+			d.slow(fmt.Sprintf("dtrace still releases what it holds of the kernel; after %s it is killed", releaseTimeout))
+		}
+	})
+	if !ended {
+		d.kill()
+	}
 	<-d.text.saved
 }
 
 // terminate sends the one SIGTERM. A second one would lose samples. Where DTrace runs
 // under sudo, it goes to sudo, which hands it on, and only root may send it there.
 func (d *DTrace) terminate() error {
+	defer d.process.wake()
 	if !d.sudo {
 		err := d.process.cmd.Process.Signal(syscall.SIGTERM)
 		if errors.Is(err, os.ErrProcessDone) {

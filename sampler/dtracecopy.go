@@ -33,7 +33,10 @@ var (
 	// second, and more on a loaded machine.
 	dtraceStartTimeout = startTimeout
 	// endTimeout is for how long no text may come from a DTrace that is to end.
-	endTimeout = 30 * time.Second
+	endTimeout = 10 * time.Second
+	// releaseTimeout is how long DTrace may take to end when it has printed all. It
+	// needs up to ten seconds where all CPUs are busy.
+	releaseTimeout = 30 * time.Second
 )
 
 // A dtraceText saves what DTrace prints on its stdout in a file.
@@ -215,15 +218,19 @@ func (t *dtraceText) ended() bool {
 }
 
 // awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns
-// false when DTrace does neither for endTimeout.
-func (t *dtraceText) awaitEnd() bool {
+// false when DTrace does neither for endTimeout. After slowEnd it calls slow.
+func (t *dtraceText) awaitEnd(slow func()) bool {
 	asked := time.Now()
+	tell := time.NewTimer(slowEnd)
+	defer tell.Stop()
 	for {
 		select {
 		case <-t.end:
 			return true
 		case <-t.saved:
 			return true
+		case <-tell.C:
+			slow()
 		case <-time.After(time.Second):
 			last := time.Unix(0, t.lastRead.Load())
 			if time.Since(asked) > endTimeout && time.Since(last) > endTimeout {

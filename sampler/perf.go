@@ -23,6 +23,9 @@ type Options struct {
 	Frequency int    // samples per second and CPU
 	PID       int    // the process, held before its exec; its children are followed
 	Dir       string // the folder for perf.data; a file of that name is replaced
+	// Slow is called by Stop with a sentence for the user when perf takes long to end;
+	// nil for nobody.
+	Slow func(message string)
 }
 
 // A Perf is a recording by perf that is under way or has ended.
@@ -34,6 +37,7 @@ type Perf struct {
 	kernel  bool          // every event includes the kernel
 	hertz   int
 	notes   []string
+	slow    func(message string) // may be nil
 	process *process
 	control *os.File // nil for a perf without --control
 
@@ -103,18 +107,24 @@ func (p *Perf) Frequency() int { return p.hertz }
 func (p *Perf) DataFile() string { return p.data }
 
 // Stop ends the recording with one SIGINT and waits until perf has written all of
-// it. The end of StartPerf's context kills perf meanwhile. If perf ended before
-// because every process that it followed had ended, that is no error. If perf
-// failed, the error is a *StoppedError, and Stop has made what is on disk readable.
-// A second Stop returns the same.
+// it; a perf that does not end is killed after ten seconds. The end of StartPerf's
+// context kills perf meanwhile. If perf ended before because every process that it
+// followed had ended, that is no error. If perf failed, the error is a *StoppedError,
+// and Stop has made what is on disk readable. A second Stop returns the same.
 func (p *Perf) Stop() error {
 	p.stopOnce.Do(func() { p.stopErr = p.stop() })
 	return p.stopErr
 }
 
 func (p *Perf) stop() error {
-	asked := p.process.stop(syscall.SIGINT)
+	asked, inTime := p.process.stop(syscall.SIGINT, func() {
+		tellSlow(p.slow, "perf", fmt.Sprintf("after %s it is killed, and the samples until then are kept", lastEnd))
+	})
 	p.closeControl()
+	if !inTime {
+		return &StoppedError{Tool: "perf", Cause: fmt.Sprintf("it was killed because SIGINT did not end it within %s", lastEnd),
+			Err: completePerfData(p.data)}
+	}
 	status := p.process.status()
 	switch {
 	case status.Exited() && status.ExitStatus() == 0,
@@ -150,10 +160,16 @@ func (p *Perf) unfinished() error {
 		return nil // the file has no samples: WriteText will tell
 	}
 	stopped := &StoppedError{Tool: "perf", Cause: "the end of its data is missing"}
-	var disk unix.Statfs_t
-	if dir := filepath.Dir(p.data); unix.Statfs(dir, &disk) == nil && disk.Bavail < 16 {
+	if dir := filepath.Dir(p.data); isFull(dir) {
 		stopped.Err = syscall.ENOSPC
 		stopped.Hint = "make room in " + dir
 	}
 	return stopped
+}
+
+// isFull tells whether the disk under a folder has no room for another piece of perf's
+// data.
+func isFull(dir string) bool {
+	var disk unix.Statfs_t
+	return unix.Statfs(dir, &disk) == nil && disk.Bavail < 16
 }

@@ -213,6 +213,20 @@ func TestPerfDiskFull(t *testing.T) {
 	}
 }
 
+// perf ends without a word when there is no room for the first page of its data.
+func TestPerfNoRoom(t *testing.T) {
+	gasmtest.NeedPerf(t)
+	dir := gasmtest.NeedSmallDisk(t, "4k")
+	if err := os.WriteFile(filepath.Join(dir, "full"), make([]byte, 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := StartPerf(t.Context(), Options{PID: hold(t, busy).pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
+	if want := "perf: its data can't be written: no space left on device; make room in " + dir; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	noneLeft(t, dir)
+}
+
 func TestPerfCancel(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	x := hold(t, busy)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -34,7 +35,7 @@ var (
 // record starts perf and returns when it samples. perf gets --control if it knows
 // that option.
 func record(ctx context.Context, tool string, opts Options, events []Event, h host) (*Perf, error) {
-	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events)}
+	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events), slow: opts.Slow}
 	args := []string{
 		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", strings.Join(Specs(events), ","),
 		"-B", "-N", "-o", p.data,
@@ -65,6 +66,7 @@ func record(ctx context.Context, tool string, opts Options, events []Event, h ho
 	p.process.kill()
 	<-p.process.done
 	p.closeControl()
+	full := isFull(opts.Dir)
 	os.Remove(p.data) // perf creates it before it opens the events
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("perf: %w", context.Cause(ctx))
@@ -74,6 +76,9 @@ func record(ctx context.Context, tool string, opts Options, events []Event, h ho
 		if refused := refusal(text, events, opts.PID, h); refused != nil {
 			return nil, refused
 		}
+	}
+	if errors.Is(err, errPerfEnded) && full && perfComplaint(text) == "" { // perf may end without a word
+		return nil, fmt.Errorf("perf: its data can't be written: %w; make room in %s", syscall.ENOSPC, opts.Dir)
 	}
 	if errors.Is(err, errPerfEnded) {
 		err = fmt.Errorf("%s: %s", p.process.cmd.ProcessState, perfComplaint(text))

@@ -3,6 +3,7 @@ package sampler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"sync"
@@ -20,10 +21,21 @@ type process struct {
 	done   chan struct{}      // closed when the process has ended and cmd.Wait has returned
 }
 
+// How long a sampler may take to end. perf needs some ms. Tests shorten these.
+var (
+	slowEnd = 2 * time.Second  // then the user is told
+	lastEnd = 10 * time.Second // then it is killed
+)
+
+// killedEnd is how long a process may take to end after SIGKILL. One that waits for a
+// broken disk takes for ever.
+const killedEnd = 5 * time.Second
+
 // startProcess starts the command with the files as its descriptors 3, 4, ….
-// The end of ctx kills it.
+// The end of ctx kills it, and it ends when gasm is killed.
 func startProcess(ctx context.Context, path string, args []string, files ...*os.File) (*process, error) {
 	p := newProcess(ctx, path, args)
+	endAsOrphan(p.cmd.SysProcAttr)
 	p.cmd.ExtraFiles = files
 	if err := p.start(); err != nil {
 		return nil, err
@@ -82,12 +94,52 @@ func (p *process) ended() bool {
 	}
 }
 
-// stop asks the process to end and waits until it has. It returns false when the
-// process had ended before.
-func (p *process) stop(sig os.Signal) bool {
-	asked := !p.ended() && p.cmd.Process.Signal(sig) == nil
-	<-p.done
-	return asked
+// stop asks the process to end and waits until it has. asked is false when it had ended
+// before. A process that has not ended after slowEnd is told of by slow, and after lastEnd
+// it is killed; then inTime is false.
+func (p *process) stop(sig os.Signal, slow func()) (asked, inTime bool) {
+	asked = !p.ended() && p.cmd.Process.Signal(sig) == nil
+	if asked {
+		p.wake()
+	}
+	if awaitDone(p.done, lastEnd, slowEnd, slow) {
+		return asked, true
+	}
+	p.kill()
+	awaitDone(p.done, killedEnd, killedEnd, nil)
+	return asked, false
+}
+
+// wake lets the process and its children go on, if somebody has stopped them (SIGSTOP,
+// SIGTSTP): a stopped process does not take a signal to end.
+func (p *process) wake() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGCONT) }
+
+// tellSlow tells the user of a tool that takes long to end, and what comes of it. say may
+// be nil.
+func tellSlow(say func(message string), tool, then string) {
+	if say != nil {
+		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, slowEnd, then))
+	}
+}
+
+// awaitDone waits until done is closed. After some time it calls slow, which may be nil, and
+// at the limit it gives up and returns false.
+func awaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
+	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
+	defer giveUp.Stop()
+	defer tell.Stop()
+	for {
+		select {
+		case <-done:
+			return true
+		case <-giveUp.C:
+			return false
+		case <-tell.C:
+			if slow != nil {
+				slow()
+			}
+		}
+	}
 }
 
 // status tells how the process ended. Call it after done is closed.

@@ -22,6 +22,8 @@ func TestUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{"nonsense"}, `unknown command "nonsense"`},
+		{[]string{"help", "nonsense"}, `unknown command "nonsense"`},
+		{[]string{"help", "report", "x"}, `unknown command "report x"`},
 		{[]string{"profile"}, "name a command to run"},
 		{[]string{"profile", "--"}, "name a command to run"},
 		{[]string{"profile", "--nonsense", "--", "true"}, "unknown flag: --nonsense"},

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -292,22 +294,33 @@ func TestKilledQuietJVM(t *testing.T) {
 // left: neither perf nor a JVM, which have gasm's own.
 func assertGone(t *testing.T, temp string) {
 	t.Helper()
-	var left []string
-	for range 50 {
-		left = nil
+	assertGoneWithin(t, temp, 5*time.Second)
+}
+
+// assertGoneWithin waits for that, and at the limit ends what is left.
+func assertGoneWithin(t *testing.T, temp string, limit time.Duration) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		left := map[int]string{} // command lines by pid
 		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 		for _, path := range environs {
 			if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte("TMPDIR="+temp)) {
 				command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-				left = append(left, strings.ReplaceAll(string(command), "\x00", " "))
+				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+				left[pid] = strings.ReplaceAll(string(command), "\x00", " ")
 			}
 		}
 		if len(left) == 0 {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		if time.Now().After(deadline) {
+			t.Errorf("left running after gasm: %v", left)
+			for pid := range left {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			return
+		}
 	}
-	t.Errorf("left running after gasm: %q", left)
 }
 
 // A signal to stop at the very start stops gasm and the command, whichever of
@@ -332,6 +345,45 @@ func TestTermAtStart(t *testing.T) {
 		assert.Less(t, time.Since(start), 10*time.Second)
 		assertGone(t, temp)
 	}
+}
+
+// Ctrl-\ and Ctrl-C while the command is held, before it runs: nothing runs, nothing is
+// left, and nothing is shown but one line.
+func TestKeysBeforeTheCommand(t *testing.T) {
+	gasmtest.NeedPerf(t)
+	perf, err := exec.LookPath("perf")
+	require.NoError(t, err)
+	slow := t.TempDir() // has a perf that takes its time to start
+	require.NoError(t, os.WriteFile(filepath.Join(slow, "perf"), []byte("#!/bin/sh\nsleep 1\nexec '"+perf+"' \"$@\"\n"), 0o755))
+	for key, code := range map[byte]int{3: 130, 28: 131} {
+		temp := t.TempDir()
+		cmd := exec.Command(binary, "profile", "--", "touch", filepath.Join(temp, "ran"))
+		cmd.Env = append(os.Environ(), "TMPDIR="+temp, "PATH="+slow+":"+os.Getenv("PATH"))
+		tty, err := pty.Start(cmd)
+		require.NoError(t, err)
+		defer tty.Close()
+		require.Eventually(t, func() bool { return len(childrenOf(cmd.Process.Pid)) == 2 }, 10*time.Second, time.Millisecond,
+			"the held process and perf")
+		_, err = tty.Write([]byte{key})
+		require.NoError(t, err)
+		shown, _ := io.ReadAll(tty) // EIO at its end
+		assert.Equal(t, code, exitCode(t, cmd))
+		assert.Regexp(t, `^(\^[\\C])?gasm: stopped before the command ran\r\n$`, string(shown))
+		left, err := os.ReadDir(temp)
+		require.NoError(t, err)
+		assert.Empty(t, left)
+		assertGone(t, temp)
+	}
+}
+
+// childrenOf gives the processes that a process has started.
+func childrenOf(pid int) (children []string) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // of a thread that has ended
+		children = append(children, strings.Fields(string(text))...)
+	}
+	return children
 }
 
 // A flag that the JVM does not know ends it, as without gasm.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/diff"
+	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 )
@@ -126,7 +127,7 @@ func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 }
 
 func jsonSide(path string) (*diff.Side, error) {
-	file, err := os.Open(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the report: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -113,7 +114,7 @@ change to the program.`,
 		Version:       version,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q: the commands are profile, report, diff, doctor and version", args[0])
+				return unknownCommand(args[0])
 			}
 			return nil
 		},
@@ -131,7 +132,24 @@ change to the program.`,
 		Args:  noArguments,
 		Run:   func(*cobra.Command, []string) { say(s.out, "gasm %s", version) },
 	})
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(strings.Join(args, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			cmd.InitDefaultVersionFlag()
+			return cmd.Help()
+		},
+	})
 	return root
+}
+
+func unknownCommand(name string) error {
+	return usage("unknown command %q: the commands are profile, report, diff, doctor and version", name)
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {

@@ -115,10 +115,12 @@ one profile per trial.`,
 			if err := flags.checkOutput(s.out, true); err != nil {
 				return err
 			}
+			signals := catchSignals() // before there is anything to clean up
+			defer signals.stop()
 			if o.Folder, err = record.NewFolder(own.output); err != nil {
 				return err
 			}
-			return runProfile(s, o, &flags, src)
+			return runProfile(s, o, &flags, src, signals)
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
@@ -128,13 +130,13 @@ one profile per trial.`,
 }
 
 // runProfile records the command and reports on it.
-func runProfile(s streams, o record.Options, flags *reportFlags, src *sources) error {
+func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, signals *signalWatch) error {
 	bar := newProgress(s.err, "perf script", -1)
 	o.Progress = bar.add
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
+	o.Message = func(text string) { say(s.err, "gasm: %s", text) }
 	rec := record.New(o)
-	signals := catchSignals(s, rec, o.Folder.Path)
-	defer signals.stop()
+	signals.handTo(rec, s, o.Folder.Path)
 	if err := rec.Run(); err != nil {
 		if sig := rec.StoppedBy(); sig != 0 {
 			return &exitError{128 + int(sig), err}

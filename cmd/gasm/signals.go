@@ -14,10 +14,15 @@ type signalWatch struct{ ch chan os.Signal }
 
 // catchSignals begins to catch. SIGPIPE is caught so that a closed stdout is an
 // error that cleans up and not the end of gasm; the command has its default.
-func catchSignals(s streams, rec *record.Recording, dir string) *signalWatch {
+func catchSignals() *signalWatch {
 	w := &signalWatch{ch: make(chan os.Signal, 8)}
 	signal.Notify(w.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGPIPE)
+	return w
+}
+
+// handTo hands what was caught, and what will be, to a recording into a folder.
+func (w *signalWatch) handTo(rec *record.Recording, s streams, dir string) {
 	go func() {
 		ctrlC := false // the first one is for the command, whenever it comes
 		for caught := range w.ch {
@@ -31,7 +36,6 @@ func catchSignals(s streams, rec *record.Recording, dir string) *signalWatch {
 			}
 		}
 	}()
-	return w
 }
 
 // resume takes the keys back that a pager had.

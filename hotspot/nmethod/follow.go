@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/inotify"
+	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -84,7 +85,7 @@ func Follow(pid int, compilers CompilerSet, log, copies string) (*Follower, erro
 func newFollower(pid int, compilers CompilerSet, log, copies string) (*Follower, error) {
 	f := &Follower{pid: pid, compilers: compilers, stop: make(chan struct{}), done: make(chan struct{})}
 	var err error
-	if f.log, err = os.Open(log); err != nil {
+	if f.log, _, err = regular.Open(log); err != nil {
 		return nil, err
 	}
 	if f.copies, err = os.OpenFile(copies, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600); err != nil {

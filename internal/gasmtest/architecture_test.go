@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"internal/layout":          nil,
 	"internal/skips":           nil,
 	"internal/native":          nil,
+	"internal/regular":         nil,
 	"hotspot/vmstructs/vmtest": nil,
 }
 

@@ -190,7 +190,7 @@ func TestNewErrors(t *testing.T) {
 		filepath.Join(dir, "nosuch"):     "no such file or directory",
 		filepath.Join(dir, "Plain.java"): "is neither a folder nor a jar or zip",
 		filepath.Join(dir, "cut.jar"):    "is neither a folder nor a jar or zip",
-		os.DevNull:                       "is neither a folder nor a jar or zip",
+		os.DevNull:                       "is a device, and gasm reads regular files only",
 	}
 	require.NotEmpty(t, cases)
 	for path, want := range cases {

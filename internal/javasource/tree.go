@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // maxEntries is how many files and folders of a tree are looked at. It is more than a large
@@ -34,9 +36,11 @@ func openTree(p string) (tree, error) {
 		}
 		return &folder{dir: p}, nil
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errNoTree(p)
+	file, _, err := regular.Open(p)
+	if err != nil {
+		return nil, err // it has the path
 	}
+	file.Close()
 	archive, err := zip.OpenReader(p)
 	switch {
 	case errors.Is(err, zip.ErrFormat):
@@ -130,7 +134,7 @@ func (f *folder) walk() {
 }
 
 func (f *folder) read(name string) ([]byte, error) {
-	file, err := os.Open(f.path(name))
+	file, _, err := regular.Open(f.path(name))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,315 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/term"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+var (
+	kills    = flag.Int("kills", 12, "how many runs TestKills kills")
+	killSeed = flag.Uint64("seed", 0, "the `seed` of TestKills; 0 for a new one")
+)
+
+// What a kill is sent to.
+const (
+	toGasm    = "gasm"
+	toGroup   = "its group"
+	toSampler = "the sampler"
+	toJVM     = "the JVM"
+)
+
+// A kill is one run of gasm in which a process is killed at some time.
+type kill struct {
+	target   string
+	signal   syscall.Signal
+	after    time.Duration // since gasm's start
+	again    time.Duration // until the same signal comes once more; 0 for never
+	terminal bool
+	named    bool // by -o
+	sampler  string
+}
+
+func (k kill) String() string {
+	text := fmt.Sprintf("%v to %s after %v, %s", k.signal, k.target, k.after, k.sampler)
+	for what, is := range map[string]bool{fmt.Sprintf("again after %v", k.again): k.again > 0, "on a terminal": k.terminal, "with -o": k.named} {
+		if is {
+			text += ", " + what
+		}
+	}
+	return text
+}
+
+// randomKill is any kill in the 1.5 s that a run takes, or soon after.
+func randomKill(r *rand.Rand, dtrace bool) kill {
+	k := kill{target: []string{toGasm, toGroup, toSampler, toJVM}[r.IntN(4)],
+		signal: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL}[r.IntN(5)],
+		after:  time.Duration(r.Int64N(int64(2000 * time.Millisecond))), terminal: r.IntN(2) == 0, named: r.IntN(2) == 0, sampler: "perf"}
+	if r.IntN(5) == 0 {
+		k.again = time.Duration(r.Int64N(int64(500 * time.Millisecond)))
+	}
+	if dtrace && r.IntN(15) == 0 {
+		k.sampler = "dtrace"
+	}
+	return k
+}
+
+// codes are the exit codes that gasm may have, by what of it and of its processes was
+// killed when. 0 is that of a run that had ended, or went on.
+func (k kill) codes() []int {
+	killed := 128 + int(k.signal)
+	switch {
+	case k.target == toSampler:
+		return []int{0, 1}
+	case k.target == toJVM && k.signal == syscall.SIGKILL:
+		return []int{0, 1, killed} // 1: before it was the JVM
+	}
+	return []int{0, killed}
+}
+
+// TestKills kills gasm, its process group, its sampler or the JVM at random times. Each
+// time gasm ends soon with the right exit code, no process is left, no folder but what was
+// told of, and the terminal is as before. `go test ./cmd/gasm -run TestKills -kills 300`
+// is the longer part.
+func TestKills(t *testing.T) {
+	gasmtest.NeedTime(t)
+	gasmtest.NeedPerf(t)
+	javaPrograms(t)
+	_, err := exec.LookPath("dtrace")
+	dtrace := err == nil && *kills > 100 && os.Geteuid() == 0 // each takes many seconds
+	seed := *killSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano()) % 1_000_000
+	}
+	t.Logf("-kills %d -seed %d", *kills, seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	killsOf := map[string]int{}
+	for i := range *kills {
+		k := randomKill(random, dtrace)
+		ok := t.Run(strconv.Itoa(i), func(t *testing.T) { k.check(t) })
+		killsOf[fmt.Sprintf("%v to %s: ok %v", k.signal, k.target, ok)]++
+	}
+	t.Log(killsOf)
+}
+
+// check makes the run, and checks what it leaves.
+func (k kill) check(t *testing.T) {
+	t.Log(k)
+	temp := shortTemp(t)
+	dir := filepath.Join(temp, "capture")
+	args := []string{"profile", "--sampler", k.sampler}
+	if k.named {
+		args = append(args, "-o", dir)
+	}
+	r := startKilled(t, k.terminal, temp, append(args, "--", "java", "-Dsec=0.5", "-cp", classes, "Spin"))
+	jvm := r.sendAll(k)
+	start := time.Now()
+	r.awaitEnd(t)
+	// DTrace may take 30 s to end, and a JVM without gasm goes on to its own end.
+	assert.Less(t, time.Since(start), time.Minute)
+	code := r.code()
+	assert.Contains(t, k.codes(), code, r.text())
+	assert.NotContains(t, r.text(), "goroutine ", "a stack trace")
+	assert.NotContains(t, r.text(), "DATA RACE")
+	if r.tty != nil {
+		assert.Equal(t, r.modes, modesOf(t, r.tty), "the terminal")
+	}
+	assertGoneWithin(t, temp, 40*time.Second)
+	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // it could do nothing
+	k.checkFolders(t, temp, dir, r.text(), gone)
+	if left, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", jvm)); len(left) > 0 { // the pattern is well-formed
+		for _, path := range left {
+			os.Remove(path)
+		}
+		if !gone {
+			t.Errorf("left by LogCompilation: %q", left)
+		}
+	}
+}
+
+var keptIn = regexp.MustCompile(`the capture is kept in (\S+)`)
+
+// checkFolders checks that each folder that is left was asked for or told of. A gasm that
+// was killed can do neither, and leaves its folder to the next one.
+func (k kill) checkFolders(t *testing.T, temp, dir, text string, gone bool) {
+	t.Helper()
+	var told string
+	if m := keptIn.FindStringSubmatch(text); m != nil {
+		told = m[1]
+		assert.DirExists(t, told)
+		r := runGasm(t, []string{"report", told})
+		assert.Contains(t, []int{0, 1}, r.code, r.stderr)
+		t.Log(r.said())
+	}
+	if gone {
+		runGasm(t, []string{"profile", "--", "true"}, withEnv("TMPDIR="+temp)) // takes away what is nobody's
+	}
+	entries, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	for _, e := range entries {
+		path := filepath.Join(temp, e.Name())
+		switch {
+		case path == told, path == dir && k.named, strings.HasPrefix(e.Name(), "hsperfdata"): // that is HotSpot's
+		default:
+			t.Errorf("left: %s", path)
+		}
+	}
+}
+
+// A killedRun is gasm at work, which is about to be killed.
+type killedRun struct {
+	cmd   *exec.Cmd
+	temp  string
+	tty   *os.File    // of a terminal: the test's end; nil without
+	modes *term.State // of the terminal, before
+	ended chan struct{}
+
+	mu  sync.Mutex
+	out bytes.Buffer // stdout and stderr
+}
+
+func (r *killedRun) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.Write(text)
+}
+
+func (r *killedRun) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.String()
+}
+
+// startKilled starts gasm in a process group of its own, in the foreground of a terminal
+// of its own or without one.
+func startKilled(t *testing.T, terminal bool, temp string, args []string) *killedRun {
+	t.Helper()
+	r := &killedRun{cmd: exec.Command(binary, args...), temp: temp, ended: make(chan struct{})}
+	r.cmd.Env = append(os.Environ(), "TMPDIR="+temp, "TERM=xterm")
+	if !terminal {
+		r.cmd.Stdout, r.cmd.Stderr = r, r
+		r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		r.cmd.WaitDelay = time.Second // a JVM without gasm has its stderr
+		require.NoError(t, r.cmd.Start())
+	} else {
+		ours, theirs, err := pty.Open()
+		require.NoError(t, err)
+		t.Cleanup(func() { theirs.Close(); ours.Close() })
+		r.tty, r.modes = theirs, modesOf(t, theirs)
+		r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = theirs, theirs, theirs
+		r.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		require.NoError(t, r.cmd.Start())
+		go io.Copy(r, ours) // to the end of the test
+	}
+	go func() {
+		defer close(r.ended)
+		_ = r.cmd.Wait() // how it ended is in ProcessState
+	}()
+	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
+	return r
+}
+
+func modesOf(t *testing.T, tty *os.File) *term.State {
+	t.Helper()
+	modes, err := term.GetState(int(tty.Fd()))
+	require.NoError(t, err)
+	return modes
+}
+
+// sendAll sends the kill's signals, unless gasm ends before, and gives the JVM's process id,
+// or 0.
+func (r *killedRun) sendAll(k kill) (jvm int) {
+	select {
+	case <-r.ended:
+		return 0
+	case <-time.After(k.after):
+	}
+	for ; ; time.Sleep(time.Millisecond) {
+		select {
+		case <-r.ended:
+			return 0
+		default:
+		}
+		var sampler int
+		jvm, sampler = r.children(k.sampler)
+		pid := map[string]int{toGasm: r.cmd.Process.Pid, toGroup: -r.cmd.Process.Pid, toJVM: jvm, toSampler: sampler}[k.target]
+		// The Go runtime's own answer to SIGQUIT is a dump, until main has begun.
+		if pid == 0 || k.signal == syscall.SIGQUIT && !r.begun() {
+			continue
+		}
+		_ = syscall.Kill(pid, k.signal)
+		if k.again == 0 {
+			return jvm
+		}
+		time.Sleep(k.again)
+		k.again = 0
+	}
+}
+
+// begun tells whether gasm has made its folder.
+func (r *killedRun) begun() bool {
+	entries, _ := os.ReadDir(r.temp)
+	return len(entries) > 0
+}
+
+// children gives the process that is or will be the JVM, and the sampler; 0 for one that
+// there is not.
+func (r *killedRun) children(tool string) (jvm, sampler int) {
+	for _, child := range childrenOf(r.cmd.Process.Pid) {
+		pid, _ := strconv.Atoi(child)
+		command, _ := os.ReadFile("/proc/" + child + "/cmdline") // of a process that has ended
+		switch words := strings.Split(string(command), "\x00"); {
+		case filepath.Base(words[0]) == tool:
+			sampler = pid
+		case words[0] == binary || slices.Contains(words, "Spin"):
+			jvm = pid
+		}
+	}
+	return jvm, sampler
+}
+
+func (r *killedRun) awaitEnd(t *testing.T) {
+	t.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(2 * time.Minute):
+		t.Fatalf("gasm does not end: %s", r.text())
+	}
+}
+
+// code is gasm's exit code, as a shell has it.
+func (r *killedRun) code() int {
+	if status := r.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// shortTemp is a folder for captures whose name says nothing.
+func shortTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gasm-kill-")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// notFiles make things that are no files, each under a path.
+var notFiles = map[string]func(t *testing.T, path string){
+	"a pipe":   func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) },
+	"a device": func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/zero", path)) },
+	"a folder": func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) },
+	"a socket": func(t *testing.T, path string) {
+		listener, err := net.Listen("unix", path)
+		require.NoError(t, err)
+		t.Cleanup(func() { listener.Close() })
+	},
+}
+
+// What is no file is named at once: it is not waited for, and not read for ever.
+func TestNotFiles(t *testing.T) {
+	for kind, create := range notFiles {
+		t.Run(strings.TrimPrefix(kind, "a "), func(t *testing.T) {
+			// Short names, because a socket's path has some 100 characters at most.
+			dir, err := os.MkdirTemp("", "gasm-not-")
+			require.NoError(t, err)
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			samples, log := savedCapture(t, "jdk17-lean-none")
+			thing := filepath.Join(dir, "thing")
+			create(t, thing)
+			check := func(path string, code int, args ...string) {
+				t.Helper()
+				start := time.Now()
+				r := runGasm(t, args)
+				assert.Less(t, time.Since(start), 10*time.Second) // a report of this capture takes 0.1 s
+				assert.Equal(t, code, r.code)
+				assert.Contains(t, r.said(), path+" is "+kind)
+			}
+			for _, file := range []string{capture.SamplesFile, capture.LogFile(1), capture.DescriptionFile, capture.SymbolsFile} {
+				in := filepath.Join(dir, strings.TrimSuffix(file, filepath.Ext(file)))
+				require.NoError(t, os.Mkdir(in, 0o700))
+				for name, from := range map[string]string{capture.SamplesFile: samples, capture.LogFile(1): log} {
+					if name != file {
+						require.NoError(t, os.Symlink(from, filepath.Join(in, name)))
+					}
+				}
+				create(t, filepath.Join(in, file))
+				check(filepath.Join(in, file), 1, "report", in)
+				check(filepath.Join(in, file), 1, "diff", in, in)
+			}
+			check(thing, 1, "report", samples, thing)
+			if kind != "a folder" {
+				check(thing, 1, "report", thing, log)
+				check(thing, 1, "diff", thing, thing)
+				check(thing, 2, "report", "--source", thing, samples, log)
+			}
+		})
+	}
+}
+
+// fingerprints tell of each file below a folder, and of the folder, whether they changed.
+func fingerprints(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	prints := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		text := []byte(nil)
+		if info.Mode().IsRegular() {
+			text = readFile(t, path)
+		}
+		prints[path] = fmt.Sprintf("%v %v %x", info.Mode(), info.ModTime(), sha256.Sum256(text))
+		return nil
+	}))
+	return prints
+}
+
+// A report changes nothing in the folder that it reads, whatever lies there: logs under
+// both names of one process, and what a recording that was killed has left.
+func TestReportOnlyReads(t *testing.T) {
+	dir := captureFolder(t, "jdk17-lean-none")
+	log := readFile(t, filepath.Join(dir, capture.LogFile(1)))
+	for _, name := range []string{capture.LogFile(24997), capture.WrittenLogFile(24997), "copies-1.log", "perf.data", capture.SamplesFile + ".part"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), log, 0o644))
+	}
+	before := fingerprints(t, dir)
+	require.NotEmpty(t, before)
+	report := func(opts ...runOpt) {
+		t.Helper()
+		r := runGasm(t, []string{"report", dir}, opts...)
+		assert.Equal(t, 0, r.code, r.stderr)
+		r = runGasm(t, []string{"diff", dir, dir}, opts...)
+		assert.Equal(t, 0, r.code, r.stderr)
+	}
+	report()
+	assert.Equal(t, before, fingerprints(t, dir))
+	t.Run("read-only", func(t *testing.T) {
+		gasmtest.NeedRoot(t) // to become somebody else
+		require.NoError(t, exec.Command("chmod", "-R", "a+rX", filepath.Dir(filepath.Dir(dir))).Run())
+		home, asNobody := nobody(t)
+		before := fingerprints(t, dir)
+		report(asNobody)
+		assert.Equal(t, before, fingerprints(t, dir))
+		left, err := os.ReadDir(home)
+		require.NoError(t, err)
+		assert.Empty(t, left, "nothing is written elsewhere either")
+	})
+}

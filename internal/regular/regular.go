@@ -1,0 +1,86 @@
+// Package regular opens regular files, and only these.
+//
+// A capture comes from somebody else, and so do the paths in it. To open a pipe waits
+// for its writer, to open some devices does something, and /dev/zero has no end. So the
+// kind of a file is looked at before it is opened, and again when it is open, because it
+// may have been replaced in between.
+package regular
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// An Error says that a path names no regular file.
+type Error struct {
+	Path string
+	Kind string // what it is: "a folder", "a pipe"
+}
+
+func (e *Error) Error() string {
+	if e.Kind == folder {
+		return e.Path + " is a folder, not a file"
+	}
+	return e.Path + " is " + e.Kind + ", and gasm reads regular files only: save what it holds as one"
+}
+
+const folder = "a folder"
+
+// Open opens a regular file, or a link to one, for reading, and gives its size. It never
+// waits. The error is an *Error where the path names something else.
+func Open(path string) (f *os.File, size int64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := check(path, info); err != nil {
+		return nil, 0, err
+	}
+	// Without O_NONBLOCK, a pipe that has replaced the file since would be waited for.
+	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = check(path, info)
+	}
+	if err == nil {
+		if system := kernelSystem(f); system != "" {
+			err = &Error{path, "a file of the kernel's (" + system + ")"}
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// ReadFile gives the content of a regular file, of the size that it has when it is opened.
+func ReadFile(path string) ([]byte, error) {
+	f, size, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, size))
+}
+
+// check tells what a file is that is no regular one.
+func check(path string, info fs.FileInfo) error {
+	kinds := []struct {
+		is   fs.FileMode
+		kind string
+	}{{fs.ModeDir, folder}, {fs.ModeNamedPipe, "a pipe"}, {fs.ModeSocket, "a socket"}, {fs.ModeDevice, "a device"}}
+	for _, k := range kinds {
+		if info.Mode()&k.is != 0 {
+			return &Error{path, k.kind}
+		}
+	}
+	if !info.Mode().IsRegular() {
+		return &Error{path, "something special"}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package regular
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// within fails a test that waits for something that never comes.
+func within(t *testing.T, limit time.Duration, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+		t.Fatalf("not done within %s", limit)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.WriteFile(at("file"), []byte("text"), 0o600))
+	require.NoError(t, os.Symlink("file", at("link")))
+	require.NoError(t, syscall.Mkfifo(at("pipe"), 0o600))
+	require.NoError(t, os.Symlink("pipe", at("link-to-pipe")))
+	socket, err := net.Listen("unix", at("socket"))
+	require.NoError(t, err)
+	defer socket.Close()
+	reader, writer, err := os.Pipe() // as a shell's <(command) gives it
+	require.NoError(t, err)
+	defer reader.Close()
+	defer writer.Close()
+
+	cases := map[string]string{at("pipe"): "a pipe", at("link-to-pipe"): "a pipe", at("socket"): "a socket", dir: "a folder",
+		"/dev/zero": "a device", os.DevNull: "a device"}
+	if runtime.GOOS == "linux" {
+		cases[fmt.Sprintf("/proc/self/fd/%d", reader.Fd())] = "a pipe"
+		cases["/proc/self/status"] = "a file of the kernel's (proc)"
+		cases["/proc/kmsg"] = "a file of the kernel's (proc)" // waits for the kernel's next message
+		cases["/sys/kernel/notes"] = "a file of the kernel's (sysfs)"
+	}
+	for path, kind := range cases {
+		if _, err := os.Stat(path); err != nil && filepath.Dir(path) != dir {
+			continue // a container without it
+		}
+		within(t, 10*time.Second, func() {
+			_, _, err := Open(path)
+			var wrong *Error
+			if assert.ErrorAs(t, err, &wrong, path) {
+				assert.Equal(t, Error{path, kind}, *wrong)
+				assert.Contains(t, err.Error(), path+" is "+kind+", ")
+			}
+		})
+	}
+	for _, path := range []string{at("file"), at("link")} {
+		f, size, err := Open(path)
+		require.NoError(t, err)
+		text, err := io.ReadAll(f)
+		require.NoError(t, err)
+		assert.Equal(t, "text", string(text))
+		assert.EqualValues(t, 4, size)
+		f.Close()
+		text, err = ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, "text", string(text))
+	}
+	_, _, err = Open(at("nothing"))
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// A path that is a pipe one time and a file another time is never waited for.
+func TestOpenReplaced(t *testing.T) {
+	dir := t.TempDir()
+	path, file, pipe := filepath.Join(dir, "path"), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, os.Link(file, path))
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		next := filepath.Join(dir, "next")
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if os.Link([]string{pipe, file}[i%2], next) == nil {
+				_ = os.Rename(next, path)
+			}
+		}
+	}()
+	within(t, 20*time.Second, func() {
+		for range 5000 {
+			if f, _, err := Open(path); err == nil {
+				info, err := f.Stat()
+				assert.NoError(t, err)
+				assert.True(t, info.Mode().IsRegular())
+				f.Close()
+			}
+		}
+	})
+	close(stop)
+	<-stopped
+}
