@@ -30,20 +30,12 @@ const (
 func init() {
 	if held() {
 		runtime.LockOSThread()
-		quitSilently()
+		signal.Notify(quit, syscall.SIGQUIT) // undone by the exec
 	}
 }
 
-// quitSilently ends the holder at a SIGQUIT with the exit code that the command would
-// have.
-func quitSilently() {
-	quit := make(chan os.Signal, 1)
-	signal.Notify(quit, syscall.SIGQUIT) // undone by the exec
-	go func() {
-		<-quit
-		os.Exit(128 + int(syscall.SIGQUIT))
-	}()
-}
+// quit gets the holder's SIGQUIT, which is caught from its first moments on.
+var quit = make(chan os.Signal, 1)
 
 func held() bool { return len(os.Args) > 2 && os.Args[1] == holdArg }
 
@@ -55,8 +47,18 @@ func Hold() (code int, isHolder bool) {
 		return 0, false
 	}
 	gate, result := os.NewFile(gateFD, "gate"), os.NewFile(resultFD, "result")
-	if n, _ := gate.Read(make([]byte, 1)); n == 0 {
-		return 1, true // gasm is gone
+	opened := make(chan bool, 1)
+	go func() {
+		n, _ := gate.Read(make([]byte, 1)) // without a byte, gasm is gone
+		opened <- n == 1
+	}()
+	select {
+	case <-quit:
+		return 128 + int(syscall.SIGQUIT), true
+	case ok := <-opened:
+		if !ok {
+			return 1, true
+		}
 	}
 	gate.Close()
 	syscall.CloseOnExec(resultFD)
