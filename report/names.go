@@ -16,7 +16,7 @@ func commandLines(words []string, width int, ellipsis string) []string {
 	}
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = quote(layout.Escape(w))
+		quoted[i] = quote(layout.Escape(w)) // a shell would take escapes apart too
 	}
 	return layout.Wrap(shortCommand(quoted, maxCommandLines*width*9/10, ellipsis), width)
 }
