@@ -3,6 +3,7 @@ package capture
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,12 +70,20 @@ func (d *Description) Write(dir string) error {
 // one is fs.ErrNotExist.
 func ReadDescription(dir string) (*Description, error) {
 	path := filepath.Join(dir, DescriptionFile)
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the capture's description: %w", err)
 	}
-	var d Description
-	if err := json.Unmarshal(text, &d); err != nil {
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxDescription+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the capture's description: %w", err)
+	}
+	if len(text) > maxDescription {
+		return nil, fmt.Errorf("%s: not a capture's description: it is larger than %d MB, as none is", path, maxDescription>>20)
+	}
+	d, err := parseDescription(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s: not a capture's description: %w", path, err)
 	}
 	if d.Schema == 0 {
@@ -83,7 +92,7 @@ func ReadDescription(dir string) (*Description, error) {
 	if d.Schema != 1 {
 		return nil, fmt.Errorf("%s: has schema %d, this gasm reads schema 1: use the gasm that made it (%s)", path, d.Schema, d.Gasm)
 	}
-	return &d, nil
+	return d, nil
 }
 
 // SamplerText is "perf, cycles and instructions at 1001 Hz", with what is known.
