@@ -71,6 +71,7 @@ type work struct {
 	opts     Options
 	n        int // number of events
 	warnings []string
+	compared int                                     // how many numbers compare JVMs or slices, see zeros
 	listings map[blobRef][]printassembly.Instruction // of the blobs that were read so far
 }
 
@@ -102,6 +103,7 @@ func (w *work) profile() Profile {
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}
+	w.dropCompared(&p)
 	w.warn(&p, sampled)
 	p.Warnings = w.warnings
 	return p
@@ -128,12 +130,15 @@ func windowSeconds(windows []capture.Window) float64 {
 // So an account that is balanced shows that no sample is missing.
 func (w *work) accounts() []Account {
 	t := w.trial
-	total, own, lost := w.counts(w.b.totals), w.counts(t.own), w.counts(w.b.lost)
-	outside, kernel, unresolved := w.counts(t.outside), w.counts(t.kernel), w.unresolved()
+	total, own, lost := w.counts(w.b.totals), make(Counts, w.n), w.counts(w.b.lost)
+	for _, pid := range t.pids {
+		own.Add(w.b.lines[pid].samples)
+	}
+	inside, kernel, unresolved := w.counts(t.inside), w.counts(t.kernel), w.unresolved()
 	accounts := make([]Account, w.n)
 	for e := range accounts {
 		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - own[e],
-			OutsideWindow: outside[e], Lost: lost[e], Profiled: own[e] - outside[e],
+			OutsideWindow: own[e] - inside[e], Lost: lost[e], Profiled: inside[e],
 			Kernel: kernel[e], Unresolved: unresolved[e]}
 	}
 	for key, c := range t.code {
@@ -164,10 +169,13 @@ func (w *work) accounts() []Account {
 type sampledBlob struct {
 	blobRef
 	*printassembly.Blob
-	pid      int
-	counts   Counts
-	atPC     map[uint64]Counts
-	overTime map[uint64][]Counts // the counts at each PC, slice by slice; nil values in a trial that is not cut
+	pid    int
+	counts Counts
+	atPC   map[uint64]Counts
+	// overTime are the counts at each PC, slice by slice of the blob's JVM, whose first slice
+	// is firstSlice. It is nil in a trial that is not cut.
+	overTime   map[uint64][]Counts
+	firstSlice int
 }
 
 // sampledBlobs groups the samples by blob, hottest first.
@@ -178,16 +186,23 @@ func (w *work) sampledBlobs() []*sampledBlob {
 		s := byRef[ref]
 		if s == nil {
 			s = &sampledBlob{blobRef: ref, Blob: w.blob(ref), pid: w.b.jvms[key.jvm].PID,
-				counts: make(Counts, w.n), atPC: map[uint64]Counts{}, overTime: map[uint64][]Counts{}}
+				counts: make(Counts, w.n), atPC: map[uint64]Counts{}}
+			if w.trial.Name != "" {
+				place, _ := slices.BinarySearch(w.trial.pids, s.pid)
+				s.overTime, s.firstSlice = map[uint64][]Counts{}, place*SlicesPerJVM
+			}
 			byRef[ref] = s
 		}
 		if s.atPC[key.pc] == nil {
-			s.atPC[key.pc], s.overTime[key.pc] = make(Counts, w.n), w.newSlices()
+			s.atPC[key.pc] = make(Counts, w.n)
 		}
 		s.atPC[key.pc].Add(c)
 		s.counts.Add(c)
-		if sliced := s.overTime[key.pc]; sliced != nil {
-			sliced[key.slice].Add(c)
+		if s.overTime != nil {
+			if s.overTime[key.pc] == nil {
+				s.overTime[key.pc] = zeros(SlicesPerJVM, w.n)
+			}
+			s.overTime[key.pc][key.slice-s.firstSlice].Add(c)
 		}
 	}
 	sampled := make([]*sampledBlob, 0, len(byRef))

@@ -34,7 +34,7 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 		methods[i].Blobs++
 		methods[i].Counts.Add(s.counts)
 		for _, over := range s.overTime {
-			addAll(methods[i].Slices, over)
+			addSlices(methods[i].Slices, s.firstSlice, over)
 		}
 		addOf(methods[i].PerJVM, pids, s.pid, s.counts)
 	}
@@ -46,6 +46,9 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 
 // addOf adds counts of one process to those of all, which are in the order of pids.
 func addOf(perJVM []Counts, pids []int, pid int, c Counts) {
+	if perJVM == nil {
+		return
+	}
 	if i, ok := slices.BinarySearch(pids, pid); ok {
 		perJVM[i].Add(c)
 	}
