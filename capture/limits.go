@@ -71,6 +71,9 @@ func parseDescription(text []byte) (*Description, error) {
 	}
 	for _, what := range []string{"events", "notes", "clocks", "JVMs", "trials", "windows"} {
 		if limit, ok := more[what]; ok {
+			if what == "events" { // the samples name theirs
+				d.Events = nil
+			}
 			d.Notes.Add(fmt.Sprintf("%s is damaged: it has more than %d %s, which no capture has; the others are left out", DescriptionFile, limit, what))
 		}
 	}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -54,7 +55,7 @@ func DefaultOptions() Options {
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	for _, t := range b.trials {
-		w := work{b: b, trial: t, opts: opts, n: len(b.events), listings: map[blobRef][]printassembly.Instruction{}}
+		w := work{b: b, trial: t, opts: opts, n: len(b.events), listings: map[blobRef][]printassembly.Instruction{}, unread: map[blobRef]bool{}}
 		profiles = append(profiles, w.profile())
 	}
 	return profiles
@@ -72,7 +73,9 @@ type work struct {
 	n        int // number of events
 	warnings []string
 	compared int                                     // how many numbers compare JVMs or slices, see zeros
-	listings map[blobRef][]printassembly.Instruction // of the blobs that were read so far
+	listings map[blobRef][]printassembly.Instruction // of the blobs that were read last
+	listed   int                                     // how many instructions these have
+	unread   map[blobRef]bool                        // blobs whose code could not be read, or not all of it
 }
 
 func (w *work) blob(r blobRef) *printassembly.Blob { return w.b.jvms[r.jvm].code.Blob(r.blob) }
@@ -219,16 +222,29 @@ func (w *work) sampledBlobs() []*sampledBlob {
 // event, then by the next one.
 func compareCounts(a, b Counts) int { return slices.Compare(b, a) }
 
-// listing gives a blob's instructions, which it reads from the log once.
+// maxListed is how many instructions of listings are kept. Code that is needed again is read
+// again. It is more than the hot code of most programs has.
+const maxListed = 2 << 20
+
+// listing gives a blob's instructions, which it reads from the log.
 func (w *work) listing(r blobRef) []printassembly.Instruction {
 	insts, ok := w.listings[r]
-	if !ok {
-		var err error
-		insts, err = w.b.jvms[r.jvm].Log.Code(w.blob(r), w.opts.Syntax)
-		if err != nil {
+	if ok {
+		return insts
+	}
+	insts, err := w.b.jvms[r.jvm].Log.Code(w.blob(r), w.opts.Syntax)
+	if _, again := w.unread[r]; err != nil && !again {
+		w.unread[r] = true
+		if tooMuch := new(printassembly.TooMuchError); errors.As(err, &tooMuch) {
+			w.warnings = append(w.warnings, err.Error())
+		} else {
 			w.warnings = append(w.warnings, fmt.Sprintf("%v: shown without code", err))
 		}
-		w.listings[r] = insts
 	}
+	if w.listed += len(insts); w.listed > maxListed {
+		clear(w.listings)
+		w.listed = len(insts)
+	}
+	w.listings[r] = insts
 	return insts
 }

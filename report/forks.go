@@ -83,7 +83,7 @@ func (r *textReport) forkTable() {
 // repeating tells of each JVM whether it does the same as the hottest one: it is a fork of
 // a benchmark or, when there is no benchmark, a JVM of the same main class.
 func (r *textReport) repeating() func(pid int) bool {
-	if r.p.Trial != "" {
+	if r.p.Trial != "" || len(r.p.Shares) == 0 {
 		return func(int) bool { return true }
 	}
 	mains := map[int]string{}
