@@ -212,15 +212,19 @@ func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 // parse makes the records of the chunk's text.
 func (c *chunk) parse(p lineParser) {
 	c.lines, c.samples, c.others, c.kernel = 0, c.samples[:0], c.others[:0], false
+	tooLong := outcome{kind: badRecord, msg: "longer than 1 MB, as no sampler's line is"}
 	if c.tooLong {
-		c.lines = 1
-		c.others = append(c.others, otherLine{outcome: outcome{kind: badRecord, msg: "longer than 1 MB, as no sampler's line is"}})
+		c.lines, c.others = 1, append(c.others, otherLine{outcome: tooLong})
 		return
 	}
 	for rest := c.text; len(rest) > 0; c.lines++ {
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
 		rest = after
 		line = bytes.TrimSuffix(line, []byte{'\r'})
+		if len(line) > maxLine {
+			c.others = append(c.others, otherLine{tooLong, c.lines, len(c.samples)})
+			continue
+		}
 		cut := !whole && c.cut && len(line) > 0 && !isBlank(line[len(line)-1])
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
