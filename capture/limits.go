@@ -13,7 +13,7 @@ import (
 const (
 	maxDescription = 64 << 20 // bytes of capture.json
 	maxJVMs        = 100_000
-	maxTrials      = 10_000
+	maxTrials      = 5_000
 	maxWindows     = 1_000_000 // of all trials
 	maxNotes       = 1_000
 	maxClocks      = 1_000
