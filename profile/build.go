@@ -44,6 +44,10 @@ type Options struct {
 	Operations float64
 }
 
+// Limits are the highest values of options, by their flags' names: nobody reads more lines
+// of one region, and all of them are laid out together.
+var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000}
+
 // DefaultOptions are perfasm's defaults.
 func DefaultOptions() Options {
 	return Options{HotThreshold: 0.10, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
