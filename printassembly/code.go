@@ -167,6 +167,9 @@ func (c *codeReader) decodeRows() {
 		from := len(c.insts)
 		c.decode(run)
 		c.rows.annotate(c.insts[from:])
+		if c.tooMuch != "" {
+			return
+		}
 	}
 }
 

@@ -191,10 +191,11 @@ func (h *hexRows) runs(lo, hi uint64) []codeRun {
 		}
 		code = code[:min(hi-at, uint64(len(code)))]
 		if len(runs) == 0 || at > next {
-			runs = append(runs, codeRun{lo: at})
+			runs = append(runs, codeRun{at, slices.Clip(code)}) // what is appended to it goes elsewhere
+		} else {
+			last := &runs[len(runs)-1]
+			last.code = append(last.code, code...)
 		}
-		last := &runs[len(runs)-1]
-		last.code = append(last.code, code...)
 		next = at + uint64(len(code))
 	}
 	return runs

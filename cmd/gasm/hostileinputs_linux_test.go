@@ -39,9 +39,13 @@ func (f *filler) printf(format string, args ...any) {
 // fill writes a line again and again. The number of the line is its argument.
 func (f *filler) fill(line func(i int) string) {
 	for i := 0; f.left > 0; i++ {
-		f.printf("%s", line(i))
+		n, _ := f.WriteString(line(i)) // as above
+		f.left -= n
 	}
 }
+
+// repeat writes a text again and again until the file is large enough.
+func (f *filler) repeat(text string) { f.fill(func(int) string { return text }) }
 
 // write writes a file.
 func (h *hostile) write(name string, write func(f *filler)) {
@@ -172,7 +176,9 @@ var hostileInputs = []hostileInput{
 	{"a name of a file's size", func(h *hostile) {
 		h.samples(1000, 4)
 		h.log(func(f *filler) {
-			f.printf("%s", method(1, strings.Repeat("a", h.size)+"::b", hostileCode, hostileCode+4096))
+			f.printf("Compiled method (c2) 1 1 4 ")
+			f.repeat("a")
+			f.printf("::b (13 bytes)\n main code [0x%x,0x%x] = 0\n", hostileCode, hostileCode+4096)
 			f.printf("[MachCode]\n  0x%x: 9090 9090\n[/MachCode]\n", hostileCode)
 		})
 	}, ""},
@@ -181,11 +187,19 @@ var hostileInputs = []hostileInput{
 	}), ""},
 	{"the JVM's arguments are a file's size", func(h *hostile) {
 		h.samples(1000, 4)
-		h.log(func(f *filler) { f.printf("<args>\n%s\n</args>\n", strings.Repeat("-Dx=y ", h.size/6)) })
+		h.log(func(f *filler) {
+			f.printf("<args>\n")
+			f.repeat("-Dx=y ")
+			f.printf("\n</args>\n")
+		})
 	}, ""},
 	{"the command is a file's size", func(h *hostile) {
 		h.samples(1000, 4)
-		h.log(func(f *filler) { f.printf("<command>\n%s\n</command>\n", strings.Repeat("x", h.size)) })
+		h.log(func(f *filler) {
+			f.printf("<command>\n")
+			f.repeat("x")
+			f.printf("\n</command>\n")
+		})
 	}, ""},
 	// Threads that take turns.
 	{"writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i) }), ""},
@@ -236,7 +250,9 @@ var hostileInputs = []hostileInput{
 	{"a comment of a file's size", func(h *hostile) {
 		h.samples(300, 1)
 		h.log(func(f *filler) {
-			f.printf("%s[MachCode]\n  0x%x: ;%s\n  0x%x: 9090 9090\n[/MachCode]\n", method(1, "a.B::c", hostileCode, hostileCode+4), hostileCode, strings.Repeat(" x", h.size/2), hostileCode)
+			f.printf("%s[MachCode]\n  0x%x: ;", method(1, "a.B::c", hostileCode, hostileCode+4), hostileCode)
+			f.repeat(" x")
+			f.printf("\n  0x%x: 9090 9090\n[/MachCode]\n", hostileCode)
 		})
 	}, ""},
 	{"sections without end", inCode(300, 1, "[MachCode]", always("[x]\n")), ""},
@@ -251,13 +267,17 @@ var hostileInputs = []hostileInput{
 	{"samples: one line", func(h *hostile) {
 		h.good()
 		h.write("samples.txt", func(f *filler) {
-			f.printf("%s%s\n%s", sample(0, hostileCode), strings.Repeat("x", h.size), sample(1, hostileCode))
+			f.printf("%s", sample(0, hostileCode))
+			f.repeat("x")
+			f.printf("\n%s", sample(1, hostileCode))
 		})
 	}, "line of the samples could not be read"},
 	{"samples: a symbol of a file's size", func(h *hostile) {
 		h.good()
 		h.write("samples.txt", func(f *filler) {
-			f.printf("java 4711/4711 1.0: cpu-clock: 1234 %s (/lib/a.so)\n", strings.Repeat("x", h.size))
+			f.printf("java 4711/4711 1.0: cpu-clock: 1234 ")
+			f.repeat("x")
+			f.printf(" (/lib/a.so)\n")
 		})
 	}, ""},
 	{"samples: short ones", inSamples(always("1/1 1.0: e: 1 (a)\n")), "of other processes"},
