@@ -70,24 +70,23 @@ func find(insts []printassembly.Instruction, pc uint64) int {
 
 // native sums up functions over all processes.
 func (w *work) native(pids []int) []NativeFunction {
-	total := map[nativeKey]*NativeFunction{}
+	index := map[nativeKey]int{}
+	functions := []NativeFunction{}
 	for key, c := range w.trial.native {
 		slice, pid := key.slice, key.pid
 		key.pid, key.slice = 0, 0
-		f := total[key]
-		if f == nil {
-			f = &NativeFunction{Module: key.module, Symbol: key.symbol, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()}
-			total[key] = f
+		i, ok := index[key]
+		if !ok {
+			i = len(functions)
+			index[key] = i
+			functions = append(functions, NativeFunction{Module: key.module, Symbol: key.symbol, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()})
 		}
+		f := &functions[i]
 		f.Counts.Add(c)
 		addOf(f.PerJVM, pids, pid, c)
 		if f.Slices != nil {
 			f.Slices[slice].Add(c)
 		}
-	}
-	functions := make([]NativeFunction, 0, len(total))
-	for _, f := range total {
-		functions = append(functions, *f)
 	}
 	slices.SortFunc(functions, func(a, b NativeFunction) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Symbol, b.Symbol))

@@ -107,6 +107,9 @@ func (r *textReport) forkName(pid int) string {
 func (r *textReport) forkRows(jvms []profile.JVMShare, at []int) []forkRow {
 	var rows []forkRow
 	for _, m := range r.p.Methods {
+		if len(rows) == maxForkRows {
+			break
+		}
 		row := forkRow{source: m.Source, name: m.Name}
 		hot := false
 		for i, k := range at {
@@ -114,7 +117,7 @@ func (r *textReport) forkRows(jvms []profile.JVMShare, at []int) []forkRow {
 			row.counts = append(row.counts, n)
 			hot = hot || shareOf(n, jvms[i].Counts[0]) >= leastForkShare
 		}
-		if hot && len(rows) < maxForkRows {
+		if hot {
 			rows = append(rows, row)
 		}
 	}
