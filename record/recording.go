@@ -35,7 +35,6 @@ type Recording struct {
 	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
 	logsCompilation bool
 	codeNote        string // that code is had in another way than it was asked for
-	codeNote        string // that code is had in another way than it was asked for
 	longNote        string // that the options are too long for JDK 8
 	clocks          clockReadings
 	// The command's start and end.
