@@ -30,7 +30,10 @@ public class Exit {
         }
 
         if (echo) {
-            System.in.transferTo(System.out);
+            byte[] piece = new byte[4096];
+            for (int n; (n = System.in.read(piece)) >= 0; ) {
+                System.out.write(piece, 0, n);
+            }
         }
         System.out.flush();
         System.exit(status);
