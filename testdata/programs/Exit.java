@@ -1,7 +1,7 @@
 /**
  * Ends with a status of the caller's choice: {@code java Exit STATUS [echo] [ARG ...]}.
  *
- * <p>Prints each argument on a line of its own ("arg ..."), spins for 0.3 s, copies stdin to stdout when one of the
+ * <p>Prints each argument on a line of its own ("arg ..."), spins for -Dsec=0.3 seconds, copies stdin to stdout when one of the
  * arguments is "echo", and exits with STATUS.
  */
 public class Exit {
@@ -20,8 +20,9 @@ public class Exit {
             echo |= arg.equals("echo");
         }
 
+        double sec = Double.parseDouble(System.getProperty("sec", "0.3"));
         int h = 1;
-        long end = System.nanoTime() + 300_000_000L;
+        long end = System.nanoTime() + (long) (sec * 1e9);
         while (System.nanoTime() - end < 0) {
             h = spin(h);
         }
