@@ -67,7 +67,7 @@ func (w startWay) need(t *testing.T, j gasmtest.JDK) {
 func profileExit(t *testing.T, j gasmtest.JDK, way startWay, classPath string) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	r := runGasm(t, slices.Concat([]string{"profile", "--frequency", "1001", "--format", "json", "--report", file, "--"}, way.words,
-		[]string{j.Java(), "-Dsec=0.7", "-cp", classPath, "Exit", "7", "echo", "a b"}), withStdin("line 1\nline 2\n"))
+		[]string{j.Java(), "-Drounds=80000", "-cp", classPath, "Exit", "7", "echo", "a b"}), withStdin("line 1\nline 2\n"))
 	assert.Equal(t, 7, r.code, r.stderr)
 	assert.Equal(t, "arg 7\narg echo\narg a b\nline 1\nline 2\n", r.stdout)
 	if j.Feature < printassembly.OldestKnown && way.name == "sudo" {
@@ -81,6 +81,7 @@ func profileExit(t *testing.T, j gasmtest.JDK, way startWay, classPath string) {
 	require.Len(t, rep.Profiles, 1)
 	p := &rep.Profiles[0]
 	assert.Len(t, p.PIDs, 1)
+	require.NotEmpty(t, p.Methods)
 	assert.Equal(t, "Exit::spin", p.Methods[0].Name)
 	checkResolved(t, j, p)
 }
@@ -106,7 +107,7 @@ func TestJMHOnEveryJDK(t *testing.T) {
 			t.Parallel() // nothing is measured
 			file := filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--format", "json", "--report", file, "--"},
-				jmhCommand(t, j.Java(), "-f", "1", "-wi", "1", "-w", "500ms", "-i", "1", "-r", "1", "VectorSum")...))
+				jmhCommand(t, j.Java(), "-f", "1", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum")...))
 			require.Equal(t, 0, r.code, r.stderr)
 			assert.Empty(t, r.said())
 			assert.Regexp(t, `(?m)^VectorSum\.sum +4096 +avgt `, r.stdout)
@@ -116,6 +117,7 @@ func TestJMHOnEveryJDK(t *testing.T) {
 			p := &rep.Profiles[0]
 			assert.Equal(t, "org.gasm.bench.VectorSum.sum (size=4096)", p.Trial)
 			assert.Len(t, p.PIDs, 1, "the fork")
+			require.NotEmpty(t, p.Methods)
 			assert.True(t, strings.Contains(p.Methods[0].Name, "VectorSum"), p.Methods[0].Name)
 			checkResolved(t, j, p)
 		})
