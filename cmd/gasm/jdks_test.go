@@ -72,7 +72,7 @@ func profileExit(t *testing.T, j gasmtest.JDK, way startWay, classPath string) {
 	assert.Equal(t, "arg 7\narg echo\narg a b\nline 1\nline 2\n", r.stdout)
 	if j.Feature < printassembly.OldestKnown && way.name == "sudo" {
 		// sudo takes JAVA_TOOL_OPTIONS away, and JDK 8 reads no other variable that it leaves.
-		assert.Contains(t, r.said(), "JAVA_TOOL_OPTIONS")
+		assert.Contains(t, r.said(), "sudo ended with exit code 7 before a JVM had told of any code")
 		assert.NoFileExists(t, file)
 		return
 	}
@@ -91,7 +91,7 @@ func checkResolved(t *testing.T, j gasmtest.JDK, p *schema.Profile) {
 	t.Helper()
 	limit := 0.005
 	if j.Feature < printassembly.OldestWithBytes {
-		limit = 0.02 // without hsdis, these JDKs tell of no stubs
+		limit = 0.01 // without hsdis, these JDKs tell of hardly any stub: up to 2 of 300 samples were in one
 	}
 	unresolvedAtMost(t, p, limit)
 }
