@@ -135,17 +135,17 @@ func (o *Options) copied() (compilers nmethod.CompilerSet) {
 	return compilers
 }
 
-// directivesName is the name of the file of compiler directives.
+// directivesName is the end of the name of the file of compiler directives; see logFolder.
 const directivesName = "directives.json"
 
 // selection says whose code is printed beside what is copied, and writes the file
-// that HotSpot needs for it into a folder.
-func (o *Options) selection(copied nmethod.CompilerSet, dir string) (sel printassembly.Selection, err error) {
+// that HotSpot needs for it. That file's path begins with the prefix.
+func (o *Options) selection(copied nmethod.CompilerSet, prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1 || copied&nmethod.C1 != 0, SkipC2: copied&nmethod.C2 != 0}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {
 		return sel, nil
 	}
-	sel.DirectivesFile = filepath.Join(dir, directivesName)
+	sel.DirectivesFile = prefix + directivesName
 	if err := writeForAll(sel.DirectivesFile, sel.Directives()); err != nil {
 		return sel, fmt.Errorf("a file for HotSpot can't be written: %w", err)
 	}

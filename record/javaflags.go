@@ -51,7 +51,7 @@ func (r *Recording) javaFlags() (flags javaFlags, err error) {
 	}
 	r.o.Folder.logs = r.logs
 	r.copies = codeCopies{dir: r.o.Folder.Path, compilers: r.o.copied(), followers: map[int]*nmethod.Follower{}}
-	sel, err := r.o.selection(r.copies.compilers, r.logs.parent)
+	sel, err := r.o.selection(r.copies.compilers, r.logs.files)
 	if err != nil {
 		return flags, err
 	}
@@ -77,7 +77,7 @@ func (r *Recording) javaFlags() (flags javaFlags, err error) {
 	if !startsJava(r.o.Command) {
 		return flags, nil
 	}
-	if r.options, err = newOptionsFile(r.logs.parent, flags.launcher, printassembly.QuietFlags()); err != nil {
+	if r.options, err = newOptionsFile(r.logs.files, flags.launcher, printassembly.QuietFlags()); err != nil {
 		return flags, fmt.Errorf("a file for java can't be written: %w", err)
 	}
 	r.output.OnJMHProbe(r.options.Quiet)

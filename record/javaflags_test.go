@@ -3,6 +3,7 @@ package record
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func TestJavaFlags(t *testing.T) {
 		assert.Equal(t, printassembly.CaptureFlags(r.logs.pattern(), printassembly.Selection{}), tool, c.name)
 		assert.Equal(t, c.quietTool, slices.Contains(flags.tool, printassembly.QuietLog), c.name)
 		launcher := strings.Join(flags.launcher, "\n")
-		assert.Equal(t, c.file, launcher == "@"+r.logs.parent+"/"+optionsName, c.name)
+		assert.Equal(t, c.file, launcher == "@"+r.logs.files+optionsName, c.name)
 		if c.file {
 			text, err := os.ReadFile(r.options.path)
 			require.NoError(t, err)
@@ -60,6 +61,25 @@ func TestJavaFlags(t *testing.T) {
 		assert.Equal(t, c.strict, strings.Contains(launcher, printassembly.RefuseUnknownFlags), c.name)
 		assert.Contains(t, launcher, "-XX:LogFile=", "sudo -E takes JAVA_TOOL_OPTIONS away")
 	}
+}
+
+// Another user can read java's files, which tell where the logs are, and so must not know
+// what they are called.
+func TestSecretFiles(t *testing.T) {
+	r, _ := flagsFor(t, fakeJDK(t, "17.0.15", "java"))
+	secret := regexp.MustCompile(`^[0-9a-f]{32}`)
+	open := 0
+	entries, err := os.ReadDir(r.logs.parent)
+	require.NoError(t, err)
+	for _, e := range entries {
+		info, err := e.Info()
+		require.NoError(t, err)
+		if info.Mode().Perm()&0o077 != 0 {
+			open++
+			assert.Regexp(t, secret, e.Name())
+		}
+	}
+	assert.NotZero(t, open)
 }
 
 // Every JVM of this machine starts with the options of every kind of command, as a child

@@ -30,7 +30,7 @@ var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 func LeftFolders() (left []LeftFolder) {
 	eachLeft(func(dir string, l *lock) {
 		why := "gasm was killed; the next gasm profile removes it"
-		if users := usersOf(dir, l.began); len(users) > 0 {
+		if users := usersOf(l.began, dir+"/"); len(users) > 0 {
 			why = fmt.Sprintf("JVMs that %s may start log there; when it has ended, the next gasm profile removes it", processList(users))
 		}
 		left = append(left, LeftFolder{dir, why})
@@ -41,7 +41,7 @@ func LeftFolders() (left []LeftFolder) {
 // sweep removes the folders that other runs of gasm have left and no process needs.
 func sweep() {
 	eachLeft(func(dir string, l *lock) {
-		if len(usersOf(dir, l.began)) == 0 {
+		if len(usersOf(l.began, dir+"/")) == 0 {
 			removeLeft(dir)
 		}
 	})

@@ -99,11 +99,11 @@ func TestUsersOf(t *testing.T) {
 	user.Env = append(os.Environ(), "X=-XX:LogFile="+dir+"/log")
 	require.NoError(t, user.Start())
 	defer user.Process.Kill()
-	assert.Equal(t, []process{{user.Process.Pid, "sleep"}}, usersOf(dir, now))
-	assert.Empty(t, usersOf(dir[:len(dir)-1], now), "a folder whose name begins as the other one's")
+	assert.Equal(t, []process{{user.Process.Pid, "sleep"}}, usersOf(now, dir+"/"))
+	assert.Empty(t, usersOf(now, dir[:len(dir)-1]+"/"), "a folder whose name begins as the other one's")
 	before := now
 	before.boot = "another"
-	assert.Empty(t, usersOf(dir, before), "before the machine was started anew")
+	assert.Empty(t, usersOf(before, dir+"/"), "before the machine was started anew")
 	assert.GreaterOrEqual(t, startTicks(user.Process.Pid), startTicks(os.Getpid()))
 	assert.True(t, startedIn(user.Process.Pid, now))
 	later := now

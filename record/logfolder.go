@@ -19,13 +19,15 @@ import (
 // it in their environment. HotSpot lets everyone read its logs, whatever the folder is.
 //
 // The parent is another folder, which others can pass but not list. The files that java
-// reads (options, directives) are there, readable for all, and a [lock].
+// reads (options, directives) are there, and a [lock]. All users can read these files, since
+// the command may become any, so their names are secret too: they tell where the logs are.
 //
 // When the command has ended, [logFolder.gather] moves the logs into the capture.
 type logFolder struct {
 	parent string
 	own    bool   // the parent was made for it; else it is the capture's folder
 	path   string // in the parent, or in the capture
+	files  string // what the paths of java's files in the parent begin with
 	// closed is why no other user can create logs in it; "" when all can.
 	closed string
 	lock   *lock
@@ -80,6 +82,12 @@ func temporaryFolders() []string {
 // secretLength is that of a log folder's name: 128 bits in hexadecimal.
 const secretLength = 32
 
+func secretName() string {
+	secret := make([]byte, secretLength/2)
+	_, _ = rand.Read(secret) // it never fails
+	return hex.EncodeToString(secret)
+}
+
 // make locks the parent and makes the folder in a place.
 func (l *logFolder) make(place string) (err error) {
 	if l.lock == nil {
@@ -87,9 +95,8 @@ func (l *logFolder) make(place string) (err error) {
 			return err
 		}
 	}
-	secret := make([]byte, secretLength/2)
-	_, _ = rand.Read(secret) // it never fails
-	l.path = filepath.Join(place, hex.EncodeToString(secret))
+	l.files = filepath.Join(l.parent, secretName()+".")
+	l.path = filepath.Join(place, secretName())
 	if err := os.Mkdir(l.path, 0o700); err != nil {
 		return fmt.Errorf("making a folder for the JVMs' logs: %w", err)
 	}
@@ -213,7 +220,7 @@ func (l *logFolder) describe() string {
 // that it starts, or is, could not log. It tells which processes these are.
 func (l *logFolder) release() (users []process) {
 	defer l.lock.close()
-	if users = usersOf(l.path, l.lock.began); len(users) > 0 {
+	if users = usersOf(l.lock.began, l.path+"/", l.files); len(users) > 0 {
 		return users
 	}
 	for _, log := range l.strays() {
@@ -227,8 +234,9 @@ func (l *logFolder) release() (users []process) {
 		os.RemoveAll(l.parent)
 		return nil
 	}
-	for _, file := range []string{lockFile, optionsName, directivesName} {
-		os.Remove(filepath.Join(l.parent, file))
+	os.Remove(filepath.Join(l.parent, lockFile))
+	for _, name := range []string{optionsName, directivesName} {
+		os.Remove(l.files + name)
 	}
 	return nil
 }

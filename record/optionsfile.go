@@ -2,7 +2,6 @@ package record
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -26,12 +25,13 @@ type optionsFile struct {
 	usual, quiet string
 }
 
-// optionsName is the name of the file.
+// optionsName is the end of the name of the file; see logFolder.
 const optionsName = "java.options"
 
-// newOptionsFile makes the file in a folder, with options that are always in it.
-func newOptionsFile(dir string, usual, quiet []string) (*optionsFile, error) {
-	o := &optionsFile{path: filepath.Join(dir, optionsName), usual: argumentLines(usual), quiet: argumentLines(quiet)}
+// newOptionsFile makes the file, with options that are always in it. Its path begins with
+// the prefix.
+func newOptionsFile(prefix string, usual, quiet []string) (*optionsFile, error) {
+	o := &optionsFile{path: prefix + optionsName, usual: argumentLines(usual), quiet: argumentLines(quiet)}
 	return o, writeForAll(o.path, []byte(o.usual))
 }
 

@@ -141,14 +141,14 @@ func TestOptionsFileOfUser(t *testing.T) {
 }
 
 func TestOptionsFileErrors(t *testing.T) {
-	if _, err := newOptionsFile(filepath.Join(t.TempDir(), "none"), nil, nil); err == nil {
+	if _, err := newOptionsFile(filepath.Join(t.TempDir(), "none", "x."), nil, nil); err == nil {
 		t.Error("no folder: no error")
 	}
 	dir := filepath.Join(t.TempDir(), "gone")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	options, err := newOptionsFile(dir, nil, nil)
+	options, err := newOptionsFile(dir+"/", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,11 +20,11 @@ type process struct {
 
 func (p process) String() string { return fmt.Sprintf("%s (%d)", p.name, p.pid) }
 
-// usersOf finds the processes that have a folder in their environment, and so the JVMs
+// usersOf finds the processes that have one of the paths in their environment, and so the JVMs
 // that they may start. A process whose environment can't be read is another user's: it
 // counts when it has started after gasm in gasm's own control group, as what the command
 // started has. Where there is no /proc, none is found.
-func usersOf(folder string, began moment) (found []process) {
+func usersOf(began moment, paths ...string) (found []process) {
 	if now := thisMoment(); now.boot != began.boot {
 		return nil // the machine was started anew
 	}
@@ -34,7 +35,8 @@ func usersOf(folder string, began moment) (found []process) {
 			continue
 		}
 		environ, err := os.ReadFile(filepath.Join(dir, "environ"))
-		if bytes.Contains(environ, []byte(folder+"/")) || errors.Is(err, fs.ErrPermission) && startedIn(pid, began) {
+		uses := func(path string) bool { return bytes.Contains(environ, []byte(path)) }
+		if slices.ContainsFunc(paths, uses) || errors.Is(err, fs.ErrPermission) && startedIn(pid, began) {
 			found = append(found, process{pid, processName(dir)})
 		}
 	}
