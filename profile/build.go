@@ -162,7 +162,7 @@ func (w *work) accounts() []Account {
 		}
 	}
 	for key, c := range t.native {
-		if key.module == kernelModule {
+		if w.b.functions[key.function].module == kernelModule {
 			continue
 		}
 		for e, n := range c {

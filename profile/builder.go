@@ -15,6 +15,12 @@ type Builder struct {
 	trials []*trialCounts
 	lines  map[int]*timeline // of each process that belongs to a trial
 	events []string
+	// functions are all native functions of samples, each once. functionAt has their places.
+	functions  []function
+	functionAt map[function]int32
+	// folded are samples that are counted without their exact place, because there are more
+	// places than in any program; places are the addresses so far.
+	folded, places int
 	// left are samples that were left out, because they are of more events than
 	// [capture.MaxEvents].
 	left int64
@@ -49,10 +55,12 @@ type codeKey struct {
 }
 
 type nativeKey struct {
-	pid            int
-	module, symbol string
-	slice          int
+	pid             int
+	function, slice int32 // the function's place in Builder.functions
 }
+
+// A function is native code: a function of a file or of the kernel.
+type function struct{ module, symbol string }
 
 type processPC struct {
 	pid   int
@@ -67,7 +75,7 @@ type processPC struct {
 // profiles are to show them. Others follow in the order in which samples of them
 // come.
 func NewBuilder(jvms []capture.JVM, trials []capture.Trial, events ...string) *Builder {
-	b := &Builder{byPID: map[int]int{}, events: slices.Clone(events[:min(len(events), capture.MaxEvents)])}
+	b := &Builder{byPID: map[int]int{}, functionAt: map[function]int32{}, events: slices.Clone(events[:min(len(events), capture.MaxEvents)])}
 	var pids []int
 	for _, j := range jvms {
 		if j.Log == nil {
@@ -154,7 +162,12 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	t := b.trials[trial]
 	bump(&t.inside, e, 1)
-	bumpAt(t.threads, s.Thread, e)
+	thread := s.Thread
+	if len(t.threads) >= maxThreads && t.threads[thread] == nil {
+		thread = ""
+		b.folded++
+	}
+	bumpAt(t.threads, thread, e)
 	b.count(t, pid, slice, e, s)
 }
 
@@ -163,11 +176,15 @@ func (b *Builder) Add(s *sampler.Sample) {
 func (b *Builder) count(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
 	if s.Kernel() {
 		bump(&t.kernel, e, 1)
-		bumpAt(t.native, nativeKey{pid, sampler.KernelModule, s.Symbol, slice}, e)
+		bumpAt(t.native, nativeKey{pid, b.function(sampler.KernelModule, s.Symbol), int32(slice)}, e)
 		return
 	}
 	if jvm, blob, ok := b.find(pid, s); ok {
-		bumpAt(t.code, codeKey{jvm, blob, s.PC, slice}, e)
+		key := codeKey{jvm, blob, s.PC, slice}
+		if t.code[key] == nil && !b.newPlace() {
+			key.pc = b.jvms[jvm].code.Blob(blob).Lo
+		}
+		bumpAt(t.code, key, e)
 		return
 	}
 	module := s.Module
@@ -175,10 +192,51 @@ func (b *Builder) count(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
 		module = UnknownModule
 	}
 	if module == "" {
-		bumpAt(t.unresolved, processPC{pid, s.PC, slice}, e)
+		key := processPC{pid, s.PC, slice}
+		if t.unresolved[key] == nil && !b.newPlace() {
+			key.pc = 0
+		}
+		bumpAt(t.unresolved, key, e)
 		return
 	}
-	bumpAt(t.native, nativeKey{pid, module, s.Symbol, slice}, e)
+	bumpAt(t.native, nativeKey{pid, b.function(module, s.Symbol), int32(slice)}, e)
+}
+
+// More than the samples of any program are in. What comes beyond is counted together.
+const (
+	maxPlaces    = 1 << 19 // addresses of code, in all slices and trials
+	maxFunctions = 1 << 17 // native functions: a libjvm.so has 60 000 symbols
+	maxThreads   = 1 << 16 // names of threads in a trial
+)
+
+// newPlace tells whether there may be another address with samples.
+func (b *Builder) newPlace() bool {
+	if b.places >= maxPlaces {
+		b.folded++
+		return false
+	}
+	b.places++
+	return true
+}
+
+// function gives the place of a native function in the list of them, to which it adds a new
+// one.
+func (b *Builder) function(module, symbol string) int32 {
+	f := function{module, symbol}
+	i, ok := b.functionAt[f]
+	if !ok && len(b.functions) >= maxFunctions {
+		b.folded++
+		if f.symbol = ""; module != sampler.KernelModule {
+			f.module = UnknownModule
+		}
+		i, ok = b.functionAt[f]
+	}
+	if !ok {
+		i = int32(len(b.functions))
+		b.functions = append(b.functions, f)
+		b.functionAt[f] = i
+	}
+	return i
 }
 
 // beyondCode tells whether an address is outside the range that HotSpot has reserved for

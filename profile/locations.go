@@ -47,7 +47,8 @@ func (w *work) locations(sampled []*sampledBlob) []Location {
 		addTo(w, native, key, c)
 	}
 	for key, c := range native {
-		all = append(all, Location{PID: key.pid, Source: key.module, Module: key.module, Name: key.symbol, Counts: c})
+		f := w.b.functions[key.function]
+		all = append(all, Location{PID: key.pid, Source: f.module, Module: f.module, Name: f.symbol, Counts: c})
 	}
 	unresolved := map[processPC]Counts{}
 	for key, c := range w.trial.unresolved {

@@ -24,7 +24,7 @@ func withLocations() Options {
 func checkLocations(t *testing.T, p *Profile) {
 	t.Helper()
 	profiled := make(Counts, len(p.Events))
-	sources, frames, natives := map[string]Counts{}, map[string]Counts{}, map[nativeKey]Counts{}
+	sources, frames, natives := map[string]Counts{}, map[string]Counts{}, map[function]Counts{}
 	for _, l := range p.Locations {
 		require.Len(t, l.Counts, len(p.Events))
 		require.Contains(t, p.PIDs, l.PID)
@@ -35,14 +35,14 @@ func checkLocations(t *testing.T, p *Profile) {
 			require.NotZero(t, l.PC)
 		}
 		if l.Module != "" {
-			addUp(natives, nativeKey{0, l.Module, l.Name, 0}, l.Counts)
+			addUp(natives, function{l.Module, l.Name}, l.Counts)
 			require.Zero(t, l.PC)
 		}
 	}
 	for e, a := range p.Accounts {
 		require.Equal(t, a.Profiled, profiled[e])
 	}
-	wantSources, wantFrames, wantNatives := map[string]Counts{}, map[string]Counts{}, map[nativeKey]Counts{}
+	wantSources, wantFrames, wantNatives := map[string]Counts{}, map[string]Counts{}, map[function]Counts{}
 	for _, s := range p.Sources {
 		wantSources[s.Source] = s.Counts
 	}
@@ -52,7 +52,7 @@ func checkLocations(t *testing.T, p *Profile) {
 		}
 	}
 	for _, f := range p.Native {
-		wantNatives[nativeKey{0, f.Module, f.Symbol, 0}] = f.Counts
+		wantNatives[function{f.Module, f.Symbol}] = f.Counts
 	}
 	require.Equal(t, wantSources, sources)
 	require.Equal(t, wantFrames, frames)

@@ -49,6 +49,10 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	if b.left > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("the samples are of more than %d events: %d samples of the other events are left out", capture.MaxEvents, b.left))
 	}
+	if b.folded > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("the samples are in more functions, threads or addresses than any program has: "+
+			"%d samples are counted without their names or exact addresses", b.folded))
+	}
 	if b.overlapping > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("%s is damaged: %d windows of trials overlap those of another trial in the same JVM; "+
 			"the time in both counts for the one that began first", capture.DescriptionFile, b.overlapping))

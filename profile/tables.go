@@ -70,22 +70,19 @@ func find(insts []printassembly.Instruction, pc uint64) int {
 
 // native sums up functions over all processes.
 func (w *work) native(pids []int) []NativeFunction {
-	index := map[nativeKey]int{}
+	place := make([]int32, len(w.b.functions)) // in the result, from 1 on
 	functions := []NativeFunction{}
 	for key, c := range w.trial.native {
-		slice, pid := key.slice, key.pid
-		key.pid, key.slice = 0, 0
-		i, ok := index[key]
-		if !ok {
-			i = len(functions)
-			index[key] = i
-			functions = append(functions, NativeFunction{Module: key.module, Symbol: key.symbol, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()})
+		if place[key.function] == 0 {
+			at := w.b.functions[key.function]
+			functions = append(functions, NativeFunction{Module: at.module, Symbol: at.symbol, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()})
+			place[key.function] = int32(len(functions))
 		}
-		f := &functions[i]
+		f := &functions[place[key.function]-1]
 		f.Counts.Add(c)
-		addOf(f.PerJVM, pids, pid, c)
+		addOf(f.PerJVM, pids, key.pid, c)
 		if f.Slices != nil {
-			f.Slices[slice].Add(c)
+			f.Slices[key.slice].Add(c)
 		}
 	}
 	slices.SortFunc(functions, func(a, b NativeFunction) int {

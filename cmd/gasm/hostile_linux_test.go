@@ -134,7 +134,7 @@ type limited struct {
 	output string // both of stdout and stderr
 	code   int
 	took   time.Duration
-	memory int64         // bytes, at most
+	memory int64 // bytes, at most
 }
 
 // runLimited runs gasm within the limits.
