@@ -176,7 +176,7 @@ func cacheEvent(name string) (config uint64, ok bool) {
 // rawEvent gives the configuration of a name as r01c4, which is hexadecimal.
 func rawEvent(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, "r")
-	config, err := strconv.ParseUint(strings.TrimPrefix(digits, "0x"), 16, 64)
+	config, err := strconv.ParseUint(digits, 16, 64)
 	return config, ok && err == nil
 }
 
