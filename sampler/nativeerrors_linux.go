@@ -44,9 +44,12 @@ func refusedNative(err error, events []Event, pid int, h host) *RefusedError {
 		refused.Hint = "in a sandbox as gVisor: run gasm outside of it"
 	case unix.EACCES, unix.EPERM:
 		return h.notAllowed(refused, open, events, pid)
-	case unix.ENOENT, unix.ENODEV, unix.ENXIO, unix.EOPNOTSUPP, unix.EINVAL:
-		refused.Reason, refused.Cause = ReasonUnsupportedEvent, fmt.Sprintf("this machine can't sample %s (%v)", open.Event, open.Err)
-		refused.Hint = "`gasm doctor` tells what it can"
+	case unix.ENOENT, unix.ENODEV, unix.ENXIO, unix.EOPNOTSUPP:
+		refused.Reason, refused.Cause = ReasonUnsupportedEvent, "this machine has no counter that can sample "+open.Event
+		refused.Hint = "`gasm doctor` tells what it can sample"
+	case unix.EINVAL:
+		refused.Reason, refused.Cause = ReasonUnsupportedEvent, fmt.Sprintf("the kernel can't sample %s of a process (%v)", open.Event, open.Err)
+		refused.Hint = "`gasm doctor` tells what it can sample"
 	default:
 		return nil
 	}
