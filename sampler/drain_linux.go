@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -32,7 +33,8 @@ type drain struct {
 	failure  error // why the file could not be written
 	events   []string
 	resolver *native.Resolver
-	threads  map[int32]string
+	threads  map[int32]thread
+	ended    []int32       // threads that have ended lately
 	alive    map[int32]int // how many threads each process has
 	kernel   *kernelSymbols
 	last     Sample
@@ -43,6 +45,13 @@ type drain struct {
 	streams []*Stream
 }
 
+// A thread has a name. It may be sampled for a moment after the kernel has told of its
+// end.
+type thread struct {
+	name  string
+	ended bool
+}
+
 // newDrain makes a drain into a new file. The specs are the events as the text has them.
 func newDrain(path string, specs []string, events []Event) (*drain, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -50,7 +59,7 @@ func newDrain(path string, specs []string, events []Event) (*drain, error) {
 		return nil, fmt.Errorf("writing the samples: %w", err)
 	}
 	d := &drain{file: file, text: newPerfText(specs), resolver: native.NewResolver(),
-		threads: map[int32]string{}, alive: map[int32]int{}}
+		threads: map[int32]thread{}, alive: map[int32]int{}}
 	for _, e := range events {
 		d.events = append(d.events, e.Name)
 	}
@@ -65,7 +74,7 @@ func (d *drain) started(pid int) { d.alive[int32(pid)] = 1 }
 func (d *drain) attached(pid int) {
 	for _, tid := range perfevent.Threads(pid) {
 		d.alive[int32(pid)]++
-		d.threads[int32(tid)] = readTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))
+		d.threads[int32(tid)] = thread{name: readTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
 	}
 	mappings, _ := native.ReadMaps(pid) // what can't be read has no names
 	d.resolver.Add(mappings...)
@@ -83,9 +92,13 @@ func (d *drain) take(r *perfevent.Record) {
 		if r.Exec {
 			d.resolver.Forget(int(r.PID))
 		}
-		d.threads[r.TID] = r.Name
+		d.threads[r.TID] = thread{name: r.Name}
 	case perfevent.Fork:
-		d.threads[r.TID] = d.threads[r.PTID]
+		// A thread that is attached to may have made this one and ended before its name was
+		// read. Then the process's name is the best guess.
+		if name := cmp.Or(d.threads[r.PTID].name, d.threads[r.PPID].name); name != "" {
+			d.threads[r.TID] = thread{name: name}
+		}
 		if r.PID == r.PPID {
 			d.alive[r.PID]++
 		} else {
@@ -93,13 +106,14 @@ func (d *drain) take(r *perfevent.Record) {
 			d.resolver.Fork(int(r.PPID), int(r.PID))
 		}
 	case perfevent.Exit:
-		delete(d.threads, r.TID)
+		d.threads[r.TID] = thread{d.threads[r.TID].name, true}
+		d.ended = append(d.ended, r.TID)
 		if d.alive[r.PID]--; d.alive[r.PID] <= 0 {
 			delete(d.alive, r.PID)
 			d.resolver.Forget(int(r.PID))
 		}
 	case perfevent.Lost:
-		at := Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID]}
+		at := Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID].name}
 		d.text.lost(&at, int64(r.Count), false)
 	case perfevent.Throttle:
 		d.throttled++
@@ -109,10 +123,22 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
+// forgetEnded forgets the first threads among those that have ended, and says how many are
+// left for the next time.
+func (d *drain) forgetEnded(before int) int {
+	for _, tid := range d.ended[:before] {
+		if d.threads[tid].ended { // and no new one has its id
+			delete(d.threads, tid)
+		}
+	}
+	d.ended = append(d.ended[:0], d.ended[before:]...)
+	return len(d.ended)
+}
+
 // sample writes a sample and gives it to the streams.
 func (d *drain) sample(r *perfevent.Record) {
 	s := &d.last
-	*s = Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID], PC: r.IP, Event: d.events[r.Event]}
+	*s = Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID].name, PC: r.IP, Event: d.events[r.Event]}
 	path := ""
 	switch {
 	case r.Mode == perfevent.Kernel:

@@ -150,9 +150,10 @@ func (n *Native) TextFile() string { return n.drain.file.Name() }
 // run takes the samples out of the kernel's buffers until Stop.
 func (n *Native) run() {
 	defer close(n.done)
-	pause := shortestDrain
+	pause, ended := shortestDrain, 0
 	for !n.stopping.Load() {
 		n.set.Wait(pause)
+		ended = n.drain.forgetEnded(ended)
 		if n.set.Drain(false, n.drain.take) > 0 {
 			pause = shortestDrain
 		} else {

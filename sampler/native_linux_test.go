@@ -1,11 +1,15 @@
 package sampler
 
 import (
+	"bufio"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -173,4 +177,160 @@ func kernelAliases(t *testing.T) map[string]string {
 		first[words[2]] = at[words[0]]
 	}
 	return first
+}
+
+// comparedWithTime compares samples and lost ones with CPU time at 999 Hz. So many
+// samples have an error of sqrt(n). Their interrupts take 2 % of the time in a virtual
+// machine, in which the timer is late.
+func comparedWithTime(t *testing.T, samples int, lost int64, cpu time.Duration) {
+	t.Helper()
+	expected := cpu.Seconds() * 999
+	t.Logf("%d samples and %d lost, %.0f expected", samples, lost, expected)
+	assert.InDelta(t, expected, float64(samples)+float64(lost), 5*math.Sqrt(expected)+0.02*expected)
+}
+
+// Threads that start and end all the time, 500 of them at once. perf samples them too: a
+// thread's timer begins with the thread, so that short ones have fewer samples than their
+// time would give.
+func TestNativeThreads(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedPerf(t)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	x := hold(t, "export "+helperEnv+"=threads; exec '"+self+"' 500")
+	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	x.release(t)
+	time.Sleep(3 * time.Second)
+	require.NoError(t, n.Stop())
+	samples, lost := written(t, n)
+	require.NoError(t, p.Stop())
+	theirs := 0
+	for _, s := range recorded(t, p) {
+		if s.MonoNanos <= samples[len(samples)-1].MonoNanos && s.Thread != "sh" { // perf began before the exec
+			theirs++
+		}
+	}
+	t.Logf("%d samples and %d lost; %d of perf", len(samples), lost, theirs)
+	assert.InDelta(t, theirs, len(samples)+int(lost), 5*math.Sqrt(2*float64(theirs)))
+	threads := map[int]bool{}
+	for _, s := range samples {
+		threads[s.TID] = true
+		assert.Equal(t, "sampler.test", s.Thread)
+	}
+	t.Logf("%d threads", len(threads))
+	assert.Greater(t, len(threads), 20)
+	assert.Equal(t, files, openFiles(t))
+	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two are of perf's pipes
+}
+
+// Processes that come and go.
+func TestNativeProcesses(t *testing.T) {
+	gasmtest.NeedNative(t)
+	const runs = 200
+	x := hold(t, execs(`i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i+1)); done; sleep 1000`))
+	files := openFiles(t)
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("page-faults"), Frequency: 19999})
+	x.release(t)
+	asleep := func() bool { return len(processesWith(t, "sleep\x001000")) > 0 }
+	eventually(t, "all have run", asleep)
+	require.NoError(t, n.Stop())
+	samples, _ := written(t, n)
+	listed := map[int]bool{}
+	for _, s := range samples {
+		if s.Thread == "ls" {
+			listed[s.PID] = true
+		}
+	}
+	assert.Len(t, listed, runs, "processes with page faults")
+	assert.Equal(t, files, openFiles(t))
+}
+
+// A daemon that outlives the command is sampled until the end, and lives on.
+func TestNativeDaemon(t *testing.T) {
+	gasmtest.NeedNative(t)
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	x := hold(t, execs(`setsid sh -c "exec >/dev/null 2>&1; `+busy+`" & echo $! >`+pidFile))
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	x.release(t)
+	require.NoError(t, x.cmd.Wait())
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, n.Stop())
+	daemon, err := strconv.Atoi(readTrimmed(pidFile))
+	require.NoError(t, err)
+	process, err := os.FindProcess(daemon)
+	require.NoError(t, err)
+	defer process.Kill()
+	samples, _ := written(t, n)
+	assert.Greater(t, byPID(samples)[daemon], 10)
+	assert.NoError(t, process.Signal(syscall.Signal(0)), "the daemon lives on")
+}
+
+// A sampling program that is killed leaves nothing: the kernel ends its events.
+func TestNativeKilled(t *testing.T) {
+	gasmtest.NeedNative(t)
+	x := hold(t, execs(busy))
+	cmd := exec.Command("/proc/self/exe", "cpu-clock", strconv.Itoa(x.pid()), t.TempDir(), "wait")
+	cmd.Env = append(os.Environ(), helperEnv+"=native")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != "sampling" {
+	}
+	x.release(t)
+	time.Sleep(200 * time.Millisecond)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	x.alive(t)
+	// Another sampling of the same process begins, and has all samples.
+	n, err := AttachNative(Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	require.NoError(t, err)
+	from := processTime(t, x.pid())
+	time.Sleep(time.Second)
+	cpu := processTime(t, x.pid()) - from
+	require.NoError(t, n.Stop())
+	samples, lost := written(t, n)
+	comparedWithTime(t, len(samples), lost, cpu)
+}
+
+// A stream has the same samples, and who does not read it misses some.
+func TestNativeStream(t *testing.T) {
+	x := hold(t, execs(busy))
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	all, few := n.Subscribe(1<<16), n.Subscribe(10)
+	x.release(t)
+	first := <-all.C
+	assert.Less(t, time.Duration(monotonic()-first.MonoNanos), time.Second, "the sample is told of while the program runs")
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, n.Stop())
+	samples, _ := written(t, n)
+	streamed := []Sample{first}
+	for s := range all.C {
+		streamed = append(streamed, s)
+	}
+	assert.Equal(t, samples, streamed)
+	assert.Zero(t, all.Dropped())
+	assert.Len(t, few.C, 10)
+	assert.EqualValues(t, len(samples)-10, few.Dropped())
+}
+
+// What a full disk takes is counted by nobody, but it is told.
+func TestNativeDiskFull(t *testing.T) {
+	gasmtest.NeedNative(t)
+	dir := gasmtest.NeedSmallDisk(t, "64k")
+	x := hold(t, execs(busy))
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 9999, Dir: dir})
+	x.release(t)
+	time.Sleep(600 * time.Millisecond)
+	err := n.Stop()
+	var stopped *StoppedError
+	require.ErrorAs(t, err, &stopped)
+	assert.ErrorIs(t, err, syscall.ENOSPC)
+	assert.EqualError(t, err, "native sampling: stopped too early: the samples could not be written: write "+n.TextFile()+
+		": no space left on device; make room in "+dir)
+	samples, _ := written(t, n)
+	assert.Greater(t, len(samples), 100, "those until then")
+	x.alive(t)
 }

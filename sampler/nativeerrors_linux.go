@@ -83,12 +83,11 @@ func (h host) denied(refused *RefusedError, events []Event, pid int) *RefusedErr
 
 // around gives the event's PMU and its modifiers, "" for none of them.
 func (e Event) around() (pmu, modifiers string) {
-	before, after, _ := strings.Cut(e.Spec, e.Name)
-	pmu, isPMU := strings.CutSuffix(before, "/")
-	if isPMU {
+	pmu, rest, _ := strings.Cut(e.Spec, "/")
+	if after, ok := strings.CutPrefix(rest, e.Name); ok && pmu != "" {
 		return pmu, strings.TrimPrefix(after, "/")
 	}
-	return "", strings.TrimPrefix(after, ":")
+	return "", strings.TrimPrefix(strings.TrimPrefix(e.Spec, e.Name), ":")
 }
 
 // userOnly spells the event as perf does when it has to leave the kernel out: with u.
