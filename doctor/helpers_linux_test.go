@@ -29,6 +29,9 @@ func check(t *testing.T) *Report {
 	return r
 }
 
+// blockedEnv is set where checkAsUser is to have perf_event_open blocked.
+const blockedEnv = "GASM_DOCTOR_BLOCKED"
+
 // checkAsUser is check as a user without rights: this one, or nobody where this is root.
 // On PATH are only these tools, or all if none are named.
 func checkAsUser(t *testing.T, tools ...string) *Report {
@@ -51,6 +54,14 @@ func checkAsUser(t *testing.T, tools ...string) *Report {
 			require.NoError(t, os.Symlink(path, filepath.Join(bin, tool)))
 		}
 		cmd.Env = append(cmd.Env, "PATH="+bin)
+	}
+	if os.Getenv(blockedEnv) != "" {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		env, err := exec.LookPath("env")
+		require.NoError(t, err)
+		cmd.Args = append(cmd.Args, env, helperEnv+"=check", self)
+		cmd.Env = append(cmd.Env, helperEnv+"=seccomp")
 	}
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(temp, gasmtest.Nobody, gasmtest.Nobody))

@@ -19,6 +19,8 @@ type Native struct {
 	events []Event
 	hertz  int
 	notes  []string
+	// buffers is the size of the kernel's buffers in bytes.
+	buffers int
 
 	stopOnce sync.Once
 	stopping atomic.Bool
@@ -77,6 +79,7 @@ func startNative(opts Options, open opener, learn func(d *drain, pid int)) (*Nat
 		return nil, err
 	}
 	learn(n.drain, opts.PID)
+	n.buffers = n.set.Memory()
 	go n.run()
 	return n, nil
 }
@@ -134,6 +137,9 @@ func (n *Native) Events() []Event { return slices.Clone(n.events) }
 // Frequency returns how often each event is sampled, per second and CPU. It is less than
 // what was asked for where the kernel allows less.
 func (n *Native) Frequency() int { return n.hertz }
+
+// Buffers is how much memory the kernel's buffers take, in bytes.
+func (n *Native) Buffers() int { return n.buffers }
 
 // Subscribe has the samples that come from now on be given to a stream, too, which holds
 // so many that were not read. Call it before Stop.
