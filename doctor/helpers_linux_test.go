@@ -29,12 +29,15 @@ func check(t *testing.T) *Report {
 	return r
 }
 
-// blockedEnv is set where checkAsUser is to have perf_event_open blocked.
-const blockedEnv = "GASM_DOCTOR_BLOCKED"
-
 // checkAsUser is check as a user without rights: this one, or nobody where this is root.
 // On PATH are only these tools, or all if none are named.
 func checkAsUser(t *testing.T, tools ...string) *Report {
+	t.Helper()
+	return helperAsUser(t, "check", tools...)
+}
+
+// helperAsUser has a helper print the report.
+func helperAsUser(t *testing.T, helper string, tools ...string) *Report {
 	t.Helper()
 	base, err := os.MkdirTemp("/tmp", "gasm-doctor-test-") // t.TempDir is for this user alone
 	require.NoError(t, err)
@@ -45,7 +48,7 @@ func checkAsUser(t *testing.T, tools ...string) *Report {
 		require.NoError(t, os.Chmod(dir, 0o755))
 	}
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), helperEnv+"=check", "TMPDIR="+temp, "HOME=/nonexistent")
+	cmd.Env = append(os.Environ(), helperEnv+"="+helper, "TMPDIR="+temp, "HOME=/nonexistent")
 	cmd.Dir = temp
 	if len(tools) > 0 {
 		for _, tool := range tools {
@@ -54,14 +57,6 @@ func checkAsUser(t *testing.T, tools ...string) *Report {
 			require.NoError(t, os.Symlink(path, filepath.Join(bin, tool)))
 		}
 		cmd.Env = append(cmd.Env, "PATH="+bin)
-	}
-	if os.Getenv(blockedEnv) != "" {
-		self, err := os.Executable()
-		require.NoError(t, err)
-		env, err := exec.LookPath("env")
-		require.NoError(t, err)
-		cmd.Args = append(cmd.Args, env, helperEnv+"=check", self)
-		cmd.Env = append(cmd.Env, helperEnv+"=seccomp")
 	}
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(temp, gasmtest.Nobody, gasmtest.Nobody))

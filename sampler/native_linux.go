@@ -161,6 +161,7 @@ func (n *Native) run() {
 		n.set.Wait(pause)
 		ended = n.drain.forgetEnded(ended)
 		if n.set.Drain(false, n.drain.take) > 0 {
+			n.drain.flush() // what is written is not lost with gasm or on a full disk
 			pause = shortestDrain
 		} else {
 			pause = min(2*pause, longestDrain)
