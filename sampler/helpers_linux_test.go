@@ -16,6 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+func init() { helpers["native"], helpers["threads"] = helpNative, helpThreads }
+
 // helpNative samples a process by itself, as the user that it runs as:
 //
 //	EVENTS PID DIR [START]

@@ -13,7 +13,7 @@ import (
 // binary does not run tests: it is that helper, a program that a test needs.
 const helperEnv = "GASM_SAMPLER_HELPER"
 
-var helpers = map[string]func(args []string) int{"sample": helpSample, "native": helpNative, "threads": helpThreads}
+var helpers = map[string]func(args []string) int{"sample": helpSample}
 
 func TestMain(m *testing.M) {
 	if run := helpers[os.Getenv(helperEnv)]; run != nil {
