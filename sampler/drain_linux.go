@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// Pauses between two looks into the kernel's buffers, from the shortest to the
-	// longest while there is nothing in them. To wake up takes more of a processor than
-	// the work itself. A buffer that is half full ends a pause.
+	// Pauses between two looks into the kernel's buffers. To wake up takes more of a
+	// processor than the work itself, so pauses get longer, unless a stream is to have
+	// the samples soon. A buffer that is half full ends a pause.
 	shortestDrain, longestDrain = 100 * time.Millisecond, 800 * time.Millisecond
 	// writtenAt is how much text is written at once, in bytes.
 	writtenAt = 64 << 10
@@ -163,8 +163,11 @@ func (d *drain) sample(r *perfevent.Record) {
 // kernelNames reads the kernel's symbols when the first of them is needed.
 func (d *drain) kernelNames() *kernelSymbols {
 	if d.kernel == nil {
-		text, _ := os.ReadFile("/proc/kallsyms") // a note tells that there are no names
-		d.kernel = parseKallsyms(text)
+		d.kernel = &kernelSymbols{}
+		if f, err := os.Open("/proc/kallsyms"); err == nil {
+			d.kernel, _ = parseKallsyms(f) // a note tells that there are no names
+			f.Close()
+		}
 	}
 	return d.kernel
 }
@@ -192,6 +195,13 @@ func (d *drain) flush() {
 		_ = d.file.Truncate(d.written + int64(n)) // a cut line is read as a warning
 	}
 	d.written += int64(n)
+}
+
+// streaming tells whether somebody waits for samples.
+func (d *drain) streaming() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.streams) > 0
 }
 
 func (d *drain) subscribe(s *Stream) {

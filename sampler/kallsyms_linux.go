@@ -1,16 +1,17 @@
 package sampler
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"io"
 	"slices"
 )
 
-// kernelSymbols are the functions of the kernel and its modules. They keep the text that
-// they are from, because few of its names are ever asked for.
+// kernelSymbols are the functions of the kernel and its modules.
 type kernelSymbols struct {
-	text    []byte
 	symbols []kernelSymbol // sorted by start
+	text    []byte         // all names, of which few are ever asked for
 	names   map[uint32]kernelName
 }
 
@@ -34,28 +35,32 @@ const kernelItself = "[kernel.kallsyms]"
 //
 // Data is left out. For a user who may not see the addresses all of them are 0, and the
 // result has no symbols.
-func parseKallsyms(text []byte) *kernelSymbols {
-	k := &kernelSymbols{text: text, names: map[uint32]kernelName{}}
-	for at := 0; at < len(text); {
-		end := bytes.IndexByte(text[at:], '\n')
-		if end < 0 {
-			end = len(text) - at
+func parseKallsyms(r io.Reader) (*kernelSymbols, error) {
+	// A kernel has some hundred thousand symbols, and half of them are functions.
+	k := &kernelSymbols{symbols: make([]kernelSymbol, 0, 1<<17), text: make([]byte, 0, 4<<20), names: map[uint32]kernelName{}}
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if start, rest, ok := cutHex(line); ok && start != 0 && len(rest) > 2 && isFunction(rest[0]) {
+			lo := uint32(len(k.text))
+			k.text = append(k.text, bytes.TrimSuffix(rest[2:], []byte("\n"))...)
+			k.symbols = append(k.symbols, kernelSymbol{start, lo, uint32(len(k.text))})
 		}
-		line := text[at : at+end]
-		at += end + 1
-		start, rest, ok := cutHex(line)
-		if !ok || start == 0 || len(rest) < 3 || bytes.IndexByte([]byte("tTwW"), rest[0]) < 0 {
-			continue
+		if err != nil && err != bufio.ErrBufferFull {
+			byStart := func(a, b kernelSymbol) int { return cmp.Compare(a.start, b.start) }
+			if !slices.IsSortedFunc(k.symbols, byStart) { // modules come in no order
+				slices.SortStableFunc(k.symbols, byStart)
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			return k, err
 		}
-		lo := at - 1 - len(rest) + 2
-		k.symbols = append(k.symbols, kernelSymbol{start, uint32(lo), uint32(at - 1)})
 	}
-	byStart := func(a, b kernelSymbol) int { return cmp.Compare(a.start, b.start) }
-	if !slices.IsSortedFunc(k.symbols, byStart) { // modules come in no order
-		slices.SortStableFunc(k.symbols, byStart)
-	}
-	return k
 }
+
+// isFunction tells the types of symbols that are functions, as nm has them.
+func isFunction(kind byte) bool { return kind == 't' || kind == 'T' || kind == 'w' || kind == 'W' }
 
 // at names the function at an address.
 func (k *kernelSymbols) at(pc uint64) kernelName {

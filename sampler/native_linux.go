@@ -146,6 +146,7 @@ func (n *Native) Buffers() int { return n.buffers }
 func (n *Native) Subscribe(capacity int) *Stream {
 	s := newStream(capacity)
 	n.drain.subscribe(s)
+	n.set.Interrupt() // a long pause
 	return s
 }
 
@@ -160,11 +161,12 @@ func (n *Native) run() {
 	for !n.stopping.Load() {
 		n.set.Wait(pause)
 		ended = n.drain.forgetEnded(ended)
+		pause = min(2*pause, longestDrain)
 		if n.set.Drain(false, n.drain.take) > 0 {
 			n.drain.flush() // what is written is not lost with gasm or on a full disk
-			pause = shortestDrain
-		} else {
-			pause = min(2*pause, longestDrain)
+			if n.drain.streaming() {
+				pause = shortestDrain
+			}
 		}
 	}
 	if err := n.set.Disable(); err != nil {

@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -73,7 +74,12 @@ func FuzzPerfText(f *testing.F) {
 }
 
 func TestKallsyms(t *testing.T) {
-	k := parseKallsyms([]byte("ffffffff81000000 T _stext\n" +
+	parse := func(text string) *kernelSymbols {
+		k, err := parseKallsyms(strings.NewReader(text))
+		require.NoError(t, err)
+		return k
+	}
+	k := parse("ffffffff81000000 T _stext\n" +
 		"ffffffff81000000 T start\n" +
 		"ffffffff81000000 T __start\n" +
 		"ffffffff81001000 D some_data\n" +
@@ -82,7 +88,7 @@ func TestKallsyms(t *testing.T) {
 		"ffffffffc0200000 t nft_do_chain\t[nf_tables]\n" +
 		"0000000000000000 T hidden\n" +
 		"nonsense\n" +
-		"ffffffffc0400000 W last\t[bpf]"))
+		"ffffffffc0400000 W last\t[bpf]")
 	check := func(pc uint64, symbol, module string) {
 		t.Helper()
 		for range 2 {
@@ -97,15 +103,16 @@ func TestKallsyms(t *testing.T) {
 	check(0xffffffffc0300001, "later", "[ext4]")
 	check(^uint64(0), "last", "[bpf]")
 	for _, text := range []string{"", "0000000000000000 T hidden\n", "ffffffff81000000", "\n\n"} {
-		assert.Empty(t, parseKallsyms([]byte(text)).symbols)
-		assert.Equal(t, kernelName{"", kernelItself}, parseKallsyms([]byte(text)).at(1<<63))
+		assert.Empty(t, parse(text).symbols)
+		assert.Equal(t, kernelName{"", kernelItself}, parse(text).at(1<<63))
 	}
 }
 
 func FuzzKallsyms(f *testing.F) {
 	f.Add([]byte("ffffffff81000000 T _stext\nffffffffc0200000 t nft_do_chain\t[nf_tables]\n"), uint64(0xffffffffc0200001))
 	f.Fuzz(func(t *testing.T, text []byte, pc uint64) {
-		k := parseKallsyms(text)
+		k, err := parseKallsyms(bytes.NewReader(text))
+		require.NoError(t, err)
 		k.at(pc)
 		for _, s := range k.symbols {
 			if k.at(s.start).module == "" {
@@ -124,7 +131,8 @@ func BenchmarkKallsyms(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		require.NotNil(b, parseKallsyms(text))
+		_, err := parseKallsyms(bytes.NewReader(text))
+		require.NoError(b, err)
 	}
 }
 
