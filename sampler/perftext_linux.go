@@ -33,13 +33,13 @@ func (t *perfText) sample(s *Sample, event int, path string) {
 	if s.Symbol == "" {
 		t.lines = append(t.lines, "[unknown]"...)
 	} else {
-		t.lines = appendPrintable(t.lines, s.Symbol)
+		t.lines = appendName(t.lines, s.Symbol)
 	}
 	t.lines = append(t.lines, " ("...)
 	if path == "" {
 		path = "[unknown]"
 	}
-	t.lines = appendPrintable(t.lines, path)
+	t.lines = appendName(t.lines, path)
 	t.lines = append(t.lines, ")\n"...)
 }
 
@@ -61,7 +61,7 @@ func (t *perfText) head(s *Sample) {
 	for range 16 - len(s.Thread) {
 		t.lines = append(t.lines, ' ')
 	}
-	t.lines = append(appendPrintable(t.lines, s.Thread), ' ')
+	t.lines = append(appendName(t.lines, s.Thread), ' ')
 	var digits [20]byte
 	t.lines = padLeft(t.lines, string(strconv.AppendInt(digits[:0], int64(s.PID), 10)), 5)
 	t.lines = append(t.lines, '/')
@@ -86,13 +86,13 @@ func padLeft(to []byte, text string, width int) []byte {
 	return append(to, text...)
 }
 
-// appendPrintable appends a name of the profiled program, which must not end the line.
-func appendPrintable(to []byte, name string) []byte {
-	for i := range len(name) {
-		if c := name[i]; c < ' ' || c == 0x7f {
-			to = append(to, '?')
-		} else {
-			to = append(to, c)
+// appendName appends a name of the profiled program as it is, but for the end of a line.
+func appendName(to []byte, name string) []byte {
+	start := len(to)
+	to = append(to, name...)
+	for i := start; i < len(to); i++ {
+		if to[i] == '\n' {
+			to[i] = '?'
 		}
 	}
 	return to

@@ -30,7 +30,7 @@ func TestPerfText(t *testing.T) {
 		Sample{Thread: "C2 CompilerThre", PID: 24997, TID: 25003, MonoNanos: 1884000000007, PC: 0x1234}, "")
 	check("                    -1/-1        0.000000001: cpu-clock:                 0 [unknown] (//anon)",
 		Sample{PID: -1, TID: -1, MonoNanos: 1}, "//anon")
-	check("             a?b 1234567/1234567 12687.253111445: cpu-clock:                 1 f?() (/tmp/a?b)", // no name ends a line
+	check("             a?b 1234567/1234567 12687.253111445: cpu-clock:                 1 f\x1b() (/tmp/a?b)", // no name ends a line
 		Sample{Thread: "a\nb", PID: 1234567, TID: 1234567, MonoNanos: 12687253111445, PC: 1, Symbol: "f\x1b()"}, "/tmp/a\nb")
 
 	two := newPerfText([]string{"cpu-clock:u", "page-faults"})

@@ -368,7 +368,7 @@ func TestKeysBeforeTheCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(slow, "perf"), []byte("#!/bin/sh\nsleep 60\nexec '"+perf+"' \"$@\"\n"), 0o755))
 	for key, code := range map[byte]int{3: 130, 28: 131} {
 		temp := t.TempDir()
-		cmd := exec.Command(binary, "profile", "--", "touch", filepath.Join(temp, "ran"))
+		cmd := exec.Command(binary, "profile", "--sampler", "perf", "--", "touch", filepath.Join(temp, "ran"))
 		cmd.Env = append(os.Environ(), "TMPDIR="+temp, "PATH="+slow+":"+os.Getenv("PATH"))
 		tty, err := pty.Start(cmd)
 		require.NoError(t, err)
