@@ -16,7 +16,13 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-func init() { helpers["seccomp"] = helpSeccomp }
+func init() {
+	helpers["seccomp"] = helpSeccomp
+	helpers["check-blocked"] = func([]string) int {
+		os.Setenv(helperEnv, "check")
+		return helpSeccomp([]string{"/proc/self/exe"})
+	}
+}
 
 // helpSeccomp runs a command whose perf_event_open gets EPERM.
 func helpSeccomp(command []string) int {
@@ -38,12 +44,16 @@ func TestCheck(t *testing.T) {
 	java := gasmtest.NeedJava(t)
 	r := check(t)
 	assert.True(t, r.CanProfile, r.Cause)
-	assert.Equal(t, "perf", r.Sampler)
-	assert.Contains(t, perfEvents, r.Event)
+	assert.Equal(t, "native", r.Sampler)
+	assert.Contains(t, triedEvents, r.Event)
 	assert.Equal(t, OK, finding(t, r.Checks, "system", "os").Status)
 	assert.Regexp(t, `^/.*/perf, version \d`, finding(t, r.Checks, "perf", "found").Text)
-	assert.Regexp(t, `^takes `+r.Event+`; [1-9]\d* samples`, finding(t, r.Checks, "perf", "sampling").Text)
-	assert.Contains(t, finding(t, r.Checks, "perf", "events").Text, r.Event)
+	for _, area := range []string{"native", "perf"} {
+		assert.Regexp(t, `^takes `+r.Event+`; [1-9]\d* samples`, finding(t, r.Checks, area, "sampling").Text)
+		assert.Contains(t, finding(t, r.Checks, area, "events").Text, r.Event)
+	}
+	assert.Regexp(t, `^\d+ allowed: enough for a command`, finding(t, r.Checks, "native", "open files").Text)
+	assert.Regexp(t, `^\d+ KiB for \d+ CPUs`, finding(t, r.Checks, "native", "buffers").Text)
 
 	home := "jdk " + filepath.Dir(filepath.Dir(java))
 	assert.Contains(t, finding(t, r.Checks, home, "version").Text, "(PATH")
@@ -58,17 +68,33 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Without perf, and with a dtrace that is missing or for root only, no profile can be made.
+// Without perf gasm samples by itself.
+func TestNoPerf(t *testing.T) {
+	gasmtest.NeedTime(t)
+	gasmtest.NeedNative(t)
+	gasmtest.NeedJava(t)
+	r := checkAsUser(t, "java", "sh")
+	assert.True(t, r.CanProfile, r.Cause)
+	assert.Equal(t, "native", r.Sampler)
+	f := finding(t, r.Checks, "perf", "found")
+	assert.Equal(t, Finding{"perf", "found", Note, "not on PATH; not needed, gasm samples without it", f.Mend}, f)
+}
+
+// With perf_event_open blocked as under Docker's filter, without perf, and with a dtrace
+// that is missing or for root only, no profile can be made.
 func TestNoSampler(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedJava(t)
-	r := checkAsUser(t, "java", "sh")
+	r := helperAsUser(t, "check-blocked", "java", "sh")
 	assert.False(t, r.CanProfile)
+	native := finding(t, r.Checks, "native", "sampling")
+	assert.Equal(t, Finding{"native", "sampling", Problem, "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)",
+		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"}, native)
 	assert.Empty(t, r.Sampler)
 	f := finding(t, r.Checks, "perf", "found")
 	assert.Equal(t, Finding{"perf", "found", Problem, "not on PATH", f.Mend}, f)
 	assert.Contains(t, f.Mend, "perf")
-	assert.Equal(t, "gasm can't profile here: perf: not on PATH; first: "+f.Mend, r.Verdict())
+	assert.Equal(t, "gasm can't profile here: native: "+native.Text+"; first: "+native.Mend, r.Verdict())
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil { // the package of Debian 13 and newer
 		assert.Equal(t, Problem, finding(t, r.Checks, "dtrace", "sampling").Status)
 	} else {
@@ -78,11 +104,12 @@ func TestNoSampler(t *testing.T) {
 
 // What a user without rights gets depends on the kernel's setting.
 func TestUser(t *testing.T) {
-	needPerf(t)
+	gasmtest.NeedTime(t)
+	gasmtest.NeedNative(t)
 	gasmtest.NeedJava(t)
 	r := checkAsUser(t)
-	assert.Contains(t, finding(t, r.Checks, "perf", "capabilities").Text, "none of CAP_PERFMON")
-	f := finding(t, r.Checks, "perf", "paranoid")
+	assert.Contains(t, finding(t, r.Checks, "native", "capabilities").Text, "none of CAP_PERFMON")
+	f := finding(t, r.Checks, "native", "paranoid")
 	if level := readTrimmed("/proc/sys/kernel/perf_event_paranoid"); level == "1" || level == "0" || level == "-1" {
 		assert.True(t, r.CanProfile, r.Cause)
 		assert.Equal(t, OK, f.Status)
@@ -106,14 +133,12 @@ func TestSeccomp(t *testing.T) {
 	require.NoError(t, err)
 	scriptOnPath(t, "perf", fmt.Sprintf("%s=seccomp exec '%s' '%s' \"$@\"", helperEnv, self, tool))
 	perf := checkPerf(t.Context(), t.TempDir())
-	var r Report
-	r.judge(perf, samplerResult{}, []jdkResult{{works: true}}, Finding{}, Finding{})
-	assert.False(t, r.CanProfile)
+	assert.False(t, perf.works)
 	f := finding(t, perf.checks, "perf", "sampling")
 	assert.Equal(t, Problem, f.Status)
 	assert.Contains(t, f.Text, "the kernel blocks perf_event_open")
 	assert.Contains(t, f.Mend, "docker run --cap-add PERFMON --security-opt seccomp=unconfined")
-	assert.Equal(t, f.Mend, r.Mend)
+	assert.Equal(t, f.Mend, perf.mend)
 	assert.Equal(t, "none of cycles:P, cycles, instructions, cpu-clock opens", finding(t, perf.checks, "perf", "events").Text)
 }
 

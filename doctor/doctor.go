@@ -4,7 +4,7 @@
 // It looks at the machine, runs the samplers and the JDKs that are there in the way in
 // which `gasm profile` would, and gives a [Report] with one [Finding] for each fact. A
 // finding has the command that mends what is wrong. Where something can be tried, no
-// setting is believed: perf samples a process, each JDK prints its code, and a hsdis
+// setting is believed: gasm and perf sample a process, each JDK prints its code, and a hsdis
 // plug-in counts only if it has the function that HotSpot looks for.
 //
 // The package prints only through [WriteText] and [WriteJSON]. [Check] leaves no process
@@ -35,7 +35,7 @@ const (
 // A Finding is one fact about the machine. Its texts are in ASCII, except for what they
 // quote from the machine.
 type Finding struct {
-	Area   string `json:"area"` // "perf", "jdk /usr/lib/jvm/temurin-25"
+	Area   string `json:"area"` // "native", "jdk /usr/lib/jvm/temurin-25"
 	Name   string `json:"name"` // "events"
 	Status Status `json:"status"`
 	Text   string `json:"text"`
@@ -47,7 +47,7 @@ type Report struct {
 	CanProfile bool
 	// Sampler and Event are what `gasm profile` takes without flags. Both are "" where
 	// no sampler works.
-	Sampler string // "perf", "dtrace"
+	Sampler string // "native", "perf", "dtrace"
 	Event   string // "cpu-clock", "profile-1001"
 	Sudo    bool   // dtrace works under --sudo only
 	Cause   string // why no profile can be made; "" when one can be made
@@ -82,22 +82,25 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 	r := &Report{Checks: slices.Concat(
 		checkSystem(ctx), tried.findings(), checkCodeCache(ctx, tried.jdks),
 		[]Finding{options, checkLocale(), checkTerminal(opts), temp}, leftFolders())}
-	r.judge(tried.perf, tried.dtrace, tried.jdks, options, temp)
+	r.judge(tried, options, temp)
 	return r, nil
 }
 
 // triedTools are the samplers and the JDKs after they were tried.
 type triedTools struct {
-	perf, dtrace samplerResult
-	missingJDKs  []Finding // about JDKs that the environment names and that are not there
-	jdks         []jdkResult
+	native, perf, dtrace samplerResult
+	missingJDKs          []Finding // about JDKs that the environment names and that are not there
+	jdks                 []jdkResult
 }
 
 // tryTools tries all samplers and JDKs at the same time.
 func tryTools(ctx context.Context, dir string) triedTools {
 	var t triedTools
 	var wg sync.WaitGroup
-	wg.Go(func() { t.perf = checkPerf(ctx, dir) })
+	wg.Go(func() {
+		t.native = checkNative(ctx, dir)
+		t.perf = checkPerf(ctx, dir)
+	})
 	wg.Go(func() { t.dtrace = checkDTrace(ctx, dir) })
 	wg.Go(func() {
 		var found []*foundJDK
@@ -112,14 +115,10 @@ func tryTools(ctx context.Context, dir string) triedTools {
 func (t *triedTools) findings() []Finding {
 	var all []Finding
 	if runtime.GOOS == "linux" {
-		all = append(all, t.perf.checks...)
+		all = append(all, t.native.checks...)
+		all = append(all, t.perf.notNeeded(t.native.works, "gasm samples without it")...)
 	}
-	for _, f := range t.dtrace.checks {
-		if t.perf.works && !t.dtrace.works && f.Status != OK {
-			f.Status, f.Text = Note, f.Text+"; not needed, perf works"
-		}
-		all = append(all, f)
-	}
+	all = append(all, t.dtrace.notNeeded(t.native.works || t.perf.works, "gasm samples without it")...)
 	all = append(all, t.missingJDKs...)
 	for _, j := range t.jdks {
 		all = append(all, j.checks...)
@@ -129,15 +128,17 @@ func (t *triedTools) findings() []Finding {
 
 // judge says whether a profile can be made: that takes a sampler, a JVM that writes what
 // gasm reads, and a folder for the capture.
-func (r *Report) judge(perf, dtrace samplerResult, jdks []jdkResult, options, temp Finding) {
-	best := dtrace
+func (r *Report) judge(tried triedTools, options, temp Finding) {
+	best, jdks := tried.dtrace, tried.jdks
 	switch {
-	case perf.works:
-		best, r.Sampler = perf, "perf"
-	case dtrace.works:
+	case tried.native.works:
+		best, r.Sampler = tried.native, "native"
+	case tried.perf.works:
+		best, r.Sampler = tried.perf, "perf"
+	case tried.dtrace.works:
 		r.Sampler = "dtrace"
 	case runtime.GOOS == "linux":
-		best = perf // of two samplers that don't work, perf is the one to mend
+		best = tried.native // of samplers that don't work, this is the one to mend
 	}
 	r.Event, r.Sudo = best.event, best.sudo
 	works := func(j jdkResult) bool { return j.works }
@@ -157,7 +158,19 @@ func (r *Report) judge(perf, dtrace samplerResult, jdks []jdkResult, options, te
 	}
 }
 
-// A samplerResult is what is known about perf or dtrace.
+// notNeeded gives the findings about a sampler. If another one works, trouble with this
+// one is no problem.
+func (s *samplerResult) notNeeded(other bool, text string) []Finding {
+	checks := slices.Clone(s.checks)
+	for i := range checks {
+		if c := &checks[i]; other && !s.works && c.Status != OK {
+			c.Status, c.Text = Note, c.Text+"; not needed, "+text
+		}
+	}
+	return checks
+}
+
+// A samplerResult is what is known about a sampler.
 type samplerResult struct {
 	checks []Finding
 	works  bool

@@ -63,7 +63,7 @@ func (c *capped) Write(b []byte) (int, error) {
 func (c *capped) String() string { return c.text.String() }
 
 // A target is a process that is sampled to try a sampler. It waits until it is released,
-// and then counts for some seconds. It ends by itself soon after this process does.
+// becomes another program, and then counts for some seconds. It ends by itself soon after this process does.
 type target struct {
 	cmd   *exec.Cmd
 	stdin *os.File // our end of its stdin
@@ -75,7 +75,7 @@ func startTarget() (*target, error) {
 		return nil, err
 	}
 	defer theirs.Close()
-	cmd := exec.Command("sh", "-c", "read go && i=0 && while [ $i -lt 3000000 ]; do i=$((i+1)); done")
+	cmd := exec.Command("sh", "-c", "read go && exec sh -c 'i=0; while [ $i -lt 3000000 ]; do i=$((i+1)); done'")
 	cmd.Stdin = theirs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal is for gasm alone
 	if err := cmd.Start(); err != nil {

@@ -33,6 +33,12 @@ func check(t *testing.T) *Report {
 // On PATH are only these tools, or all if none are named.
 func checkAsUser(t *testing.T, tools ...string) *Report {
 	t.Helper()
+	return helperAsUser(t, "check", tools...)
+}
+
+// helperAsUser has a helper print the report.
+func helperAsUser(t *testing.T, helper string, tools ...string) *Report {
+	t.Helper()
 	base, err := os.MkdirTemp("/tmp", "gasm-doctor-test-") // t.TempDir is for this user alone
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(base) })
@@ -42,7 +48,7 @@ func checkAsUser(t *testing.T, tools ...string) *Report {
 		require.NoError(t, os.Chmod(dir, 0o755))
 	}
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), helperEnv+"=check", "TMPDIR="+temp, "HOME=/nonexistent")
+	cmd.Env = append(os.Environ(), helperEnv+"="+helper, "TMPDIR="+temp, "HOME=/nonexistent")
 	cmd.Dir = temp
 	if len(tools) > 0 {
 		for _, tool := range tools {

@@ -131,19 +131,19 @@ func (k *kernel) unbound() bool {
 	return !k.namespaced && (k.has(capPerfmon) || k.has(capSysAdmin))
 }
 
-// checkKernelSettings judges the settings. perfWorks tells whether perf sampled, and notes
+// checkKernelSettings judges the settings. works tells whether gasm sampled, and notes
 // are what it noted about what it could not have.
-func checkKernelSettings(k kernel, perfWorks bool, notes []string) []Finding {
-	checks := []Finding{k.checkParanoid(perfWorks, notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
+func checkKernelSettings(k kernel, works bool, notes []string) []Finding {
+	checks := []Finding{k.checkParanoid(works, notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
 	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < sampler.DefaultFrequency {
-		checks = append(checks, Finding{"perf", "rate", Note,
+		checks = append(checks, Finding{"native", "rate", Note,
 			fmt.Sprintf("the kernel allows %d samples per second and CPU, not %d", rate, sampler.DefaultFrequency),
 			fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", sampler.DefaultFrequency)})
 	}
 	return checks
 }
 
-// noteAbout finds perf's note about a kernel setting. It gives what the note says, and the
+// noteAbout finds a sampler's note about a kernel setting. It gives what the note says, and the
 // command at its end:
 //
 //	kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1
@@ -174,8 +174,8 @@ func paranoidMeans(level int) string {
 }
 
 // checkParanoid judges kernel.perf_event_paranoid.
-func (k *kernel) checkParanoid(perfWorks bool, notes []string) Finding {
-	c := Finding{Area: "perf", Name: "paranoid", Status: OK}
+func (k *kernel) checkParanoid(works bool, notes []string) Finding {
+	c := Finding{Area: "native", Name: "paranoid", Status: OK}
 	level, err := strconv.Atoi(k.paranoid)
 	if err != nil {
 		c.Status, c.Text = Problem, "there is no kernel.perf_event_paranoid: a kernel without perf events, or a sandbox (gVisor)"
@@ -187,7 +187,7 @@ func (k *kernel) checkParanoid(perfWorks bool, notes []string) Finding {
 		c.Text += "does not bind " + map[bool]string{true: "root", false: "you (CAP_PERFMON)"}[k.root]
 	case level <= 2:
 		c.Text += paranoidMeans(level)
-	case perfWorks:
+	case works:
 		c.Text += paranoidMeans(2)
 	default:
 		c.Status, c.Mend = Problem, "sudo sysctl kernel.perf_event_paranoid=1"
@@ -202,7 +202,7 @@ func (k *kernel) checkParanoid(perfWorks bool, notes []string) Finding {
 // checkKernelNames tells whether kernel.kptr_restrict hides the names of the kernel's
 // functions.
 func (k *kernel) checkKernelNames(notes []string) Finding {
-	c := Finding{"perf", "kernel names", OK, "kernel.kptr_restrict is " + k.kptr, ""}
+	c := Finding{"native", "kernel names", OK, "kernel.kptr_restrict is " + k.kptr, ""}
 	switch k.kptr {
 	case "":
 		c.Text = "kernel.kptr_restrict is unknown"
@@ -227,7 +227,7 @@ func (k *kernel) checkCapabilities() Finding {
 			lacks = append(lacks, c.name)
 		}
 	}
-	c := Finding{"perf", "capabilities", OK, strings.Join(has, ", "), ""}
+	c := Finding{"native", "capabilities", OK, strings.Join(has, ", "), ""}
 	switch {
 	case len(has) == 0:
 		c.Text = "none of " + strings.Join(lacks, ", ")
@@ -238,7 +238,7 @@ func (k *kernel) checkCapabilities() Finding {
 	case k.namespaced && len(has) > 0:
 		c.Status, c.Text = Note, c.Text+": of a user namespace, where they do not count for perf"
 	case k.root && !k.unbound():
-		c.Status, c.Text = Note, c.Text+": root without the rights that perf needs"
+		c.Status, c.Text = Note, c.Text+": root without the rights that sampling needs"
 		if k.container != "" {
 			c.Mend = "docker run --cap-add PERFMON ..."
 		}
@@ -248,14 +248,14 @@ func (k *kernel) checkCapabilities() Finding {
 
 // checkSeccomp tells whether system calls are filtered.
 func (k *kernel) checkSeccomp() Finding {
-	c := Finding{Area: "perf", Name: "seccomp", Status: OK}
+	c := Finding{Area: "native", Name: "seccomp", Status: OK}
 	switch k.seccomp {
 	case 0:
 		c.Text = "no filter"
 	case -1:
 		c.Text = "unknown"
 	default:
-		c.Text = "a filter is at work; whether it lets perf through is seen above"
+		c.Text = "a filter is at work; whether it lets sampling through is seen above"
 	}
 	return c
 }

@@ -65,11 +65,11 @@ func TestKernelSettings(t *testing.T) {
 		return byName
 	}
 	f := settings(kernel{paranoid: "4", kptr: "2", maxRate: "250"}, false)
-	assert.Equal(t, Finding{"perf", "paranoid", Problem, "kernel.perf_event_paranoid is 4: users may sample nothing",
+	assert.Equal(t, Finding{"native", "paranoid", Problem, "kernel.perf_event_paranoid is 4: users may sample nothing",
 		"sudo sysctl kernel.perf_event_paranoid=1"}, f["paranoid"])
-	assert.Equal(t, Finding{"perf", "kernel names", Note, "kernel.kptr_restrict is 2: kernel functions have no names",
+	assert.Equal(t, Finding{"native", "kernel names", Note, "kernel.kptr_restrict is 2: kernel functions have no names",
 		"sudo sysctl kernel.kptr_restrict=0"}, f["kernel names"])
-	assert.Equal(t, Finding{"perf", "rate", Note, "the kernel allows 250 samples per second and CPU, not 1001",
+	assert.Equal(t, Finding{"native", "rate", Note, "the kernel allows 250 samples per second and CPU, not 1001",
 		"sudo sysctl kernel.perf_event_max_sample_rate=1001"}, f["rate"])
 
 	f = settings(kernel{paranoid: "1", kptr: "1", maxRate: "100000"}, true, "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
@@ -78,12 +78,12 @@ func TestKernelSettings(t *testing.T) {
 	assert.NotContains(t, f, "rate")
 
 	f = settings(kernel{paranoid: "3"}, true, "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
-	assert.Equal(t, Finding{"perf", "paranoid", Note, "kernel.perf_event_paranoid is 3: users may sample their processes, outside of the kernel; " +
+	assert.Equal(t, Finding{"native", "paranoid", Note, "kernel.perf_event_paranoid is 3: users may sample their processes, outside of the kernel; " +
 		"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"}, f["paranoid"], "a kernel that is not Debian's")
 
 	f = settings(kernel{root: true, container: "Docker", paranoid: "2", capabilities: 0xa80425fb, seccomp: 2}, false)
 	assert.Equal(t, Note, f["capabilities"].Status)
-	assert.Equal(t, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF: root without the rights that perf needs", f["capabilities"].Text)
+	assert.Equal(t, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF: root without the rights that sampling needs", f["capabilities"].Text)
 	assert.Equal(t, "docker run --cap-add PERFMON ...", f["capabilities"].Mend)
 	assert.Contains(t, f["seccomp"].Text, "a filter is at work")
 

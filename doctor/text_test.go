@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,15 +16,15 @@ import (
 // profile.
 func laptop() *Report {
 	const jdk11, openJ9 = "jdk /usr/lib/jvm/java-11-openjdk-amd64", "jdk /opt/ibm-semeru-21"
-	return &Report{CanProfile: true, Sampler: "perf", Event: "cycles:P", Checks: []Finding{
+	return &Report{CanProfile: true, Sampler: "native", Event: "cycles:P", Checks: []Finding{
 		{"system", "os", OK, "Ubuntu 24.04.3 LTS, Linux 6.8.0-87-generic, x86_64", ""},
-		{"perf", "found", OK, "/usr/bin/perf, version 6.8.12", ""},
-		{"perf", "sampling", OK, "takes cycles:P; 148 samples came of a busy process", ""},
-		{"perf", "events", OK, "cycles:P, cycles, instructions, cpu-clock open", ""},
-		{"perf", "paranoid", Note, "kernel.perf_event_paranoid is 2: users may sample their processes, outside of the kernel; " +
+		{"native", "sampling", OK, "takes cycles:P; 148 samples came of a busy process", ""},
+		{"native", "events", OK, "cycles:P, cycles, instructions, cpu-clock open", ""},
+		{"native", "paranoid", Note, "kernel.perf_event_paranoid is 2: users may sample their processes, outside of the kernel; " +
 			"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"},
-		{"perf", "capabilities", OK, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF", ""},
-		{"dtrace", "found", Note, "not on PATH; not needed, perf works", "sudo apt install dtrace"},
+		{"native", "capabilities", OK, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF", ""},
+		{"perf", "found", OK, "/usr/bin/perf, version 6.8.12", ""},
+		{"dtrace", "found", Note, "not on PATH; not needed, gasm samples without it", "sudo apt install dtrace"},
 		{jdk11, "version", OK, "11.0.28+6-post-Ubuntu, Ubuntu (PATH, JAVA_HOME)", ""},
 		{jdk11, "code", Note, "names only, no instructions: JDK 8 to 13 need hsdis for these",
 			"sudo curl -fLo /usr/lib/jvm/java-11-openjdk-amd64/lib/server/hsdis-amd64.so https://builds.shipilev.net/hsdis/hsdis-amd64.so"},
@@ -90,18 +91,24 @@ func TestJudge(t *testing.T) {
 	noPerf := samplerResult{cause: "perf: not on PATH", mend: "install perf"}
 	dtrace := samplerResult{works: true, sudo: true}
 	good := []jdkResult{{}, {works: true}}
-	check := func(perf, dtrace samplerResult, jdks []jdkResult, temp Finding, want string) {
+	native := samplerResult{works: true, event: "cycles:P"}
+	noNative := samplerResult{cause: "native: blocked", mend: "docker run"}
+	check := func(native, perf, dtrace samplerResult, jdks []jdkResult, temp Finding, want string) {
 		t.Helper()
 		var r Report
-		r.judge(perf, dtrace, jdks, Finding{}, temp)
+		r.judge(triedTools{native: native, perf: perf, dtrace: dtrace, jdks: jdks}, Finding{}, temp)
 		assert.Contains(t, r.Verdict(), want)
 		assert.Equal(t, r.CanProfile, r.Cause == "")
 	}
-	check(perf, dtrace, good, Finding{}, "gasm can profile here: perf, cycles.")
-	check(noPerf, dtrace, good, Finding{}, "gasm can profile here with --sudo: dtrace.")
-	check(perf, dtrace, nil, Finding{}, "gasm can't profile here: there is no JDK; first: ")
-	check(perf, dtrace, good[:1], Finding{}, "no JDK here prints its code; first: ")
-	check(perf, dtrace, good, Finding{Status: Problem, Text: "full", Mend: "make room"}, "full; first: make room")
+	check(native, perf, dtrace, good, Finding{}, "gasm can profile here: native, cycles:P.")
+	check(noNative, perf, dtrace, good, Finding{}, "gasm can profile here: perf, cycles.")
+	check(noNative, noPerf, dtrace, good, Finding{}, "gasm can profile here with --sudo: dtrace.")
+	if runtime.GOOS == "linux" {
+		check(noNative, noPerf, samplerResult{}, good, Finding{}, "gasm can't profile here: native: blocked; first: docker run")
+	}
+	check(native, perf, dtrace, nil, Finding{}, "gasm can't profile here: there is no JDK; first: ")
+	check(native, perf, dtrace, good[:1], Finding{}, "no JDK here prints its code; first: ")
+	check(native, perf, dtrace, good, Finding{Status: Problem, Text: "full", Mend: "make room"}, "full; first: make room")
 }
 
 // Paths, versions and what other programs say can hold anything.

@@ -104,6 +104,9 @@ func (r *Recording) jvms() ([]capture.JVM, error) {
 
 // nameUnsaved looks up the functions of samples whose text could not be written.
 func (r *Recording) nameUnsaved() error {
+	if r.sampling.resolver() != nil {
+		return nil
+	}
 	text, err := r.sampling.open()
 	if err != nil {
 		return err

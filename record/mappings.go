@@ -13,6 +13,7 @@ import (
 type mappingWatch struct {
 	logs     *logFolder
 	resolver *native.Resolver
+	read     bool             // mappings are read; the sampler may tell of them as well
 	found    func(writtenLog) // is called once for each JVM
 	next     map[int]mappingRead
 	stopped  chan struct{}
@@ -31,9 +32,9 @@ type mappingRead struct {
 const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
 // watchMappings begins to watch the JVMs that write logs into a folder. It calls
-// found for each of them, from a goroutine of its own.
-func watchMappings(logs *logFolder, found func(writtenLog)) *mappingWatch {
-	w := &mappingWatch{logs: logs, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
+// found for each of them, from a goroutine of its own. Without read it does only that.
+func watchMappings(logs *logFolder, read bool, found func(writtenLog)) *mappingWatch {
+	w := &mappingWatch{logs: logs, read: read, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
 		stopped: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
@@ -98,6 +99,10 @@ func (w *mappingWatch) look(now time.Time) {
 		}
 		if !known {
 			w.found(log)
+		}
+		if !w.read {
+			w.next[pid] = mappingRead{}
+			continue
 		}
 		mappings, err := native.ReadMaps(pid)
 		if len(mappings) == 0 && err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -23,7 +24,7 @@ type Options struct {
 	Stdin, Stdout, Stderr *os.File
 
 	Sampler Sampler         // not empty
-	Events  []sampler.Event // that perf samples; none: cycles, or what there is in their place
+	Events  []sampler.Event // what is sampled; none: cycles, or what there is in their place
 	// Frequency is how often each event is sampled, per second and CPU. With 0 it is
 	// as often as this machine affords, see sampler.ChooseRate.
 	Frequency int
@@ -54,22 +55,26 @@ type Options struct {
 // Sampler says which sampler is used.
 type Sampler string
 
-// The samplers. SamplerAuto is perf, or dtrace where perf can't be had.
+// The samplers. SamplerAuto is the first of the others that works here. SamplerNative is
+// gasm itself.
 const (
 	SamplerAuto   Sampler = "auto"
+	SamplerNative Sampler = "native"
 	SamplerPerf   Sampler = "perf"
 	SamplerDTrace Sampler = "dtrace"
 )
 
+var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace}
+
 // Check finds out what the options say that makes no sense. It runs nothing.
 func (o *Options) Check() error {
 	switch {
-	case o.Sampler != SamplerAuto && o.Sampler != SamplerPerf && o.Sampler != SamplerDTrace:
-		return fmt.Errorf("--sampler is %q; it can be auto, perf or dtrace", o.Sampler)
+	case !slices.Contains(samplers, o.Sampler):
+		return fmt.Errorf("--sampler is %q; it can be auto, native, perf or dtrace", o.Sampler)
 	case o.Sampler == SamplerDTrace && len(o.Events) > 0:
-		return errors.New("--event names perf's events; dtrace samples by time alone")
-	case o.Sampler == SamplerPerf && o.Sudo:
-		return errors.New("--sudo is for dtrace; perf needs no root where kernel.perf_event_paranoid allows it")
+		return errors.New("--event names events of the kernel and the CPU; dtrace samples by time alone")
+	case (o.Sampler == SamplerNative || o.Sampler == SamplerPerf) && o.Sudo:
+		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
 	case o.Delay < 0 || o.Length < 0:
 		return errors.New("--delay and --length can't be negative")
 	case (o.Delay > 0 || o.Length > 0) && (o.WindowStart != nil || o.WindowEnd != nil):

@@ -112,7 +112,7 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
-	r.mappings = watchMappings(r.logs, r.foundJVM)
+	r.mappings = watchMappings(r.logs, r.sampling.resolver() == nil, r.foundJVM)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
@@ -121,6 +121,9 @@ func (r *Recording) run() error {
 	}
 	r.clocks.end = capture.ReadClock()
 	r.resolver = r.mappings.stop()
+	if named := r.sampling.resolver(); named != nil {
+		r.resolver = named
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -26,32 +27,73 @@ type sampling interface {
 	// open still reads the text.
 	save(path string, tee io.Writer) error
 	open() (io.ReadCloser, error)
+	// resolver has named the native functions of all samples while they came. It is
+	// nil where that is still to be done.
+	resolver() *native.Resolver
 	discard() // removes what was recorded, when the command did not run
 	wait()    // until nothing of the sampler is left
 }
 
 // startSampler starts the sampler that the options name beside a held process.
 func (r *Recording) startSampler(pid int) (sampling, error) {
-	if r.o.Sampler == SamplerDTrace {
+	switch r.o.Sampler {
+	case SamplerNative:
+		return r.startNative(pid)
+	case SamplerPerf:
+		return r.startPerf(pid, "")
+	case SamplerDTrace:
 		return r.startDTrace("")
 	}
+	s, err := r.startNative(pid)
+	if err == nil {
+		return s, nil
+	}
+	if !mayTryOther(err) {
+		return nil, err
+	}
+	why := "gasm could not sample by itself: " + withoutTool(err)
+	s, perfErr := r.startPerf(pid, why)
+	if perfErr == nil {
+		return s, nil
+	}
+	if errors.Is(perfErr, ErrNotRun) {
+		return nil, perfErr
+	}
+	if len(r.o.Events) > 0 || !mayTryOther(perfErr) {
+		return nil, firstFailure(err, perfErr)
+	}
+	s, dtraceErr := r.startDTrace(why + "; nor could perf be used: " + withoutTool(perfErr))
+	if dtraceErr == nil {
+		return s, nil
+	}
+	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, withoutTool(perfErr), withoutTool(dtraceErr))
+}
+
+// firstFailure is the error of a machine where neither gasm itself nor perf can sample
+// the events that the user named. perf knows more events, so its word on them counts.
+func firstFailure(native, perf error) error {
+	var first, second *sampler.RefusedError
+	if !errors.As(perf, &second) {
+		return fmt.Errorf("%w (nor can perf be used: %s)", native, withoutTool(perf))
+	}
+	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != sampler.ReasonUnknownEvent {
+		return native // perf says the same
+	}
+	return perf
+}
+
+// startPerf starts perf; whyNotNative is for the capture's notes.
+func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
 	hertz, note := r.frequency(r.o.Events)
 	perf, err := sampler.StartPerf(r.stopped, sampler.Options{
 		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message})
-	if err == nil {
-		return &perfSampling{perf, note}, nil
-	}
-	if r.StoppedBy() != 0 {
+	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
 	}
-	if r.o.Sampler == SamplerPerf || len(r.o.Events) > 0 || !mayTryDTrace(err) {
+	if err != nil {
 		return nil, err
 	}
-	dtrace, second := r.startDTrace("perf could not be used: " + withoutTool(err))
-	if second != nil {
-		return nil, fmt.Errorf("%w (nor can dtrace be used: %s)", err, withoutTool(second))
-	}
-	return dtrace, nil
+	return &perfSampling{perf, []string{note, whyNotNative}}, nil
 }
 
 // frequency is how often the events are sampled: as the user says, or else as this
@@ -64,15 +106,15 @@ func (r *Recording) frequency(events []sampler.Event) (hertz int, note string) {
 	return rate.Hertz, rate.Note()
 }
 
-// mayTryDTrace tells errors that are perf's own from those that any sampler would
+// mayTryOther tells errors that are a sampler's own from those that any sampler would
 // have.
-func mayTryDTrace(err error) bool {
+func mayTryOther(err error) bool {
 	var missing *sampler.MissingToolError
 	var refused *sampler.RefusedError
 	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != sampler.ReasonTargetGone
 }
 
-// withoutTool is perf's or dtrace's error without its name in front.
+// withoutTool is a sampler's error without its name in front.
 func withoutTool(err error) string {
 	var missing *sampler.MissingToolError
 	var refused *sampler.RefusedError
@@ -89,26 +131,26 @@ func withoutTool(err error) string {
 	return cause
 }
 
-// startDTrace starts DTrace; whyNotPerf is for the capture's notes.
-func (r *Recording) startDTrace(whyNotPerf string) (sampling, error) {
+// startDTrace starts DTrace; whyNotOther is for the capture's notes.
+func (r *Recording) startDTrace(whyNotOther string) (sampling, error) {
 	hertz, note := r.frequency([]sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
 	d, err := sampler.StartDTrace(context.Background(), sampler.DTraceOptions{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
 	}
-	return &dtraceSampling{d, []string{note, whyNotPerf}}, nil
+	return &dtraceSampling{d, []string{note, whyNotOther}}, nil
 }
 
 // A perfSampling is perf.data; its text is made at the end, by perf script.
 type perfSampling struct {
 	*sampler.Perf
-	note string // of the frequency; may be ""
+	notes []string // of the frequency, and why it is not native; may be ""
 }
 
 func (p *perfSampling) tool() Sampler { return SamplerPerf }
 
-func (p *perfSampling) Notes() []string { return append(p.Perf.Notes(), p.note) }
+func (p *perfSampling) Notes() []string { return append(p.Perf.Notes(), p.notes...) }
 
 func (p *perfSampling) Lost() int64 { return 0 } // perf's text has it
 
@@ -141,6 +183,8 @@ func (p *perfSampling) open() (io.ReadCloser, error) {
 	return pipeOut, nil
 }
 
+func (p *perfSampling) resolver() *native.Resolver { return nil }
+
 func (p *perfSampling) discard() { os.Remove(p.DataFile()) }
 
 func (p *perfSampling) wait() {}
@@ -148,7 +192,7 @@ func (p *perfSampling) wait() {}
 // A dtraceSampling is DTrace's text, which is there as soon as it is stopped.
 type dtraceSampling struct {
 	*sampler.DTrace
-	notes []string // of the frequency, and why it is not perf; may be ""
+	notes []string // of the frequency, and why it is not another one; may be ""
 }
 
 func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }
@@ -172,6 +216,8 @@ func (d *dtraceSampling) save(path string, tee io.Writer) error {
 
 func (d *dtraceSampling) open() (io.ReadCloser, error) { return os.Open(d.TextFile()) }
 
+func (d *dtraceSampling) resolver() *native.Resolver { return nil }
+
 func (d *dtraceSampling) discard() { os.Remove(d.TextFile()) }
 
 func (d *dtraceSampling) wait() { d.Wait() }
@@ -179,6 +225,9 @@ func (d *dtraceSampling) wait() { d.Wait() }
 // saveSamples writes the sampler's text into the capture. The native functions that
 // samples are in are found at the same time, while perf script is still writing.
 func (r *Recording) saveSamples() error {
+	if r.sampling.resolver() != nil {
+		return r.sampling.save(r.path(capture.SamplesFile), io.Discard)
+	}
 	pipeOut, pipeIn := io.Pipe()
 	named := make(chan struct{})
 	go func() {

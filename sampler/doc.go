@@ -1,10 +1,15 @@
-// Package sampler gets program counters out of a running command: it starts an
-// external sampler, stops it, and parses the text that the sampler prints.
+// Package sampler gets program counters out of a running command: gasm asks the kernel
+// itself, or starts an external sampler, stops it, and parses the text that it prints.
 //
-// There are two samplers, perf and DTrace. Each has a part that runs the tool and a
-// part that reads its text. The readers need no tool, so they also read a text that
-// was saved elsewhere, as JMH's perfasm and dtraceasm do.
+// There are three samplers: native sampling, perf and DTrace. Each external one has a part
+// that runs the tool and a part that reads its text; native sampling writes the text that
+// perf would have written. The readers need no tool, so they also read a text that was
+// saved elsewhere, as JMH's perfasm and dtraceasm do.
 //
+//   - StartNative opens events on a process that is held before its exec, AttachNative on
+//     one that runs (native_linux.go; drain_linux.go makes text of what the kernel tells,
+//     perftext_linux.go writes the lines, kallsyms_linux.go names the kernel's functions). A Stream
+//     gives the samples while they are taken.
 //   - [StartPerf] attaches perf to a process that is held before its exec,
 //     [Perf.Stop] ends the recording, and [Perf.WriteText] turns it into text
 //     (perf.go; perfrecord.go starts perf, perfwrite.go writes the text).
@@ -23,6 +28,25 @@
 // not say.
 //
 // The package prints nothing.
+//
+// # Native sampling
+//
+// Package perfevent has the kernel's interface, and its traps. The drain empties the
+// kernel's buffers once a second, or ten times while there is a Stream, or when one of
+// them is half full. All names are
+// found then: a thread's by the records of new threads and names, a function's by the
+// records of mappings (package native), the kernel's by /proc/kallsyms. So the text is
+// complete as soon as the command has ended. Some traps:
+//
+//   - perf's tables have names of events that the kernel does not know
+//     (mem_load_retired.l1_miss): those are for perf.
+//   - The timer of cpu-clock begins anew with each thread, with a whole period. A thread
+//     that lives for less than that is never sampled, by perf as little as by gasm.
+//   - EACCES is of the kernel's rules (perf_event_paranoid, another user's process), EPERM
+//     of a filter of system calls. Asked for the kernel by a user who may not see it, gasm
+//     samples user space only, names the event with u as perf does, and says so.
+//   - The stubs of imported functions (memset@plt) have no names, because no symbol table
+//     has them.
 //
 // # Running perf
 //

@@ -15,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options say what perf is to sample, and how often.
+// Options say what perf or gasm itself is to sample, and how often.
 type Options struct {
 	// Events are the events that the user named. nil takes the best that this
 	// machine has: cycles:P, else cycles, else cpu-clock.
 	Events    []Event
 	Frequency int    // samples per second and CPU
 	PID       int    // the process, held before its exec; its children are followed
-	Dir       string // the folder for perf.data; a file of that name is replaced
+	Dir       string // the folder for perf.data or the text; an older file is replaced
 	// Slow is called by Stop with a sentence for the user when perf takes long to end;
 	// nil for nobody.
 	Slow func(message string)
@@ -55,12 +55,8 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 		return nil, h.missingPerf("not on PATH")
 	}
 	// perf lowers the frequency by itself since 4.17; older ones refuse.
-	var notes []string
-	if limit, ok := sysctlInt("kernel/perf_event_max_sample_rate"); ok && 0 < limit && limit < opts.Frequency {
-		notes = append(notes, fmt.Sprintf("sampled at %d Hz, not %d: sudo sysctl kernel.perf_event_max_sample_rate=%d",
-			limit, opts.Frequency, opts.Frequency))
-		opts.Frequency = limit
-	}
+	var note string
+	opts.Frequency, note = allowedFrequency(opts.Frequency)
 
 	r := requestFor(opts.Events, noCyclesCounter())
 	var p *Perf
@@ -78,7 +74,10 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.hertz, p.notes = opts.Frequency, append(notes, p.notes...)
+	p.hertz = opts.Frequency
+	if note != "" {
+		p.notes = slices.Insert(p.notes, 0, note)
+	}
 	p.describe(r, refused)
 	return p, nil
 }
@@ -94,7 +93,7 @@ func (p *Perf) Notes() []string {
 	stderr := p.process.stderr.String()
 	notes = append(notes, partlyOpened(stderr)...)
 	if _, ok := lineWith(stderr, "kptr_restrict"); ok && p.kernel {
-		notes = append(notes, "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
+		notes = append(notes, namelessKernelNote)
 	}
 	return notes
 }

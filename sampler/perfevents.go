@@ -124,16 +124,27 @@ func (p *Perf) describe(r request, refused *RefusedError) {
 	}
 	switch {
 	case clock != "":
-		p.note("no hardware cycles counter here (virtual machine?): sampled %s instead; "+
-			"a virtual machine needs a virtual PMU (qemu: -cpu host,pmu=on)", clock)
+		p.notes = append(p.notes, noCounterNote(clock))
 	case refused != nil:
 		p.note("PCs may be some instructions late: sampled %s, because %s", asked, refused.Cause)
 	}
 
 	p.kernel = !slices.ContainsFunc(p.opened, func(e openedEvent) bool { return e.userOnly })
 	if !p.kernel && !userOnly {
-		p.note("kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
+		p.notes = append(p.notes, hiddenKernelNote)
 	}
+}
+
+// Notes that perf's recordings and gasm's own share.
+const (
+	hiddenKernelNote   = "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1"
+	namelessKernelNote = "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0"
+)
+
+// noCounterNote is for a machine where a clock is sampled in place of cycles.
+func noCounterNote(clock string) string {
+	return fmt.Sprintf("no hardware cycles counter here (virtual machine?): sampled %s instead; "+
+		"a virtual machine needs a virtual PMU (qemu: -cpu host,pmu=on)", clock)
 }
 
 func (p *Perf) note(format string, args ...any) {

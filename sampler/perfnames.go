@@ -43,9 +43,12 @@ func (m module) at(pc uint64) string {
 	return m.name
 }
 
+// vsyscall is the page that old programs call for the time.
+const vsyscall = "[vsyscall]"
+
 // userPages are the pages that the kernel maps into a process for it to run.
 // [vsyscall] lies in the kernel's half of the address space.
-var userPages = []string{"[vdso]", "[vdso32]", "[vdsox32]", "[vsyscall]", "[vvar]", "[vectors]", "[uprobes]"}
+var userPages = []string{"[vdso]", "[vdso32]", "[vdsox32]", vsyscall, "[vvar]", "[vectors]", "[uprobes]"}
 
 // anonymousPrefixes start the names of mappings that are not of a file: anonymous
 // memory, huge pages, and shared memory.

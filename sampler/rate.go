@@ -13,12 +13,11 @@ const DefaultFrequency = 1001
 
 // lowerFrequencies are taken where a sample costs more. They are few and far apart,
 // so that a machine takes the same one each time.
-var lowerFrequencies = []int{201, 101}
+var lowerFrequencies = []int{501, 301, 201, 101}
 
-// maxShare is the share of a thread's time that samples may take by default.
-// Together with the rest of what capturing costs, a steady program loses less than
-// 1 %.
-const maxShare = 0.006
+// maxShare is the share of a thread's time that samples may take by default. With less,
+// a window of a few seconds in a virtual machine has too few samples to tell anything.
+const maxShare = 0.01
 
 // A Rate is how often to sample when the user does not say.
 type Rate struct {
@@ -31,7 +30,7 @@ type Rate struct {
 }
 
 // ChooseRate measures what a sample costs and takes the highest rate that leaves
-// the command 99.4 % of its time, or the lowest there is. No events are those that
+// the command 99 % of its time, or the lowest there is. No events are those that
 // StartPerf takes by default. It takes 20 ms of one CPU, and at most 0.3 s on a busy
 // machine.
 //
@@ -88,4 +87,14 @@ func (r Rate) Note() string {
 	return fmt.Sprintf("sampled at %d Hz, which takes %.1f %% of the CPU time: %s takes %.0f us here (--frequency %d would take %.1f %%)",
 		r.Hertz, 100*r.Share(r.Hertz), sample, float64(r.Timers)*r.Cost.Seconds()*1e6,
 		DefaultFrequency, 100*r.Share(DefaultFrequency))
+}
+
+// allowedFrequency is how often the kernel lets events be sampled, with a note when that
+// is less than what was asked for.
+func allowedFrequency(asked int) (hertz int, note string) {
+	limit, ok := sysctlInt("kernel/perf_event_max_sample_rate")
+	if !ok || limit <= 0 || limit >= asked {
+		return asked, ""
+	}
+	return limit, fmt.Sprintf("sampled at %d Hz, not %d: sudo sysctl kernel.perf_event_max_sample_rate=%d", limit, asked, asked)
 }

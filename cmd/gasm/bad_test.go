@@ -57,7 +57,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestBadCommand(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	dir := t.TempDir()
 	notExecutable := filepath.Join(dir, "not-executable")
 	require.NoError(t, os.WriteFile(notExecutable, []byte("#!/bin/sh\n"), 0o644))
@@ -122,7 +122,7 @@ func TestBadOutputFolder(t *testing.T) {
 
 // A disk that fills up ends the capture, not the program.
 func TestFullDisk(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	disk := gasmtest.NeedSmallDisk(t, "1200k")
 	r := runGasm(t, []string{"profile", "-o", filepath.Join(disk, "capture"), "--", "java", "-Dsec=2", "-cp", classes, "Spin"})
@@ -137,45 +137,85 @@ func TestFullDisk(t *testing.T) {
 	t.Log(r.said())
 }
 
-// Without perf there is one line that says how to get it.
-func TestPerfMissing(t *testing.T) {
-	dir := t.TempDir()
-	r := runGasm(t, []string{"profile", "--", "touch", filepath.Join(dir, "ran")}, func(c *exec.Cmd) {
+// withBlocked has perf_event_open fail, as under a container's filter of system calls, and
+// only touch on PATH.
+func withBlocked(t *testing.T, dir string) runOpt {
+	return func(c *exec.Cmd) {
 		touch, err := exec.LookPath("touch")
 		require.NoError(t, err)
-		require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
-		require.NoError(t, os.Symlink(touch, filepath.Join(dir, "bin", "touch")))
-		c.Env = append(c.Environ(), "PATH="+filepath.Join(dir, "bin"))
-	})
-	assert.Equal(t, 1, r.code)
-	assert.Contains(t, r.said(), "perf")
-	assert.Contains(t, r.said(), "install")
-	assert.NoFileExists(t, filepath.Join(dir, "ran"))
-	t.Log(r.said())
+		bin := filepath.Join(dir, "bin")
+		require.NoError(t, os.MkdirAll(bin, 0o755))
+		require.NoError(t, os.Symlink(touch, filepath.Join(bin, "touch")))
+		c.Env = append(c.Environ(), "PATH="+bin, blockedEnv+"=1")
+		c.Args = append([]string{os.Args[0], binary}, c.Args[1:]...)
+		c.Path, err = os.Executable()
+		require.NoError(t, err)
+	}
+}
+
+// Where gasm may not sample by itself, and there is no other sampler, one line says what
+// mends that.
+func TestNoSampler(t *testing.T) {
+	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
+		t.Skip("has a dtrace that is found without PATH")
+	}
+	const cause = "gasm: native sampling: perf_event_open is blocked, as by a container's seccomp filter (operation not permitted); " +
+		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"
+	for _, sampler := range []string{"auto", "native"} {
+		dir := t.TempDir()
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "--", "touch", filepath.Join(dir, "ran")}, withBlocked(t, dir))
+		assert.Equal(t, 1, r.code)
+		line, more, _ := strings.Cut(r.said(), " (nor can perf be used: not on PATH; install it: ")
+		assert.Equal(t, cause, line)
+		assert.Equal(t, sampler == "auto", strings.Contains(more, "; nor dtrace: "), r.said())
+		assert.NoFileExists(t, filepath.Join(dir, "ran"))
+		t.Log(r.said())
+	}
+}
+
+// Without perf on PATH gasm samples by itself.
+func TestNoPerf(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := javaPrograms(t)
+	java, err := exec.LookPath("java")
+	require.NoError(t, err)
+	r := runGasm(t, []string{"profile", "--", java, "-Dsec=1", "-cp", classes, "Spin"}, withEnv("PATH=/nonexistent"))
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Regexp(t, `(?m)^Sampler: +native, \S+ at \d+ Hz$`, r.stdout)
+	assert.Contains(t, r.stdout, "Spin::spin")
 }
 
 // On a machine without a cycles counter gasm samples cpu-clock, and says so, whatever
 // clock perf would take by itself.
 func TestFallback(t *testing.T) {
+	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
 	if out, _ := exec.Command("perf", "stat", "-e", "cycles", "true").CombinedOutput(); !strings.Contains(string(out), "not supported") {
 		t.Skip("this machine has a cycles counter")
 	}
 	classes := javaPrograms(t)
-	r := runGasm(t, []string{"profile", "--frequency", "997", "--", "java", "-cp", classes, "Exit", "0"})
-	require.Equal(t, 0, r.code, r.stderr)
-	assert.Regexp(t, `(?m)^Sampler: +perf, cpu-clock at 997 Hz$`, r.stdout)
-	assert.Contains(t, r.stdout, "note: no hardware cycles counter here")
+	for _, sampler := range []string{"native", "perf"} {
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "997", "--", "java", "-cp", classes, "Exit", "0"})
+		require.Equal(t, 0, r.code, r.stderr)
+		assert.Regexp(t, `(?m)^Sampler: +`+sampler+`, cpu-clock at 997 Hz$`, r.stdout)
+		assert.Contains(t, r.stdout, "note: no hardware cycles counter here")
+	}
 }
 
 func TestUnknownEvent(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	dir := t.TempDir()
-	r := runGasm(t, []string{"profile", "--event", "no-such-event", "--", "touch", filepath.Join(dir, "ran")})
-	assert.Equal(t, 1, r.code)
-	assert.Contains(t, r.said(), "no-such-event")
-	assert.NoFileExists(t, filepath.Join(dir, "ran"))
-	t.Log(r.said())
+	for _, sampler := range []string{"auto", "native", "perf"} {
+		if sampler == "perf" {
+			gasmtest.NeedPerf(t)
+		}
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "--event", "no-such-event", "--", "touch", filepath.Join(dir, "ran")})
+		assert.Equal(t, 1, r.code)
+		assert.Contains(t, r.said(), "there is no event no-such-event")
+		assert.Len(t, strings.Split(r.said(), "\n"), 1, "one line: %s", r.said())
+		assert.NoFileExists(t, filepath.Join(dir, "ran"))
+		t.Log(r.said())
+	}
 }
 
 // savedCapture unpacks the samples and the log of a committed capture.
@@ -239,10 +279,10 @@ func TestBadFiles(t *testing.T) {
 	})
 }
 
-// perf that the kernel refuses: the command does not run, and the line names
+// Sampling that the kernel refuses: the command does not run, and the line names
 // the setting that mends it.
-func TestPerfRefused(t *testing.T) {
-	gasmtest.NeedPerf(t)
+func TestSamplingRefused(t *testing.T) {
+	gasmtest.NeedNative(t)
 	paranoid, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	if os.Getuid() != 0 || strings.TrimSpace(string(paranoid)) != "2" {
 		t.Skip("needs root, to become nobody, and kernel.perf_event_paranoid=2")

@@ -34,7 +34,7 @@ func runCommand(t *testing.T, command []string) string {
 
 // Exit code, arguments, stdin and stdout are the command's own.
 func TestPassThrough(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "echo", "a b", "--top"}, withStdin("line 1\nline 2\n"))
 	assert.Equal(t, 7, r.code)
@@ -47,7 +47,7 @@ func TestPassThrough(t *testing.T) {
 
 // JVMs that a script starts are found; its other processes are not counted.
 func TestScript(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	file := filepath.Join(t.TempDir(), "report.json")
 	r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "--", "sh", "-c",
@@ -62,7 +62,7 @@ func TestScript(t *testing.T) {
 
 // With --delay and --length the profile has the samples of that time and no others.
 func TestDelayAndLength(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes, dir := javaPrograms(t), filepath.Join(t.TempDir(), "capture")
 	r := runGasm(t, []string{"profile", "--frequency", "1001", "--delay", "1s", "--length", "500ms", "-o", dir,
 		"--", "java", "-Dsec=2", "-cp", classes, "Spin"})
@@ -107,7 +107,7 @@ var sampleTime = regexp.MustCompile(`\b(\d+)/\d+ +(\d+\.\d{9}): `)
 // startSpin starts gasm over Spin and waits until it is warm.
 func startSpin(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaiter, stderr *bytes.Buffer) {
 	t.Helper()
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	out, stderr = newLineWaiter("READY"), new(bytes.Buffer)
 	cmd = exec.Command(binary, append(append([]string{"profile"}, args...), "--", "java", "-cp", classes, "Spin")...)
@@ -183,7 +183,7 @@ func TestInterrupt(t *testing.T) {
 
 // Ctrl-C on a terminal goes to gasm and the command both.
 func TestCtrlC(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	cmd := exec.Command(binary, "profile", "--", "java", "-cp", classes, "Spin")
 	temp := t.TempDir()
@@ -218,34 +218,45 @@ func TestCtrlC(t *testing.T) {
 // The sampler takes next to nothing of the command's processor. (A perf that
 // polls for threads that are gone takes a whole core.)
 func TestSamplerIsQuiet(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "capture")
-	cmd, _, _ := startSpin(t, "-o", dir)
-	time.Sleep(2 * time.Second)
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	require.NoError(t, err)
-	found := false
-	for _, path := range stats {
-		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		if !bytes.HasPrefix(cmdline, []byte("perf")) && !bytes.Contains(cmdline, []byte("/perf\x00record")) || !bytes.Contains(cmdline, []byte(dir)) {
-			continue
-		}
-		found = true
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		user, _ := strconv.Atoi(fields[11]) // utime and stime of proc(5), 1/100 s
-		system, _ := strconv.Atoi(fields[12])
-		t.Logf("perf used %d ms of processor time in over 2 s", 10*(user+system))
-		assert.Less(t, user+system, 50)
+	for _, sampler := range []string{"native", "perf"} {
+		t.Run(sampler, func(t *testing.T) {
+			samplers[sampler](t)
+			dir := filepath.Join(t.TempDir(), "capture")
+			cmd, _, _ := startSpin(t, "--sampler", sampler, "--frequency", "1001", "-o", dir)
+			pid := cmd.Process.Pid // gasm samples by itself
+			if sampler == "perf" {
+				pid = perfInto(t, dir)
+			}
+			before := cpuTicks("/proc/" + strconv.Itoa(pid))
+			time.Sleep(2 * time.Second)
+			used := cpuTicks("/proc/"+strconv.Itoa(pid)) - before
+			t.Logf("%s used %d ms of processor time in 2 s", sampler, 10*used)
+			assert.Less(t, used, int64(50))
+			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+			exitCode(t, cmd)
+		})
 	}
-	assert.True(t, found, "no perf at work")
-	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-	exitCode(t, cmd)
+}
+
+// perfInto finds the perf that writes into a folder.
+func perfInto(t *testing.T, dir string) (pid int) {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, path := range paths {
+		cmdline, _ := os.ReadFile(path)
+		if (bytes.HasPrefix(cmdline, []byte("perf")) || bytes.Contains(cmdline, []byte("/perf\x00record"))) && bytes.Contains(cmdline, []byte(dir)) {
+			pid, err = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			require.NoError(t, err)
+		}
+	}
+	require.NotZero(t, pid, "no perf at work")
+	return pid
 }
 
 // kill -9 of the JVM: its log is cut, the rest is there.
 func TestKilledJVM(t *testing.T) {
-	for sampler, need := range map[string]func(testing.TB){"perf": gasmtest.NeedPerf, "dtrace": gasmtest.NeedDTrace} {
+	for sampler, need := range samplers {
 		t.Run(sampler, func(t *testing.T) {
 			need(t)
 			killJVM(t, sampler)
@@ -291,7 +302,7 @@ func TestKilledQuietJVM(t *testing.T) {
 }
 
 // assertGone checks that no process with this folder in its environment is
-// left: neither perf nor a JVM, which have gasm's own.
+// left: neither a sampler nor a JVM, which have gasm's own.
 func assertGone(t *testing.T, temp string) {
 	t.Helper()
 	assertGoneWithin(t, temp, 5*time.Second)
@@ -326,7 +337,7 @@ func assertGoneWithin(t *testing.T, temp string, limit time.Duration) {
 // A signal to stop at the very start stops gasm and the command, whichever of
 // the two it finds.
 func TestTermAtStart(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	for _, after := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond} {
 		temp := t.TempDir()
@@ -357,7 +368,7 @@ func TestKeysBeforeTheCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(slow, "perf"), []byte("#!/bin/sh\nsleep 60\nexec '"+perf+"' \"$@\"\n"), 0o755))
 	for key, code := range map[byte]int{3: 130, 28: 131} {
 		temp := t.TempDir()
-		cmd := exec.Command(binary, "profile", "--", "touch", filepath.Join(temp, "ran"))
+		cmd := exec.Command(binary, "profile", "--sampler", "perf", "--", "touch", filepath.Join(temp, "ran"))
 		cmd.Env = append(os.Environ(), "TMPDIR="+temp, "PATH="+slow+":"+os.Getenv("PATH"))
 		tty, err := pty.Start(cmd)
 		require.NoError(t, err)
@@ -390,7 +401,7 @@ func childrenOf(pid int) (children []string) {
 
 // A flag that the JVM does not know ends it, as without gasm.
 func TestMistypedFlag(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	for name, java := range jdks(t) {
 		if name > "jdk25" {

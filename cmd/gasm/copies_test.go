@@ -20,7 +20,7 @@ import (
 // program runs for 5 s of CPU time, its compilers' included, so that as much is compiled
 // on a busy machine.
 func TestCode(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	javas, classPath := map[string]string{}, t.TempDir()
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return nmethod.Known(j.Feature) }) {
 		javas[j.Name()] = j.Java()

@@ -123,7 +123,7 @@ func TestDiffErrors(t *testing.T) {
 // much JVMs differ, and its rows together change by chance in one of a hundred
 // comparisons.
 func TestDiffSameBenchmark(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	command := jmhCommand(t, "java", "-f", "4", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum")
 	run := func(name string) string {
 		dir := filepath.Join(t.TempDir(), name)
@@ -205,7 +205,7 @@ func profileLoops(t *testing.T, name, body string) string {
 // Of two versions of a program with one changed loop, diff names that loop
 // first.
 func TestDiffChangedLoop(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	javaPrograms(t) // there is a javac
 	before, after := profileLoops(t, "before", ""), profileLoops(t, "after", "\n            h = h / (i | 3) + h;")
 	d := runDiffJSON(t, before, after)

@@ -60,11 +60,11 @@ func lastLine(text string) string {
 }
 
 func TestDoctor(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	javaPrograms(t)
 	text, code := doctorOutput(t)
 	assert.Equal(t, 0, code, text)
-	assert.Regexp(t, `^gasm can profile here: perf, \S+\.$`, lastLine(text))
+	assert.Regexp(t, `^gasm can profile here: native, \S+\.$`, lastLine(text))
 	assert.NotContains(t, text, "\x1b", "colour in a file")
 	for line := range strings.Lines(text) {
 		assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 100, line)

@@ -40,7 +40,7 @@ func TestFullTemporaryFolder(t *testing.T) {
 
 // The doctor knows a variable that keeps java from starting.
 func TestDoctorBadJavaOptions(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	r := runGasm(t, []string{"doctor"}, withEnv("JAVA_TOOL_OPTIONS=-XX:+Nonsense"))
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, oneLine(r.stdout), "JAVA_TOOL_OPTIONS keeps java from starting")

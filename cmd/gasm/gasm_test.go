@@ -26,7 +26,15 @@ var (
 	classes string // testdata/programs, compiled
 )
 
+// blockedEnv has the test's program run the command in its arguments with
+// perf_event_open blocked.
+const blockedEnv = "GASM_TEST_BLOCKED"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(blockedEnv) != "" {
+		fmt.Fprintln(os.Stderr, blocked(os.Args[1:]))
+		os.Exit(1)
+	}
 	if code, held := record.Hold(); held {
 		os.Exit(code)
 	}

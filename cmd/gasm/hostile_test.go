@@ -25,7 +25,7 @@ const (
 // A program's names have each the same form wherever HotSpot writes them, exactly in JSON and escaped in texts, whether
 // HotSpot printed the code or gasm copied it.
 func TestHostileProgram(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		for _, code := range []string{"print", "copy"} {
 			t.Run(name+"/"+code, func(t *testing.T) { profileLetters(t, java, code) })
@@ -36,7 +36,7 @@ func TestHostileProgram(t *testing.T) {
 func profileLetters(t *testing.T, java, code string) {
 	dir := filepath.Join(t.TempDir(), "capture")
 	log := filepath.Join(t.TempDir(), "log")
-	r := runGasm(t, []string{"profile", "--sampler", "perf", "--code", code, "-o", dir, "--save-log", log, "--", java, "-cp", javaPrograms(t), "Letters", "\x1b[2J"},
+	r := runGasm(t, []string{"profile", "--sampler", "native", "--code", code, "-o", dir, "--save-log", log, "--", java, "-cp", javaPrograms(t), "Letters", "\x1b[2J"},
 		withEnv("LC_ALL=C.UTF-8")) // Java finds class files by names in the locale's encoding
 	require.Equal(t, 0, r.code, r.stderr)
 	coloured := runGasm(t, []string{"report", "--color", "always", dir})
@@ -74,7 +74,7 @@ func profileLetters(t *testing.T, java, code string) {
 
 // What a user gets told has names of files and commands in it.
 func TestHostileMessages(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	const evil, shown = "no\x1b]0;x\a\nsuch\u202e\x9b", `no\x1b]0;x\x07\nsuch\u202e\x9b`
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, evil), 0o755))

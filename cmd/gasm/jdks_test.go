@@ -34,7 +34,7 @@ var startWays = []startWay{
 // TestEveryJDK profiles a program on each JDK, in each way in which a JVM is started: stdin,
 // stdout and exit code are the program's own, and its hottest method has its name.
 func TestEveryJDK(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := filepath.Join(filepath.Dir(binary), "classes8") // where other users can read it
 	gasmtest.CompileJava(t, classPath, 8, gasmtest.Testdata("programs", "Exit.java"))
@@ -99,7 +99,7 @@ func checkResolved(t *testing.T, j gasmtest.JDK, p *schema.Profile) {
 // TestJMHOnEveryJDK profiles JMH, which starts a JVM of its own for the benchmark, on each
 // JDK.
 func TestJMHOnEveryJDK(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	gasmtest.NeedBenchmarks(t)
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {

@@ -65,6 +65,9 @@ func randomKill(r *rand.Rand, dtrace bool) kill {
 	k := kill{target: []string{toGasm, toGroup, toSampler, toJVM}[r.IntN(4)],
 		signal: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL}[r.IntN(5)],
 		after:  time.Duration(r.Int64N(int64(2000 * time.Millisecond))), terminal: r.IntN(2) == 0, named: r.IntN(2) == 0, sampler: "perf"}
+	if k.target != toSampler && r.IntN(2) == 0 {
+		k.sampler = "native" // which is gasm itself
+	}
 	if r.IntN(5) == 0 {
 		k.again = time.Duration(r.Int64N(int64(500 * time.Millisecond)))
 	}

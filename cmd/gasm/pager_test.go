@@ -233,7 +233,7 @@ func TestLess(t *testing.T) {
 // A profile's report is paged behind the command's own output, and the exit
 // code stays the command's, whatever keys the pager got.
 func TestPagerOfProfile(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	pager, record := fakePager(t, untilCtrlC)
 	r := startOnTerminal(t, 40, "WAITING", []string{"GASM_PAGER=" + pager}, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "one"})

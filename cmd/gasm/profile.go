@@ -25,9 +25,9 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	o := &f.options
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
-	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (perf, else dtrace), perf or dtrace")
-	flags.IntVar(&o.Frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 201 or 101 where that takes more than 0.6 % of the time)")
-	flags.StringVar(&f.eventList, "event", "", "perf `event`s to sample, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
+	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (the first that works), native (gasm itself), perf or dtrace")
+	flags.IntVar(&o.Frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 where more take over 1 % of the time)")
+	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
 	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
 	flags.DurationVar(&o.Delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&o.Length, "length", 0, "measure for this `time`")

@@ -12,11 +12,11 @@ import (
 
 // Of methods whose code is not printed, the samples are counted all the same.
 func TestSelectedMethods(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		for _, flags := range [][]string{{"--method", "Shares::heavy", "--method", "no.such::*"}, {"--skip-c1"}} {
 			t.Run(name+"/"+flags[0], func(t *testing.T) {
-				p, own := sharesRun{sampler: "perf", inline: "dontinline", java: []string{java}, flags: flags}.profile(t)
+				p, own := sharesRun{sampler: "native", inline: "dontinline", java: []string{java}, flags: flags}.profile(t)
 				own.compare(t, methodsOfShares(p))
 				unresolvedAtMost(t, p, 0.005)
 				for _, r := range p.Regions[:3] {
@@ -30,7 +30,7 @@ func TestSelectedMethods(t *testing.T) {
 
 // JMH tries out what its JVM can do, and finds what it finds without gasm.
 func TestSelectionUnderJMH(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		r := runGasm(t, append([]string{"profile", "--method", "*VectorSum*::*", "--"},
 			jmhCommand(t, java, "-f", "1", "-wi", "1", "-w", "1", "-i", "1", "-r", "1", "VectorSum")...))

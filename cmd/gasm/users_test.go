@@ -37,7 +37,7 @@ func needNobody(t *testing.T, command []string) {
 
 // A command that becomes another user is profiled as any other one.
 func TestOtherUser(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	javaPrograms(t)
 	for name, java := range jdks(t) {
 		for how, command := range asNobody(java) {
@@ -57,7 +57,7 @@ func TestOtherUser(t *testing.T) {
 
 // Where other users must not write where root does, their JVMs log in /tmp, and live.
 func TestOtherUserShutOut(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	javaPrograms(t)
 	for name, java := range jdks(t) {
 		command := asNobody(java)["setpriv"]
@@ -81,7 +81,7 @@ func TestOtherUserShutOut(t *testing.T) {
 // A JVM that starts after gasm has ended lives, and the folder that it logs in is removed
 // by a later gasm.
 func TestLateJVM(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	javaPrograms(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestLateJVM(t *testing.T) {
 
 // A command is run, and profiled, whatever the length of TMPDIR.
 func TestLongTemporaryFolder(t *testing.T) {
-	gasmtest.NeedPerf(t)
+	gasmtest.NeedNative(t)
 	temp := filepath.Join(t.TempDir(), strings.Repeat("long/", 600))
 	require.NoError(t, os.MkdirAll(temp, 0o755))
 	r := runGasm(t, []string{"profile", "--", "java", "-cp", javaPrograms(t), "Exit", "0"}, withEnv("TMPDIR="+temp))

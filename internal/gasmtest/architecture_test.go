@@ -23,7 +23,8 @@ const module = "github.com/gasm-profiler/gasm/"
 var mayImport = map[string][]string{
 	"disasm":                   nil,
 	"printassembly":            {"disasm"},
-	"sampler":                  nil,
+	"sampler":                  {"sampler/perfevent"},
+	"sampler/perfevent":        nil,
 	"capture":                  {"printassembly", "sampler"},
 	"hotspot/vmstructs":        nil,
 	"hotspot/nmethod":          {"hotspot/vmstructs", "printassembly"},

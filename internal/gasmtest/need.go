@@ -34,6 +34,14 @@ var perfWorks = sync.OnceValue(func() error {
 	return try(30*time.Second, "perf", "record", "-e", "cpu-clock:u", "-o", "/dev/null", "true")
 })
 
+// NeedNative skips a test where the kernel does not let this process sample by itself.
+func NeedNative(tb testing.TB) {
+	tb.Helper()
+	if err := nativeWorks(); err != nil {
+		tb.Skipf("perf_event_open is refused: %v (gasm doctor says what mends it)", err)
+	}
+}
+
 // NeedDTrace skips a test where DTrace can't sample.
 func NeedDTrace(tb testing.TB) {
 	tb.Helper()

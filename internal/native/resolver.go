@@ -111,6 +111,53 @@ func newPart(m Mapping, lo, hi uint64) *part {
 	return &part{Mapping: m, module: m.module()}
 }
 
+// Fork gives a new process the mappings of the one that it was forked from. What is known
+// of an older process with its id is gone.
+func (r *Resolver) Fork(parent, child int) {
+	r.Forget(child)
+	from := r.processes[parent]
+	if from == nil {
+		return
+	}
+	p := r.processes[child]
+	if p == nil {
+		p = &process{}
+		r.processes[child] = p
+	}
+	for _, old := range from.parts {
+		copied := newPart(old.Mapping, old.Lo, old.Hi)
+		copied.PID, copied.image = child, old.image
+		p.parts = append(p.parts, copied)
+	}
+}
+
+// Forget drops the mappings of a process that has ended or has become another program.
+// What was resolved in them stays.
+func (r *Resolver) Forget(pid int) {
+	p := r.processes[pid]
+	if p == nil {
+		return
+	}
+	for _, old := range p.parts {
+		p.gone = old.appendFound(p.gone)
+	}
+	p.parts = nil
+	if len(p.gone) == 0 {
+		delete(r.processes, pid)
+	}
+}
+
+// Path gives what is mapped at a PC of a process, also when that is no file, "" when it is
+// unknown.
+func (r *Resolver) Path(pid int, pc uint64) string {
+	if p := r.processes[pid]; p != nil {
+		if at := p.find(pc); at != nil {
+			return at.Mapping.Path
+		}
+	}
+	return ""
+}
+
 // find gives the part that holds pc, nil when there is none.
 func (p *process) find(pc uint64) *part {
 	lo, hi := 0, len(p.parts)

@@ -1,0 +1,131 @@
+package doctor
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// checkNative has gasm itself sample, in the way in which `gasm profile` without flags
+// does, and then with each of the events.
+func checkNative(ctx context.Context, dir string) samplerResult {
+	best, trials := tryEach(func(events []sampler.Event, busy bool) trial { return tryNative(ctx, dir, events, busy) })
+	sampling, result := best.check("native")
+	result.checks = append([]Finding{sampling}, result.checks...)
+	if best.err == nil {
+		if rate := sampler.ChooseRate(nil); rate.Cost > 0 {
+			result.checks = append(result.checks, checkRate("native", rate))
+		}
+	}
+	k := thisKernel()
+	result.checks = append(result.checks, checkEvents("native", trials, k.virtual))
+	result.checks = append(result.checks, checkKernelSettings(k, best.err == nil, best.notes)...)
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
+		result.checks = append(result.checks, checkOpenFiles(limit.Max, runtime.NumCPU()))
+	}
+	if best.err == nil {
+		result.checks = append(result.checks, checkBuffers(best.buffers, runtime.NumCPU(), memoryLimit()))
+	}
+	return result
+}
+
+// tryNative samples the events, or the best event there is, and stops again. With busy,
+// the target works for a moment, and its samples are counted.
+func tryNative(ctx context.Context, dir string, events []sampler.Event, busy bool) (t trial) {
+	dir, err := os.MkdirTemp(dir, "native-")
+	if err != nil {
+		return trial{err: err}
+	}
+	child, err := startTarget()
+	if err != nil {
+		return trial{err: err}
+	}
+	defer child.end()
+	n, err := sampler.StartNative(sampler.Options{Events: events, Frequency: sampler.DefaultFrequency, PID: child.pid(), Dir: dir})
+	if err != nil {
+		return trial{err: err}
+	}
+	if busy {
+		t.work(ctx, child)
+	}
+	t.err = n.Stop()
+	t.event, t.notes, t.buffers = n.Events()[0].Spec, n.Notes(), n.Buffers()
+	if !busy || t.err != nil {
+		return t
+	}
+	f, err := os.Open(n.TextFile())
+	if err != nil {
+		t.err = err
+		return t
+	}
+	defer f.Close()
+	t.samples, t.err = countSamples(bufio.NewReader(f))
+	return t
+}
+
+// checkOpenFiles tells what the limit of open files is enough for. A command takes a file
+// for each event and CPU, a process that runs already one for each of its threads more.
+func checkOpenFiles(limit uint64, cpus int) Finding {
+	c := Finding{"native", "open files", OK, "", ""}
+	const usual = 100 // what gasm has open without samples, and other programs leave
+	threads := (int64(min(limit, 1<<40)) - usual) / int64(cpus)
+	c.Text = fmt.Sprintf("%d allowed: enough for a command, which takes %d for each event, and for a running process of %d threads", limit, cpus, max(threads, 0))
+	switch {
+	case threads < 1:
+		c.Status, c.Mend = Problem, fmt.Sprintf("ulimit -Hn %d (as root, or in /etc/security/limits.conf)", 65536)
+		c.Text = fmt.Sprintf("%d allowed: too few for the %d CPUs, each of which takes one for each event", limit, cpus)
+	case threads < 500:
+		c.Status, c.Mend = Note, "ulimit -Hn 1048576 (as root, or in /etc/security/limits.conf)"
+	}
+	return c
+}
+
+// bestBuffers is how large the kernel's buffers are for each CPU where nothing limits
+// them, in bytes.
+const bestBuffers = 512 << 10
+
+// checkBuffers judges the memory of the kernel's buffers, in bytes. limit is what this
+// container or cgroup may have in all, 0 for no limit.
+func checkBuffers(buffers, cpus int, limit int64) Finding {
+	c := Finding{"native", "buffers", OK, fmt.Sprintf("%d KiB for %d CPUs", buffers>>10, cpus), ""}
+	if limit > 0 {
+		c.Text += fmt.Sprintf(", in a cgroup of %d MB", limit>>20)
+	}
+	switch {
+	case buffers < cpus*bestBuffers:
+		c.Status, c.Mend = Note, "sudo sysctl kernel.perf_event_mlock_kb=516"
+		c.Text += ": smaller than usual, because this user may lock no more memory; samples may be lost on a busy machine"
+	case limit > 0 && int64(buffers) > limit/4:
+		c.Status, c.Mend = Note, "raise the memory limit of the container"
+		c.Text += ", which they take a good part of"
+	}
+	return c
+}
+
+// memoryLimit is how much memory this process's cgroup may have, in bytes; 0 for no limit.
+func memoryLimit() int64 {
+	for line := range strings.Lines(readTrimmed("/proc/self/cgroup")) {
+		group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
+		if !ok {
+			continue
+		}
+		if limit, err := strconv.ParseInt(readTrimmed(filepath.Join("/sys/fs/cgroup", group, "memory.max")), 10, 64); err == nil {
+			return limit
+		}
+	}
+	limit, err := strconv.ParseInt(readTrimmed("/sys/fs/cgroup/memory.max"), 10, 64) // as a container sees its own
+	if err != nil {
+		return 0
+	}
+	return limit
+}

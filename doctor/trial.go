@@ -1,0 +1,130 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// triedEvents are the events that are tried with perf and without it, the best first.
+var triedEvents = []string{"cycles:P", "cycles", "instructions", "cpu-clock"}
+
+// A trial is what came of a recording of a target, by perf or by gasm itself.
+type trial struct {
+	event   string // the event that was sampled
+	notes   []string
+	samples int     // of a busy target
+	seconds float64 // for which the target was busy
+	buffers int     // of the kernel, in bytes; 0 with perf
+	err     error
+}
+
+// tryEach tries the best event there is, with a busy target, and then each of
+// triedEvents. One after the other, because all recordings of a user share one limit of
+// locked memory (perf_event_mlock_kb).
+func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, each []trial) {
+	best = try(nil, true)
+	each = make([]trial, len(triedEvents))
+	for i, event := range triedEvents {
+		if each[i] = best; best.event != event {
+			each[i] = try([]sampler.Event{sampler.ParseEvent(event)}, false)
+		}
+	}
+	return best, each
+}
+
+// work has a target work for a moment, and notes for how long.
+func (t *trial) work(ctx context.Context, x *target) {
+	begin := time.Now()
+	x.release()
+	pause(ctx, 150*time.Millisecond)
+	t.seconds = time.Since(begin).Seconds()
+}
+
+// pause waits for a time, or for the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// check judges the trial of the event that `gasm profile` takes by default.
+func (t *trial) check(area string) (Finding, samplerResult) {
+	c := Finding{Area: area, Name: "sampling"}
+	if t.err != nil {
+		cause, mend := explain(t.err)
+		c.Status, c.Text, c.Mend = Problem, cause, mend
+		return c, samplerResult{cause: area + ": " + cause, mend: mend}
+	}
+	if t.samples == 0 {
+		c.Status, c.Text = Problem, fmt.Sprintf("%s opens, but no sample came of %.1f s of work", t.event, t.seconds)
+		if t.event != "cpu-clock" {
+			c.Mend = "gasm profile --event cpu-clock ..."
+		}
+		return c, samplerResult{cause: area + ": " + c.Text, mend: c.Mend}
+	}
+	c.Status, c.Text = OK, fmt.Sprintf("takes %s; %d samples came of a busy process", t.event, t.samples)
+	return c, samplerResult{works: true, event: t.event}
+}
+
+// checkRate tells what a sample costs, and how often `gasm profile` therefore samples.
+func checkRate(area string, rate sampler.Rate) Finding {
+	c := Finding{Area: area, Name: "sample cost", Status: OK,
+		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default, %.1f %% of the time",
+			rate.Cost.Seconds()*1e6, rate.Hertz, 100*rate.Share(rate.Hertz))}
+	if rate.Hertz < sampler.DefaultFrequency {
+		c.Text += fmt.Sprintf(" (--frequency %d would take %.1f %%)",
+			sampler.DefaultFrequency, 100*rate.Share(sampler.DefaultFrequency))
+	}
+	return c
+}
+
+// checkEvents judges the trials of triedEvents, one of each. virtual tells that this is a
+// virtual machine.
+func checkEvents(area string, trials []trial, virtual bool) Finding {
+	c := Finding{Area: area, Name: "events", Status: OK}
+	var opened, refused []string
+	var err error    // of the first event that was refused for another reason than hardware
+	counters := true // no event was refused for want of hardware counters
+	for i, t := range trials {
+		if t.err == nil && t.event == triedEvents[i] {
+			opened = append(opened, triedEvents[i])
+			continue
+		}
+		refused = append(refused, triedEvents[i])
+		var r *sampler.RefusedError
+		if t.err == nil || errors.As(t.err, &r) && r.Reason == sampler.ReasonUnsupportedEvent {
+			counters = false
+		} else if err == nil {
+			err = t.err
+		}
+	}
+	switch {
+	case len(opened) == 0:
+		c.Status, c.Text = Problem, "none of "+strings.Join(triedEvents, ", ")+" opens"
+	case len(refused) == 0:
+		c.Text = strings.Join(opened, ", ") + " open"
+	default:
+		c.Status = Note
+		c.Text = fmt.Sprintf("%s %s; not %s", strings.Join(opened, ", "), verb(len(opened), "opens", "open"), strings.Join(refused, ", "))
+	}
+	switch {
+	case err != nil && len(opened) > 0:
+		cause, mend := explain(err)
+		c.Text, c.Mend = c.Text+": "+cause, mend
+	case !counters && slices.Contains(opened, "cycles"):
+		// Precise sampling, or a single event, is all that this machine lacks.
+	case !counters && virtual:
+		c.Text += ": a virtual machine without a PMU. cpu-clock works, but PCs are late where interrupts were off"
+		c.Mend = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"
+	case !counters:
+		c.Text += ": no hardware counters. cpu-clock works, but PCs are late where interrupts were off"
+	}
+	return c
+}

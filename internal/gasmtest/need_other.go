@@ -1,0 +1,7 @@
+//go:build !linux
+
+package gasmtest
+
+import "errors"
+
+func nativeWorks() error { return errors.New("only Linux has it") }

@@ -1,0 +1,55 @@
+package native
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Processes that fork, become other programs, and end.
+func TestProcesses(t *testing.T) {
+	lib := compile(t, shared...)
+	r := NewResolver()
+	mapLibrary(t, r, lib, 1, base)
+	a := symbolOf(t, lib, "exported_a")
+	pc := base + a.lo
+	check := func(pid int, want string) {
+		t.Helper()
+		got, ok := r.Resolve(pid, pc, "")
+		assert.Equal(t, want != "", ok, "pid %d", pid)
+		assert.Equal(t, want, got.Symbol)
+		if ok {
+			assert.Equal(t, pid, got.PID)
+			assert.Equal(t, lib, r.Path(pid, pc))
+		} else {
+			assert.Empty(t, r.Path(pid, pc))
+		}
+	}
+	r.Fork(1, 2)
+	check(2, "exported_a")
+	check(1, "exported_a")
+	r.Fork(7, 3) // of an unknown process
+	check(3, "")
+	r.Fork(2, 4)
+	r.Forget(2)
+	check(2, "")
+	check(4, "exported_a")
+	r.Forget(1)
+	r.Forget(99)
+	r.Add(Mapping{PID: 1, Lo: base, Hi: base + 1<<30, Path: "//anon"})
+	_, ok := r.Resolve(1, pc, "")
+	assert.False(t, ok)
+	assert.Equal(t, "//anon", r.Path(1, pc))
+
+	table := r.Table()
+	for _, pid := range []int{1, 2, 4} {
+		found, ok := table.Resolve(pid, pc)
+		assert.True(t, ok, "what was resolved stays, of pid %d", pid)
+		assert.Equal(t, "exported_a", found.Symbol)
+	}
+	for pid := range 1000 { // processes without samples leave nothing behind
+		r.Fork(4, 1000+pid)
+		r.Forget(1000 + pid)
+	}
+	assert.LessOrEqual(t, len(r.processes), 4)
+}

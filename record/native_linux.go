@@ -1,0 +1,47 @@
+package record
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// startNative has gasm itself sample a held process.
+func (r *Recording) startNative(pid int) (sampling, error) {
+	hertz, note := r.frequency(r.o.Events)
+	n, err := sampler.StartNative(sampler.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path})
+	if err != nil {
+		return nil, err
+	}
+	return &nativeSampling{n, note}, nil
+}
+
+// A nativeSampling is a text that is complete as soon as the sampling is stopped.
+type nativeSampling struct {
+	*sampler.Native
+	note string // of the frequency; may be ""
+}
+
+func (n *nativeSampling) tool() Sampler { return SamplerNative }
+
+func (n *nativeSampling) Notes() []string { return append(n.Native.Notes(), n.note) }
+
+func (n *nativeSampling) Lost() int64 { return 0 } // the text has it
+
+func (n *nativeSampling) save(path string, _ io.Writer) error {
+	if err := os.Rename(n.TextFile(), path); err != nil {
+		return fmt.Errorf("naming the samples: %w", err)
+	}
+	return nil
+}
+
+func (n *nativeSampling) open() (io.ReadCloser, error) { return os.Open(n.TextFile()) }
+
+func (n *nativeSampling) resolver() *native.Resolver { return n.Resolver() }
+
+func (n *nativeSampling) discard() { os.Remove(n.TextFile()) }
+
+func (n *nativeSampling) wait() {}

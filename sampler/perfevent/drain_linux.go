@@ -1,0 +1,91 @@
+package perfevent
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// settled is how long after a record's time the record is in its ring for certain. The
+// kernel takes the time first and writes then, which takes microseconds, unless the
+// virtual CPU is taken away meanwhile.
+const settled = 20 * time.Millisecond
+
+// Drain gives the records that have come since the last call, in the order of their
+// times, and says how many there were in the rings. The latest ones are kept for the next
+// call, because a record that belongs in front of them may still be on its way into
+// another ring. With all, none are kept.
+//
+// A record is valid until give returns.
+func (s *Set) Drain(all bool, give func(*Record)) (found int) {
+	until := monotonic() - int64(settled)
+	found = s.fill()
+	slices.SortStableFunc(s.batch, func(a, b Record) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
+	n := 0
+	for ; n < len(s.batch) && (all || s.batch[n].MonoNanos <= until); n++ {
+		if s.keep(&s.batch[n]) {
+			give(&s.batch[n])
+		}
+	}
+	kept := copy(s.batch, s.batch[n:])
+	clear(s.batch[kept:]) // their texts
+	s.batch = s.batch[:kept]
+	return found
+}
+
+// fill takes all records out of the rings, and says how many.
+func (s *Set) fill() int {
+	for c, r := range s.rings { // first all, so that the times fit together
+		if r != nil {
+			s.heads[c] = r.head()
+		}
+	}
+	known := len(s.batch)
+	for c, r := range s.rings {
+		if r != nil {
+			r.read(s.heads[c], s.take)
+		}
+	}
+	return len(s.batch) - known
+}
+
+// take takes a record out of a ring.
+func (s *Set) take(data []byte) {
+	var r Record
+	if !decode(data, &r) {
+		return
+	}
+	d := s.byID[identifier(data)]
+	r.Event, r.owner = d.event, d.tid
+	s.batch = append(s.batch, r)
+}
+
+// followed says which threads a set is about.
+type followed struct {
+	// tids are the threads that events were opened on while they ran, and when. nil when
+	// events were opened on one thread only, which all others come of.
+	tids map[int32]int64
+	// pids are the processes whose records are kept, where the events are of the whole
+	// machine; nil otherwise.
+	pids map[int32]bool
+}
+
+// keep tells whether a record counts, and learns from it. Records come in the order of
+// their times.
+func (f *followed) keep(r *Record) bool {
+	if f.pids != nil {
+		if r.Kind == Fork && r.PID != r.PPID { // the new process may have the id of one that has ended
+			f.pids[r.PID] = f.pids[r.PPID]
+		}
+		return f.pids[r.PID] || r.Kind == Lost || r.Kind == Throttle
+	}
+	// A thread that was made while events were being opened may have inherited them, and
+	// then they were opened on it as well. Only its own tell of it.
+	if _, opened := f.tids[r.by]; opened && r.owner != r.by && r.Kind != Lost && r.Kind != Throttle {
+		return false
+	}
+	if since, opened := f.tids[r.TID]; opened && r.Kind == Fork && r.MonoNanos > since {
+		delete(f.tids, r.TID) // a new thread has the id of one that has ended
+	}
+	return true
+}

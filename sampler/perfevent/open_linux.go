@@ -1,0 +1,236 @@
+package perfevent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ring sizes in bytes for each CPU. The largest one is what perf takes, and what
+// kernel.perf_event_mlock_kb allows by default: at 1001 Hz it holds ten seconds.
+const (
+	largestRing  = 512 << 10
+	smallestRing = 32 << 10
+)
+
+// Options say what is sampled, and how often.
+type Options struct {
+	Events    []Event // not empty
+	Frequency int     // samples of each event per second and CPU
+}
+
+// An OpenError says that the kernel refused an event.
+type OpenError struct {
+	Event string // its name
+	Call  string // "perf_event_open" or "mmap"
+	Err   unix.Errno
+}
+
+func (e *OpenError) Error() string { return fmt.Sprintf("%s for event %s: %v", e.Call, e.Event, e.Err) }
+
+// Unwrap returns e.Err.
+func (e *OpenError) Unwrap() error { return e.Err }
+
+// A Set is events that are open on the threads of a process, one of each on each CPU.
+// Only Interrupt may be called at the same time as another method.
+type Set struct {
+	events []opening
+	cpus   []int
+	cores  []corePMU
+	fds    []descriptor
+	byID   map[uint64]descriptor
+	rings  []*ring // by the index of the CPU; nil where no event could be opened
+	owners []int   // by the index of the CPU: the descriptor that has the ring; -1 for none
+	heads  []uint64
+	epoll  int
+	stop   int      // an eventfd, by which Interrupt ends Wait
+	batch  []Record // taken out of the rings, and kept until their order is known
+	followed
+}
+
+// An opening is an event and how the kernel has to be asked for it.
+type opening struct {
+	Event
+	attr     unix.PerfEventAttr
+	precise  int  // of the attempt, or of the event that is open
+	userOnly bool // the kernel is left out because this user may not see it
+}
+
+// A descriptor is an event that is open on a thread and a CPU.
+type descriptor struct {
+	fd, event, cpu int   // event and cpu are indexes
+	tid            int32 // 0 for all threads of the machine
+}
+
+// Open opens events on the first thread of a process. They begin when it execs, and
+// all threads and processes that come of it inherit them. If the kernel refuses, the
+// error is an [*OpenError].
+func Open(pid int, o Options) (*Set, error) {
+	s, err := newSet(o, unix.PerfBitEnableOnExec|unix.PerfBitInherit)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.add(pid); err == nil {
+		err = s.mapRings()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// newSet makes a set without any open event. Its events start disabled.
+func newSet(o Options, flags uint64) (s *Set, err error) {
+	s = &Set{byID: map[uint64]descriptor{}, cores: theKernel.corePMUs(), epoll: -1, stop: -1}
+	if s.cpus, err = onlineCPUs(); err != nil {
+		return nil, err
+	}
+	s.rings, s.heads = make([]*ring, len(s.cpus)), make([]uint64, len(s.cpus))
+	s.owners = slices.Repeat([]int{-1}, len(s.cpus))
+	for i, e := range o.Events {
+		op := opening{Event: e, attr: attributes(&e, o.Frequency, flags)}
+		if i == 0 { // one event tells of mappings and threads
+			op.attr.Bits |= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask
+		}
+		op.setPrecise(e.Precise)
+		s.events = append(s.events, op)
+	}
+	if s.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
+		s.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	}
+	if err == nil {
+		err = s.watch(s.stop)
+	}
+	if err != nil {
+		s.Close()
+		return nil, &OpenError{o.Events[0].Name, "epoll", errnoOf(err)}
+	}
+	return s, nil
+}
+
+// attributes are how the kernel is asked for an event.
+func attributes(e *Event, frequency int, flags uint64) unix.PerfEventAttr {
+	attr := unix.PerfEventAttr{
+		Type: e.Type, Config: e.Config[0], Ext1: e.Config[1], Ext2: e.Config[2],
+		Sample: uint64(frequency), Sample_type: sampleType,
+		Read_format: unix.PERF_FORMAT_ID | unix.PERF_FORMAT_LOST,
+		Bits: flags | e.Flags | unix.PerfBitDisabled | unix.PerfBitFreq | unix.PerfBitWatermark |
+			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID,
+		Clockid: unix.CLOCK_MONOTONIC,
+	}
+	attr.Size = uint32(unsafe.Sizeof(attr))
+	return attr
+}
+
+// add opens all events on a thread, on each CPU.
+func (s *Set) add(tid int) error {
+	for i := range s.events {
+		opened := false
+		var last error
+		for c, cpu := range s.cpus {
+			if cpus := s.events[i].CPUs; cpus != nil && !slices.Contains(cpus, cpu) {
+				continue // another kind of core
+			}
+			err := s.openOn(i, tid, c)
+			switch {
+			case err == nil:
+				opened = true
+			case errors.Is(err, unix.ENODEV): // the CPU may have been switched off just now
+				last = err
+			default:
+				return err
+			}
+		}
+		if !opened {
+			return last
+		}
+	}
+	return nil
+}
+
+// openOn opens an event on a thread and a CPU, which is given by its index.
+func (s *Set) openOn(event, tid, c int) error {
+	o := &s.events[event]
+	on := o.Event.on(s.cpus[c], s.cores)
+	o.attr.Type, o.attr.Config = on.Type, on.Config[0]
+	fd, err := o.open(tid, s.cpus[c])
+	if err != nil {
+		return &OpenError{o.Name, "perf_event_open", errnoOf(err)}
+	}
+	d := descriptor{fd, event, c, int32(tid)}
+	s.fds = append(s.fds, d)
+	counts, err := s.readCounts(d)
+	if err != nil {
+		return &OpenError{o.Name, "read", errnoOf(err)}
+	}
+	s.byID[counts.id] = d
+	if s.owners[c] < 0 {
+		s.owners[c] = fd
+	} else if s.rings[c] != nil {
+		return s.shareRing(d)
+	}
+	return nil
+}
+
+// open opens the event. Where the kernel does not know something or does not allow it,
+// open asks for less, and goes on with that for the other CPUs.
+func (o *opening) open(tid, cpu int) (int, error) {
+	for {
+		fd, err := unix.PerfEventOpen(&o.attr, tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		if err == nil {
+			return fd, nil
+		}
+		if err != unix.EINTR && !o.askLess(err) {
+			return -1, err
+		}
+	}
+}
+
+// askLess changes what the kernel is asked for after an error. It is false when there is
+// nothing left to do without.
+func (o *opening) askLess(err error) bool {
+	const kernelBits = unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
+	switch {
+	case err == unix.EMFILE || err == unix.ENFILE || err == unix.ESRCH || o.Type == unix.PERF_TYPE_SOFTWARE && err == unix.ENODEV:
+		return false
+	case err == unix.EACCES || err == unix.EPERM:
+		if o.attr.Bits&(unix.PerfBitExcludeKernel|unix.PerfBitExcludeUser) != 0 {
+			return false
+		}
+		o.attr.Bits |= kernelBits
+		o.userOnly = true
+		return true
+	case err == unix.EINVAL && o.attr.Read_format&unix.PERF_FORMAT_LOST != 0: // before Linux 6.0
+		o.attr.Read_format &^= unix.PERF_FORMAT_LOST
+		return true
+	case o.BestPrecise && o.precise > 0:
+		o.setPrecise(o.precise - 1)
+		return true
+	case o.precise > 0 && o.attr.Bits&unix.PerfBitExcludeGuest != 0: // AMD's IBS
+		o.attr.Bits &^= unix.PerfBitExcludeGuest
+		return true
+	}
+	return false
+}
+
+// setPrecise asks for PCs that are as near to the instruction.
+func (o *opening) setPrecise(level int) {
+	o.precise = level
+	o.attr.Bits &^= unix.PerfBitPreciseIPBit1 | unix.PerfBitPreciseIPBit2
+	if level&1 != 0 {
+		o.attr.Bits |= unix.PerfBitPreciseIPBit1
+	}
+	if level&2 != 0 {
+		o.attr.Bits |= unix.PerfBitPreciseIPBit2
+	}
+}
+
+func errnoOf(err error) unix.Errno {
+	var errno unix.Errno
+	errors.As(err, &errno)
+	return errno
+}

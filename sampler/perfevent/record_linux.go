@@ -1,0 +1,176 @@
+package perfevent
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// sampleType is what the kernel writes with each record.
+const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CPU
+
+// Sizes in bytes: of a record's header, of a sample, and of what is behind any other
+// record (struct sample_id: pid, tid, time, cpu, identifier).
+const (
+	headerSize = 8
+	sampleSize = headerSize + 40
+	idSize     = 32
+)
+
+// A Kind is what a record tells of.
+type Kind uint8
+
+// The kinds of records.
+const (
+	Sample   Kind = iota + 1
+	Mapping       // the process has mapped a file, or memory, to execute
+	Comm          // the thread has another name
+	Fork          // the thread PPID/PTID has made the thread PID/TID
+	Exit          // the thread has ended
+	Lost          // Count records did not fit into the ring
+	Throttle      // the kernel has paused the event because it came too often
+)
+
+// A Record is what the kernel tells of at a time.
+type Record struct {
+	Kind
+	Mode       Mode  // of a Sample
+	Exec       bool  // of a Comm: the process has become another program
+	CPU        int32 // where the kernel has written it
+	PID, TID   int32 // -1 of a thread on its way out
+	PPID, PTID int32 // of a Fork
+	MonoNanos  int64
+	IP         uint64 // of a Sample: the program counter
+	Count      uint64 // of Lost
+	Event      int    // of a Sample: the index of the event
+	Name       string // of a Comm
+	Map        *Mapped
+	owner      int32 // the thread that the event was opened on
+	by         int32 // the thread in which the kernel has written the record
+}
+
+// A Mode is where a sampled thread was.
+type Mode uint8
+
+// The modes.
+const (
+	User Mode = iota + 1
+	Kernel
+	Other // a hypervisor or its guest
+)
+
+// Mapped is a range of a process's memory and the file in it.
+type Mapped struct {
+	Lo, Hi, FileOffset uint64
+	Major, Minor       uint32 // of the device
+	Inode              uint64
+	Path               string // "//anon" for memory without a file
+}
+
+// Bits of perf_event_header.misc.
+const (
+	miscModeMask   = 7
+	miscKernel     = 1
+	miscUser       = 2
+	miscCommExec   = 1 << 13
+	miscMmapNoPath = 1 << 14 // PERF_RECORD_MISC_MMAP_BUILD_ID: a build id in place of device and inode
+)
+
+// decode reads a record of which size bytes are there, header included. It is false for
+// records of no interest, and for those that are shorter than they should be.
+func decode(data []byte, r *Record) bool {
+	kind, misc := binary.NativeEndian.Uint32(data), binary.NativeEndian.Uint16(data[4:])
+	*r = Record{}
+	if kind == unix.PERF_RECORD_SAMPLE {
+		return decodeSample(data, misc, r)
+	}
+	if len(data) < headerSize+idSize {
+		return false
+	}
+	body, id := data[headerSize:len(data)-idSize], data[len(data)-idSize:]
+	r.PID, r.TID, r.by = int32At(id, 0), int32At(id, 4), int32At(id, 4)
+	r.MonoNanos, r.CPU = int64(uint64At(id, 8)), int32At(id, 16)
+	switch kind {
+	case unix.PERF_RECORD_MMAP2:
+		return decodeMapping(body, misc, r)
+	case unix.PERF_RECORD_COMM:
+		if len(body) < 8 {
+			return false
+		}
+		r.Kind, r.Exec = Comm, misc&miscCommExec != 0
+		r.PID, r.TID, r.Name = int32At(body, 0), int32At(body, 4), text(body[8:])
+	case unix.PERF_RECORD_FORK, unix.PERF_RECORD_EXIT:
+		if len(body) < 24 {
+			return false
+		}
+		r.Kind = Fork
+		if kind == unix.PERF_RECORD_EXIT {
+			r.Kind = Exit
+		}
+		r.PID, r.PPID, r.TID, r.PTID = int32At(body, 0), int32At(body, 4), int32At(body, 8), int32At(body, 12)
+	case unix.PERF_RECORD_LOST:
+		if len(body) < 16 {
+			return false
+		}
+		r.Kind, r.Count = Lost, uint64At(body, 8)
+	case unix.PERF_RECORD_THROTTLE:
+		r.Kind = Throttle
+	default:
+		return false
+	}
+	return true
+}
+
+func decodeSample(data []byte, misc uint16, r *Record) bool {
+	if len(data) < sampleSize {
+		return false
+	}
+	r.Kind, r.Mode = Sample, Other
+	switch misc & miscModeMask {
+	case miscKernel:
+		r.Mode = Kernel
+	case miscUser:
+		r.Mode = User
+	}
+	r.IP = uint64At(data, 16)
+	r.PID, r.TID, r.by = int32At(data, 24), int32At(data, 28), int32At(data, 28)
+	r.MonoNanos, r.CPU = int64(uint64At(data, 32)), int32At(data, 40)
+	return true
+}
+
+func decodeMapping(body []byte, misc uint16, r *Record) bool {
+	if len(body) < 64 {
+		return false
+	}
+	r.Kind, r.PID, r.TID = Mapping, int32At(body, 0), int32At(body, 4)
+	start := uint64At(body, 8)
+	r.Map = &Mapped{Lo: start, Hi: start + uint64At(body, 16), FileOffset: uint64At(body, 24), Path: text(body[64:])}
+	if misc&miscMmapNoPath == 0 {
+		r.Map.Major, r.Map.Minor, r.Map.Inode = uint32(int32At(body, 32)), uint32(int32At(body, 36)), uint64At(body, 40)
+	}
+	return true
+}
+
+// identifier gives the id of the event that a record is of.
+func identifier(data []byte) uint64 {
+	if binary.NativeEndian.Uint32(data) == unix.PERF_RECORD_SAMPLE {
+		if len(data) < sampleSize {
+			return 0
+		}
+		return uint64At(data, headerSize)
+	}
+	return uint64At(data, len(data)-8)
+}
+
+func uint64At(data []byte, at int) uint64 { return binary.NativeEndian.Uint64(data[at:]) }
+
+func int32At(data []byte, at int) int32 { return int32(binary.NativeEndian.Uint32(data[at:])) }
+
+// text gives what is in front of the first zero byte.
+func text(data []byte) string {
+	if end := bytes.IndexByte(data, 0); end >= 0 {
+		data = data[:end]
+	}
+	return string(data)
+}

@@ -1,0 +1,205 @@
+package perfevent
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// words makes the bytes of a record out of a header and 8-byte words.
+func words(kind uint32, misc uint16, body ...uint64) []byte {
+	data := binary.NativeEndian.AppendUint32(nil, kind)
+	data = binary.NativeEndian.AppendUint16(data, misc)
+	data = binary.NativeEndian.AppendUint16(data, 0)
+	for _, w := range body {
+		data = binary.NativeEndian.AppendUint64(data, w)
+	}
+	binary.NativeEndian.PutUint16(data[6:], uint16(len(data)))
+	return data
+}
+
+// two is a word of two 32-bit values.
+func two(lo, hi uint32) uint64 {
+	return binary.NativeEndian.Uint64(binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(nil, lo), hi))
+}
+
+// name is words with a text that zeros follow.
+func name(text string) (found []uint64) {
+	bytes := append([]byte(text), make([]byte, 8-len(text)%8)...)
+	for ; len(bytes) > 0; bytes = bytes[8:] {
+		found = append(found, binary.NativeEndian.Uint64(bytes))
+	}
+	return found
+}
+
+// by is what the kernel writes behind all records but samples: thread 7/8, time, CPU 1,
+// event 42.
+func by(nanos uint64) []uint64 { return []uint64{two(7, 8), nanos, two(1, 0), 42} }
+
+const minus1 = ^uint32(0)
+
+func TestDecode(t *testing.T) {
+	check := func(want Record, data []byte) {
+		t.Helper()
+		var got Record
+		assert.True(t, decode(data, &got))
+		assert.Equal(t, want, got)
+		assert.EqualValues(t, 42, identifier(data))
+		for n := headerSize; n < len(data); n += 8 { // nothing of a record that is cut is read behind its end
+			decode(data[:n:n], &got)
+			if n >= headerSize+8 {
+				identifier(data[:n:n])
+			}
+		}
+	}
+	sample := []uint64{42, 0x7f0000001234, two(7, 8), 99, two(1, 0)}
+	check(Record{Kind: Sample, Mode: User, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234}, words(unix.PERF_RECORD_SAMPLE, 2, sample...))
+	check(Record{Kind: Sample, Mode: Kernel, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234}, words(unix.PERF_RECORD_SAMPLE, 1, sample...))
+	check(Record{Kind: Sample, Mode: Other, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234}, words(unix.PERF_RECORD_SAMPLE, 5, sample...))
+	sample[2] = two(minus1, minus1)
+	check(Record{Kind: Sample, Mode: Kernel, CPU: 1, PID: -1, TID: -1, by: -1, MonoNanos: 99, IP: 0x7f0000001234}, words(unix.PERF_RECORD_SAMPLE, 1, sample...))
+
+	check(Record{Kind: Comm, CPU: 1, PID: 70, TID: 80, by: 8, MonoNanos: 5, Name: "C2 CompilerThre"},
+		words(unix.PERF_RECORD_COMM, 0, slices.Concat([]uint64{two(70, 80)}, name("C2 CompilerThre"), by(5))...))
+	check(Record{Kind: Comm, Exec: true, CPU: 1, PID: 70, TID: 80, by: 8, MonoNanos: 5, Name: "java"},
+		words(unix.PERF_RECORD_COMM, 1<<13, slices.Concat([]uint64{two(70, 80)}, name("java"), by(5))...))
+	check(Record{Kind: Fork, CPU: 1, PID: 70, PPID: 7, TID: 80, PTID: 8, by: 8, MonoNanos: 5},
+		words(unix.PERF_RECORD_FORK, 0, slices.Concat([]uint64{two(70, 7), two(80, 8), 5}, by(5))...))
+	check(Record{Kind: Exit, CPU: 1, PID: 7, PPID: 3, TID: 8, PTID: 3, by: 8, MonoNanos: 5},
+		words(unix.PERF_RECORD_EXIT, 0, slices.Concat([]uint64{two(7, 3), two(8, 3), 5}, by(5))...))
+	check(Record{Kind: Lost, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 5, Count: 43},
+		words(unix.PERF_RECORD_LOST, 0, slices.Concat([]uint64{42, 43}, by(5))...))
+	check(Record{Kind: Throttle, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 5},
+		words(unix.PERF_RECORD_THROTTLE, 0, slices.Concat([]uint64{5, 42, 42}, by(5))...))
+	mapping := []uint64{two(70, 80), 0x1000, 0x2000, 0x3000, two(8, 1), 123, 0, two(5, 2)}
+	check(Record{Kind: Mapping, CPU: 1, PID: 70, TID: 80, by: 8, MonoNanos: 5,
+		Map: &Mapped{Lo: 0x1000, Hi: 0x3000, FileOffset: 0x3000, Major: 8, Minor: 1, Inode: 123, Path: "/usr/lib/libjvm.so"}},
+		words(unix.PERF_RECORD_MMAP2, 2, slices.Concat(mapping, name("/usr/lib/libjvm.so"), by(5))...))
+
+	var r Record
+	assert.False(t, decode(words(unix.PERF_RECORD_AUX, 0, slices.Concat([]uint64{1, 2, 3}, by(5))...), &r))
+}
+
+// Records that are cut or of any content are no danger.
+func FuzzDecode(f *testing.F) {
+	f.Add(words(unix.PERF_RECORD_SAMPLE, 2, 42, 1, two(7, 8), 99, two(1, 0)))
+	f.Add(words(unix.PERF_RECORD_COMM, 0, slices.Concat([]uint64{two(70, 80)}, name("java"), by(5))...))
+	f.Add(words(unix.PERF_RECORD_LOST, 0, slices.Concat([]uint64{42, 43}, by(5))...))
+	f.Add(words(unix.PERF_RECORD_MMAP2, 2, slices.Concat([]uint64{two(7, 8), 1, 2, 3, 4, 5, 6, 7}, name("/x"), by(5))...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) < headerSize+8 {
+			return
+		}
+		var r Record
+		if decode(data, &r) && (r.Kind == 0 || r.Kind == Mapping && r.Map == nil) {
+			t.Errorf("%+v", r)
+		}
+		identifier(data)
+	})
+}
+
+// newRing makes a ring in this process's own memory.
+func newRing(size int) *ring {
+	return &ring{page: &unix.PerfEventMmapPage{}, data: make([]byte, size)}
+}
+
+// write puts a record behind the others, as the kernel does.
+func (r *ring) write(record []byte) bool {
+	if r.page.Data_head+uint64(len(record))-r.page.Data_tail > uint64(len(r.data)) {
+		return false
+	}
+	for _, b := range record {
+		r.data[r.page.Data_head%uint64(len(r.data))] = b
+		r.page.Data_head++
+	}
+	return true
+}
+
+// Records of many lengths go around the end of a ring.
+func TestRing(t *testing.T) {
+	r := newRing(4096)
+	random := rand.New(rand.NewPCG(1, 2))
+	var written, got [][]byte
+	for range 5000 {
+		record := words(uint32(random.IntN(20)), 0, make([]uint64, 1+random.IntN(60))...)
+		for i := headerSize; i < len(record); i++ {
+			record[i] = byte(random.Uint32())
+		}
+		if !r.write(record) {
+			r.read(r.head(), func(data []byte) { got = append(got, slices.Clone(data)) })
+			require.True(t, r.write(record))
+		}
+		written = append(written, record)
+	}
+	r.read(r.head(), func(data []byte) { got = append(got, slices.Clone(data)) })
+	require.Equal(t, len(written), len(got))
+	for i := range written {
+		require.Equal(t, written[i], got[i], "record %d", i)
+	}
+	assert.Equal(t, r.page.Data_head, r.page.Data_tail)
+
+	r.write([]byte{1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) // a length of 0
+	r.read(r.head(), func([]byte) { t.Error("no record") })
+	assert.Equal(t, r.page.Data_head, r.page.Data_tail, "and what comes behind it can be read")
+}
+
+// Records of several rings come in the order of their times. The latest are kept, for
+// what may still come in front of them.
+func TestDrainInOrder(t *testing.T) {
+	s := &Set{rings: []*ring{newRing(4096), nil, newRing(4096)}, heads: make([]uint64, 3), byID: map[uint64]descriptor{42: {event: 1}}}
+	now := uint64(monotonic())
+	const ms = 1_000_000
+	at := func(ring int, nanos uint64) {
+		s.rings[ring].write(words(unix.PERF_RECORD_SAMPLE, 2, 42, nanos, two(7, 8), nanos, two(uint32(ring), 0)))
+	}
+	var got []uint64
+	give := func(r *Record) {
+		assert.Equal(t, 1, r.Event)
+		got = append(got, now-r.IP)
+	}
+	at(0, now-900*ms)
+	at(0, now-500*ms)
+	at(0, now-600*ms) // an interrupt came while the one before was written
+	at(2, now-700*ms)
+	at(2, now-1)
+	assert.Equal(t, 5, s.Drain(false, give))
+	assert.Equal(t, []uint64{900 * ms, 700 * ms, 600 * ms, 500 * ms}, got)
+	at(0, now-2)
+	assert.Equal(t, 1, s.Drain(true, give))
+	assert.Equal(t, []uint64{2, 1}, got[4:])
+	assert.Zero(t, s.Drain(true, give))
+	assert.Len(t, got, 6)
+}
+
+// Which records count of a process that is attached to.
+func TestFollowed(t *testing.T) {
+	check := func(f *followed, want bool, r Record) {
+		t.Helper()
+		assert.Equal(t, want, f.keep(&r), "%+v", r)
+	}
+	// Thread 8 was opened at time 100, and has inherited events of thread 7 too.
+	f := &followed{tids: map[int32]int64{7: 50, 8: 100}}
+	check(f, true, Record{Kind: Sample, TID: 7, by: 7, owner: 7})
+	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 8})
+	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
+	check(f, true, Record{Kind: Sample, TID: 9, by: 9, owner: 7})                                           // it came later
+	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 90})    // the birth of thread 8
+	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})                                          // is still a thread of its own
+	check(f, false, Record{Kind: Fork, PID: 1, PPID: 1, TID: 10, PTID: 8, by: 8, owner: 7, MonoNanos: 150}) // told of twice
+	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 200})   // another thread 8
+	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
+
+	f = &followed{pids: map[int32]bool{1: true}}
+	check(f, true, Record{Kind: Sample, PID: 1})
+	check(f, false, Record{Kind: Sample, PID: 2})
+	check(f, true, Record{Kind: Fork, PID: 3, PPID: 1})
+	check(f, true, Record{Kind: Sample, PID: 3})
+	check(f, false, Record{Kind: Fork, PID: 3, PPID: 2}) // a stranger has the id of a child that has ended
+	check(f, false, Record{Kind: Sample, PID: 3})
+	check(f, true, Record{Kind: Lost, PID: 2})
+}

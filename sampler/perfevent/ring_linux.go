@@ -1,0 +1,59 @@
+package perfevent
+
+import (
+	"encoding/binary"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A ring is the buffer into which the kernel writes the records of a CPU: a page with
+// the places of both ends, and behind it the records, in a size that is a power of two.
+type ring struct {
+	memory []byte
+	page   *unix.PerfEventMmapPage
+	data   []byte
+	// whole has a record whose end is at the start of the buffer.
+	whole []byte
+}
+
+// mapRing maps the buffer of an event. size is that of the records in bytes.
+func mapRing(fd, size int) (*ring, error) {
+	page := os.Getpagesize()
+	memory, err := unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	return &ring{memory: memory, page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), data: memory[page:]}, nil
+}
+
+func (r *ring) unmap() { _ = unix.Munmap(r.memory) }
+
+// head is how many bytes the kernel has written.
+func (r *ring) head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
+
+// read calls each with every record in front of head, and makes room for new ones. The
+// bytes are valid until each returns.
+func (r *ring) read(head uint64, each func(record []byte)) {
+	size := uint64(len(r.data))
+	tail := r.page.Data_tail
+	for tail+headerSize <= head {
+		at := tail % size
+		// The size is a multiple of 8, so that a header is never in two parts.
+		length := uint64(binary.NativeEndian.Uint16(r.data[at+6:]))
+		if length < headerSize || tail+length > head {
+			tail = head // no record of the kernel's: nothing behind it can be found
+			break
+		}
+		if at+length <= size {
+			each(r.data[at : at+length])
+		} else {
+			r.whole = append(append(r.whole[:0], r.data[at:]...), r.data[:at+length-size]...)
+			each(r.whole)
+		}
+		tail += length
+	}
+	atomic.StoreUint64(&r.page.Data_tail, tail)
+}

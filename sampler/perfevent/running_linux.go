@@ -1,0 +1,143 @@
+package perfevent
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// OpenRunning opens events on all threads of a process that runs, and begins at once.
+// Threads and processes that come of these inherit the events. If the kernel refuses,
+// the error is an [*OpenError].
+//
+// That takes a descriptor for each thread, CPU and event. Where so many can't be had, the
+// events are opened for the whole machine, one on each CPU, if this user may do so. The
+// records of other processes are left out.
+func OpenRunning(pid int, o Options) (*Set, error) {
+	s, err := openThreads(pid, o)
+	if !errors.Is(err, unix.EMFILE) && !errors.Is(err, unix.ENFILE) {
+		return s, err
+	}
+	if s, wide := openMachine(pid, o); wide == nil {
+		return s, nil
+	}
+	return nil, err
+}
+
+// openThreads opens the events on each thread.
+func openThreads(pid int, o Options) (*Set, error) {
+	s, err := newSet(o, unix.PerfBitInherit)
+	if err != nil {
+		return nil, err
+	}
+	s.tids = map[int32]int64{}
+	if err = s.addAll(pid); err == nil && len(s.tids) == 0 {
+		err = &OpenError{o.Events[0].Name, "perf_event_open", unix.ESRCH}
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// mostRounds bounds how often addAll looks for new threads.
+const mostRounds = 20
+
+// addAll opens the events on all threads that are there, and looks again until there is
+// none that it has not opened.
+//
+// A thread that comes while events are being opened may have inherited some of them. It
+// is opened as well, and followed.keep counts its own events only. A thread that comes
+// after its maker was opened on all CPUs has inherited all, which its Fork record tells;
+// so a process that makes threads all the time does not keep addAll from its end.
+func (s *Set) addAll(pid int) error {
+	inherited := map[int32]bool{}
+	for range mostRounds {
+		s.scanForks(inherited)
+		found := false
+		for _, tid := range Threads(pid) {
+			if _, opened := s.tids[int32(tid)]; opened || inherited[int32(tid)] {
+				continue
+			}
+			found = true
+			switch err := s.addRunning(tid); {
+			case errors.Is(err, unix.ESRCH): // it has ended
+			case err != nil:
+				return err
+			default:
+				s.tids[int32(tid)] = monotonic()
+			}
+		}
+		if !found {
+			return nil
+		}
+	}
+	return nil
+}
+
+// addRunning opens the events on a thread and enables them.
+func (s *Set) addRunning(tid int) error {
+	known := len(s.fds)
+	if err := s.add(tid); err != nil {
+		return err
+	}
+	if s.rings[s.fds[0].cpu] == nil {
+		if err := s.mapRings(); err != nil {
+			return err
+		}
+	}
+	return s.control(s.fds[known:], unix.PERF_EVENT_IOC_ENABLE)
+}
+
+// scanForks takes the records out of the rings, keeps them for Drain, and notes which
+// threads have inherited the events from one that had all of them.
+func (s *Set) scanForks(inherited map[int32]bool) {
+	from := len(s.batch)
+	s.fill()
+	for _, r := range s.batch[from:] {
+		if r.Kind != Fork {
+			continue
+		}
+		if since, ok := s.tids[r.PTID]; ok && r.MonoNanos > since || inherited[r.PTID] {
+			inherited[r.TID] = true
+		}
+	}
+}
+
+// openMachine opens the events for all processes, and keeps the records of one process
+// and its children.
+func openMachine(pid int, o Options) (*Set, error) {
+	s, err := newSet(o, 0)
+	if err != nil {
+		return nil, err
+	}
+	s.pids = map[int32]bool{int32(pid): true}
+	if err = s.add(-1); err == nil {
+		err = s.mapRings()
+	}
+	if err == nil {
+		err = s.control(s.fds, unix.PERF_EVENT_IOC_ENABLE)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Threads gives the ids of the threads that a process has now; none when it has ended.
+func Threads(pid int) (tids []int) {
+	entries, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
+	for _, e := range entries {
+		if tid, err := strconv.Atoi(e.Name()); err == nil {
+			tids = append(tids, tid)
+		}
+	}
+	slices.Sort(tids)
+	return tids
+}

@@ -1,0 +1,170 @@
+package perfevent
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapRings maps a ring for each CPU that has an event, and has all events of the CPU
+// write into it. A user who may lock less memory than the largest rings take gets
+// smaller ones.
+func (s *Set) mapRings() error {
+	for size := largestRing; ; size /= 2 {
+		err := s.mapRingsOf(size)
+		if err == nil {
+			break
+		}
+		s.unmapRings()
+		if err != unix.EPERM && err != unix.ENOMEM || size <= smallestRing {
+			return &OpenError{s.events[0].Name, "mmap", errnoOf(err)}
+		}
+	}
+	for _, d := range s.fds {
+		if d.fd == s.owners[d.cpu] {
+			if err := s.watch(d.fd); err != nil {
+				return &OpenError{s.events[d.event].Name, "epoll_ctl", errnoOf(err)}
+			}
+		} else if err := s.shareRing(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Set) mapRingsOf(size int) (err error) {
+	for c, fd := range s.owners {
+		if fd >= 0 {
+			if s.rings[c], err = mapRing(fd, size); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Set) unmapRings() {
+	for c, r := range s.rings {
+		if r != nil {
+			r.unmap()
+			s.rings[c] = nil
+		}
+	}
+}
+
+// shareRing has an event write into the ring of its CPU.
+func (s *Set) shareRing(d descriptor) error {
+	if err := unix.IoctlSetInt(d.fd, unix.PERF_EVENT_IOC_SET_OUTPUT, s.owners[d.cpu]); err != nil {
+		return &OpenError{s.events[d.event].Name, "PERF_EVENT_IOC_SET_OUTPUT", errnoOf(err)}
+	}
+	return nil
+}
+
+// watch has Wait end when something happens at a descriptor, once each time.
+func (s *Set) watch(fd int) error {
+	return unix.EpollCtl(s.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
+}
+
+// Wait waits until a ring is half full, for a time, or until Interrupt.
+func (s *Set) Wait(d time.Duration) {
+	var events [8]unix.EpollEvent
+	_, _ = unix.EpollWait(s.epoll, events[:], int(d.Milliseconds()))
+}
+
+// Interrupt ends Wait, also one that has not begun.
+func (s *Set) Interrupt() {
+	one := binary.NativeEndian.AppendUint64(nil, 1)
+	_, _ = unix.Write(s.stop, one)
+}
+
+// Disable ends all events, those of children too. What they have written is still to be
+// drained.
+func (s *Set) Disable() error { return s.control(s.fds, unix.PERF_EVENT_IOC_DISABLE) }
+
+func (s *Set) control(events []descriptor, request uint) error {
+	for _, d := range events {
+		if err := unix.IoctlSetInt(d.fd, request, 0); err != nil {
+			return &OpenError{s.events[d.event].Name, "ioctl", errnoOf(err)}
+		}
+	}
+	return nil
+}
+
+// counts are what an event tells of itself.
+type counts struct{ id, lost uint64 }
+
+// readCounts reads an event's id, and how many of its samples did not fit into the ring,
+// those of inherited events included.
+func (s *Set) readCounts(d descriptor) (counts, error) {
+	var buf [24]byte
+	n, err := unix.Read(d.fd, buf[:])
+	if err != nil {
+		return counts{}, err
+	}
+	if n < 16 {
+		return counts{}, errors.New("too short")
+	}
+	c := counts{id: uint64At(buf[:], 8)}
+	if n == len(buf) {
+		c.lost = uint64At(buf[:], 16)
+	}
+	return c, nil
+}
+
+// Lost is how many samples of an event did not fit into the rings, by the kernel's own
+// count. It is 0 before Linux 6.0, which has no such count; see [Lost] of records.
+func (s *Set) Lost(event int) (n uint64) {
+	for _, d := range s.fds {
+		if d.event == event {
+			c, _ := s.readCounts(d)
+			n += c.lost
+		}
+	}
+	return n
+}
+
+// UserOnly tells whether an event leaves the kernel out though it was not asked to,
+// because this user may not see the kernel.
+func (s *Set) UserOnly(event int) bool { return s.events[event].userOnly }
+
+// Precise is how near to the instruction an event's PCs are, from 0 to 3.
+func (s *Set) Precise(event int) int { return s.events[event].precise }
+
+// Descriptors is how many files are open.
+func (s *Set) Descriptors() int { return len(s.fds) + 2 }
+
+// Memory is how many bytes all rings take.
+func (s *Set) Memory() (n int) {
+	for _, r := range s.rings {
+		if r != nil {
+			n += len(r.memory)
+		}
+	}
+	return n
+}
+
+// Close ends all events and gives up the rings. Nothing may be drained afterwards.
+func (s *Set) Close() {
+	s.unmapRings()
+	for _, d := range s.fds {
+		unix.Close(d.fd)
+	}
+	for _, fd := range []int{s.epoll, s.stop} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+	s.fds, s.epoll, s.stop = nil, -1, -1
+}
+
+// monotonic is the time of CLOCK_MONOTONIC in nanoseconds.
+func monotonic() int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		panic(os.NewSyscallError("clock_gettime", err)) // it has no other error than a wrong clock
+	}
+	return now.Nano()
+}

@@ -1,0 +1,99 @@
+package sampler
+
+import "strconv"
+
+// A perfText makes text as perf script does, in the form that a [PerfReader] reads. See
+// the package comment for its lines.
+type perfText struct {
+	lines  []byte
+	events []string // as they are printed, all in one width
+}
+
+func newPerfText(specs []string) *perfText {
+	width := 0
+	for _, spec := range specs {
+		width = max(width, len(spec))
+	}
+	t := &perfText{}
+	for _, spec := range specs {
+		t.events = append(t.events, string(padLeft(nil, spec, width)))
+	}
+	return t
+}
+
+// sample appends a line. The event is an index; path is the file, or what stands for it.
+func (t *perfText) sample(s *Sample, event int, path string) {
+	t.head(s)
+	t.lines = append(t.lines, t.events[event]...)
+	t.lines = append(t.lines, ": "...)
+	var digits [16]byte
+	t.lines = append(t.lines, ' ')
+	t.lines = padLeft(t.lines, string(strconv.AppendUint(digits[:0], s.PC, 16)), 16)
+	t.lines = append(t.lines, ' ')
+	if s.Symbol == "" {
+		t.lines = append(t.lines, "[unknown]"...)
+	} else {
+		t.lines = appendName(t.lines, s.Symbol)
+	}
+	t.lines = append(t.lines, " ("...)
+	if path == "" {
+		path = "[unknown]"
+	}
+	t.lines = appendName(t.lines, path)
+	t.lines = append(t.lines, ")\n"...)
+}
+
+// lost appends a line about samples that were lost. total tells that it is the kernel's
+// count of all, which has those of other lines in it.
+func (t *perfText) lost(s *Sample, count int64, total bool) {
+	t.head(s)
+	t.lines = append(t.lines, "PERF_RECORD_LOST"...)
+	if total {
+		t.lines = append(t.lines, "_SAMPLES"...)
+	}
+	t.lines = append(t.lines, " lost "...)
+	t.lines = strconv.AppendInt(t.lines, count, 10)
+	t.lines = append(t.lines, '\n')
+}
+
+// head appends the thread's name and ids, and the time.
+func (t *perfText) head(s *Sample) {
+	for range 16 - len(s.Thread) {
+		t.lines = append(t.lines, ' ')
+	}
+	t.lines = append(appendName(t.lines, s.Thread), ' ')
+	var digits [20]byte
+	t.lines = padLeft(t.lines, string(strconv.AppendInt(digits[:0], int64(s.PID), 10)), 5)
+	t.lines = append(t.lines, '/')
+	tid := strconv.AppendInt(digits[:0], int64(s.TID), 10)
+	t.lines = append(t.lines, tid...)
+	for range 5 - len(tid) {
+		t.lines = append(t.lines, ' ')
+	}
+	t.lines = append(t.lines, ' ')
+	const second = 1_000_000_000
+	t.lines = padLeft(t.lines, string(strconv.AppendInt(digits[:0], s.MonoNanos/second, 10)), 5)
+	t.lines = append(t.lines, '.')
+	nanos := strconv.AppendInt(digits[:0], s.MonoNanos%second+second, 10) // with its leading zeros
+	t.lines = append(append(t.lines, nanos[1:]...), ": "...)
+}
+
+// padLeft appends a text with blanks in front of it.
+func padLeft(to []byte, text string, width int) []byte {
+	for range width - len(text) {
+		to = append(to, ' ')
+	}
+	return append(to, text...)
+}
+
+// appendName appends a name of the profiled program as it is, but for the end of a line.
+func appendName(to []byte, name string) []byte {
+	start := len(to)
+	to = append(to, name...)
+	for i := start; i < len(to); i++ {
+		if to[i] == '\n' {
+			to[i] = '?'
+		}
+	}
+	return to
+}

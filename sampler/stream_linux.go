@@ -1,0 +1,30 @@
+package sampler
+
+import "sync/atomic"
+
+// A Stream gives samples while they are taken. Who reads it too slowly misses samples;
+// the samples in the recording are all there.
+type Stream struct {
+	// C gets the samples in the order of their times, at most 0.2 s after they were
+	// taken while threads are busy, and is closed at the end.
+	C       <-chan Sample
+	in      chan Sample
+	dropped atomic.Int64
+}
+
+func newStream(capacity int) *Stream {
+	in := make(chan Sample, capacity)
+	return &Stream{C: in, in: in}
+}
+
+// Dropped is how many samples found no room in C.
+func (s *Stream) Dropped() int64 { return s.dropped.Load() }
+
+// put gives a sample to the stream without waiting.
+func (s *Stream) put(sample *Sample) {
+	select {
+	case s.in <- *sample:
+	default:
+		s.dropped.Add(1)
+	}
+}
