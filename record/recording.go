@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -45,11 +46,16 @@ type Recording struct {
 	ended    bool
 	ctrlC    bool
 	early    syscall.Signal // the first signal to stop before the command ran; 0 without
+	// stopped is done with that signal. A perf that is still starting is not waited for.
+	stopped context.Context
+	stop    context.CancelFunc
 }
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	return &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd), clocks: clockReadings{found: map[int]capture.Clock{}}}
+	r := &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd), clocks: clockReadings{found: map[int]capture.Clock{}}}
+	r.stopped, r.stop = context.WithCancel(context.Background())
+	return r
 }
 
 // path is that of a file in the capture.
@@ -198,6 +204,7 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 		r.command.handOn(sig, r.o.Stdout)
 	case stops(sig) && r.early == 0:
 		r.early = sig
+		r.stop()
 	}
 	return true
 }

@@ -36,10 +36,13 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 		return r.startDTrace("")
 	}
 	hertz, note := r.frequency(r.o.Events)
-	perf, err := sampler.StartPerf(context.Background(), sampler.Options{
+	perf, err := sampler.StartPerf(r.stopped, sampler.Options{
 		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err == nil {
 		return &perfSampling{perf, note}, nil
+	}
+	if r.StoppedBy() != 0 {
+		return nil, ErrNotRun
 	}
 	if r.o.Sampler == SamplerPerf || len(r.o.Events) > 0 || !mayTryDTrace(err) {
 		return nil, err

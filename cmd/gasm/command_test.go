@@ -353,8 +353,8 @@ func TestKeysBeforeTheCommand(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	perf, err := exec.LookPath("perf")
 	require.NoError(t, err)
-	slow := t.TempDir() // has a perf that takes its time to start
-	require.NoError(t, os.WriteFile(filepath.Join(slow, "perf"), []byte("#!/bin/sh\nsleep 1\nexec '"+perf+"' \"$@\"\n"), 0o755))
+	slow := t.TempDir() // has a perf that takes longer to start than anybody waits
+	require.NoError(t, os.WriteFile(filepath.Join(slow, "perf"), []byte("#!/bin/sh\nsleep 60\nexec '"+perf+"' \"$@\"\n"), 0o755))
 	for key, code := range map[byte]int{3: 130, 28: 131} {
 		temp := t.TempDir()
 		cmd := exec.Command(binary, "profile", "--", "touch", filepath.Join(temp, "ran"))
@@ -364,10 +364,12 @@ func TestKeysBeforeTheCommand(t *testing.T) {
 		defer tty.Close()
 		require.Eventually(t, func() bool { return len(childrenOf(cmd.Process.Pid)) == 2 }, 10*time.Second, time.Millisecond,
 			"the held process and perf")
+		start := time.Now()
 		_, err = tty.Write([]byte{key})
 		require.NoError(t, err)
 		shown, _ := io.ReadAll(tty) // EIO at its end
 		assert.Equal(t, code, exitCode(t, cmd))
+		assert.Less(t, time.Since(start), 10*time.Second)
 		assert.Regexp(t, `^(\^[\\C])?gasm: stopped before the command ran\r\n$`, string(shown))
 		left, err := os.ReadDir(temp)
 		require.NoError(t, err)
