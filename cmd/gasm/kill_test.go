@@ -81,7 +81,7 @@ func (k kill) codes() []int {
 	switch {
 	case k.target == toSampler:
 		return []int{0, 1}
-	case k.target == toJVM && k.signal == syscall.SIGKILL:
+	case k.target == toJVM && (k.signal == syscall.SIGKILL || k.signal == syscall.SIGQUIT):
 		return []int{0, 1, killed} // 1: before it was the JVM
 	}
 	return []int{0, killed}
@@ -206,6 +206,7 @@ func startKilled(t *testing.T, terminal bool, temp string, args []string) *kille
 	t.Helper()
 	r := &killedRun{cmd: exec.Command(binary, args...), temp: temp, ended: make(chan struct{})}
 	r.cmd.Env = append(os.Environ(), "TMPDIR="+temp, "TERM=xterm")
+	r.cmd.Dir = t.TempDir() // for dumps of core
 	if !terminal {
 		r.cmd.Stdout, r.cmd.Stderr = r, r
 		r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
