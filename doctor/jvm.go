@@ -172,8 +172,7 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 	if options := checkJavaOptions(); options.Status == Problem {
 		return codeNone, errors.New("not tried: " + options.Text) // the JVM might replace a log of the user's
 	}
-	knowsAllFlags := printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown
-	flags := printassembly.CaptureFlags(log, !knowsAllFlags, printassembly.Selection{})
+	flags := printassembly.CaptureFlags(log, printassembly.Selection{})
 	_, stderr, err := runWith(ctx, jdk.AddToolOptions(os.Environ(), flags), j.java(), "-version")
 	defer os.Remove(log)
 	if err != nil {

@@ -4,23 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
-
-// nameLogs gives the logs that JVMs wrote into a folder the names that they have in
-// a capture: asm-pid4711.log becomes asm-4711.log.
-func nameLogs(dir string) {
-	for _, pid := range capture.WritingJVMs(dir) {
-		// A log that can't be renamed is found under its first name too.
-		_ = os.Rename(filepath.Join(dir, capture.WrittenLogFile(pid)), filepath.Join(dir, capture.LogFile(pid)))
-	}
-}
 
 // headSize is more than a log's first lines take: <hotspot_log>, the version, the
 // arguments and the command. A class path can be long.
@@ -45,23 +34,6 @@ func readHead(path string) (capture.JVM, error) {
 	}
 	return capture.Describe(head), nil
 }
-
-// removeCompilerLogs removes what LogCompilation leaves behind of a JVM that was
-// killed. Each of its compiler threads writes a file in /tmp, hs_c<thread>_pid<pid>.log,
-// which the JVM puts into its log and removes when it ends
-// (CompileLog::finish_log). A JVM that still runs keeps its files.
-func removeCompilerLogs(pid int) {
-	if running(pid) {
-		return
-	}
-	files, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", pid)) // the pattern is well-formed
-	for _, f := range files {
-		os.Remove(f)
-	}
-}
-
-// running tells whether there is a process.
-func running(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
 // OverridingVariable finds one of Java's variables whose options take the JVM's log
 // away from gasm. gasm's options are at the end of JAVA_TOOL_OPTIONS, and those of the

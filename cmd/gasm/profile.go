@@ -133,7 +133,7 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources) e
 	o.Progress = bar.add
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
 	rec := record.New(o)
-	signals := catchSignals(s, rec, o.Folder.Path)
+	signals := catchSignals(s, rec, o.Folder)
 	defer signals.stop()
 	if err := rec.Run(); err != nil {
 		if sig := rec.StoppedBy(); sig != 0 {
@@ -178,12 +178,14 @@ func reportOn(s streams, rec *record.Recording, flags *reportFlags, src *sources
 // cleanUp removes a temporary capture when it is whole or there is nothing in it to
 // keep, and says where any other one is that is not whole.
 func cleanUp(s streams, folder *record.Folder, whole, empty bool) {
-	switch {
-	case empty, whole && folder.Temporary:
+	if empty || whole && folder.Temporary {
 		if err := folder.Remove(); err != nil {
 			say(s.err, "gasm: removing the temporary capture: %v", err)
 		}
-	case !whole:
-		say(s.err, "gasm: the capture is kept in %s", folder.Path)
+	} else if path := folder.Keep(); !whole {
+		say(s.err, "gasm: the capture is kept in %s", path)
+	}
+	if text := folder.InUse(); text != "" {
+		say(s.err, "gasm: %s", text)
 	}
 }

@@ -14,7 +14,7 @@ type signalWatch struct{ ch chan os.Signal }
 
 // catchSignals begins to catch. SIGPIPE is caught so that a closed stdout is an
 // error that cleans up and not the end of gasm; the command has its default.
-func catchSignals(s streams, rec *record.Recording, dir string) *signalWatch {
+func catchSignals(s streams, rec *record.Recording, folder *record.Folder) *signalWatch {
 	w := &signalWatch{ch: make(chan os.Signal, 8)}
 	signal.Notify(w.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGPIPE)
@@ -26,7 +26,7 @@ func catchSignals(s streams, rec *record.Recording, dir string) *signalWatch {
 			stops := sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGINT && ctrlC
 			ctrlC = ctrlC || sig == syscall.SIGINT
 			if !taken && stops {
-				say(s.err, "gasm: stopped before the report was done; the capture is kept in %s", dir)
+				say(s.err, "gasm: stopped before the report was done; the capture is kept in %s", folder.Keep())
 				os.Exit(128 + int(sig))
 			}
 		}

@@ -1,0 +1,65 @@
+package record
+
+import (
+	"fmt"
+
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// javaFlags are the options that the command's JVMs get, beside those of the user.
+type javaFlags struct {
+	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. One of JDK 8 does not start
+	// if there is an option that it does not know, so there is none.
+	tool []string
+	// launcher is for JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads.
+	launcher []string
+}
+
+// addTo adds the options to an environment.
+func (f javaFlags) addTo(env []string) []string {
+	return jdk.AddLauncherOptions(jdk.AddToolOptions(env, f.tool), f.launcher)
+}
+
+// javaFlags gives the options that make the command's JVMs tell of their code, and makes
+// the folder and the files that these need.
+func (r *Recording) javaFlags() (flags javaFlags, err error) {
+	if r.logs, err = newLogFolder(r.o.Folder); err != nil {
+		return flags, err
+	}
+	r.o.Folder.logs = r.logs
+	r.copies = codeCopies{dir: r.o.Folder.Path, compilers: r.o.copied(), followers: map[int]*nmethod.Follower{}}
+	sel, err := r.o.selection(r.copies.compilers, r.logs.parent)
+	if err != nil {
+		return flags, err
+	}
+	r.logsCompilation = !sel.All()
+	var options []string // for java of JDK 9 and newer
+	if sel.DirectivesFile != "" {
+		options, sel = printassembly.SelectingFlags(sel), printassembly.Selection{}
+	}
+	flags.tool = printassembly.CaptureFlags(r.logs.pattern(), sel)
+	switch {
+	case namesOtherJVM(r.o.Command): // it may be JDK 8
+	case !startsJava(r.o.Command) && jdk.Release(r.o.Command) >= printassembly.OldestKnown:
+		flags.tool = append(flags.tool, printassembly.QuietLog) // javac, which does not read JDK_JAVA_OPTIONS
+		return flags, nil
+	default:
+		options = append(options, printassembly.QuietLog)
+	}
+	if hasCaptureFlags(r.o.Command) {
+		options = append(options, printassembly.RefuseUnknownFlags)
+	}
+	if !startsJava(r.o.Command) {
+		flags.launcher = options
+		return flags, nil
+	}
+	file, err := newOptionsFile(r.logs.parent, options, printassembly.QuietFlags())
+	if err != nil {
+		return flags, fmt.Errorf("a file for java can't be written: %w", err)
+	}
+	r.output.OnJMHProbe(file.Quiet)
+	flags.launcher = []string{file.Option()}
+	return flags, nil
+}
