@@ -40,10 +40,10 @@ const RefuseUnknownFlags = "-XX:-IgnoreUnrecognizedVMOptions"
 // does not start with it.
 const QuietLog = "-Xlog:os=error"
 
-// SelectingFlags limit [CaptureFlags] of all code, behind which they come, to a
-// [Selection] with a DirectivesFile. They are for JDK 9 and newer.
-func SelectingFlags(sel Selection) []string {
-	return append([]string{"-XX:-PrintAssembly", "-XX:-PrintNMethods"}, sel.flags()...)
+// SelectingFlags are the CaptureFlags for a [Selection] with a DirectivesFile, which is
+// for JDK 9 and newer. They may come behind the CaptureFlags of all code, and undo these.
+func SelectingFlags(logFile string, sel Selection) []string {
+	return append(CaptureFlags(logFile, sel), "-XX:-PrintAssembly", "-XX:-PrintNMethods")
 }
 
 // The JDKs from OldestKnown to NewestKnown have all of these flags. JDK 8 lacks those

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
@@ -14,6 +15,7 @@ type javaFlags struct {
 	// if there is an option that it does not know, so there is none.
 	tool []string
 	// launcher is for JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads.
+	// It has all options once more: sudo -E takes JAVA_TOOL_OPTIONS away, but not this one.
 	launcher []string
 }
 
@@ -35,27 +37,28 @@ func (r *Recording) javaFlags() (flags javaFlags, err error) {
 		return flags, err
 	}
 	r.logsCompilation = !sel.All()
-	var options []string // for java of JDK 9 and newer
-	if sel.DirectivesFile != "" {
-		options, sel = printassembly.SelectingFlags(sel), printassembly.Selection{}
+	logFile := r.logs.pattern()
+	if sel.DirectivesFile == "" {
+		flags.tool = printassembly.CaptureFlags(logFile, sel)
+		flags.launcher = flags.tool
+	} else {
+		flags.tool = printassembly.CaptureFlags(logFile, printassembly.Selection{})
+		flags.launcher = printassembly.SelectingFlags(logFile, sel)
 	}
-	flags.tool = printassembly.CaptureFlags(r.logs.pattern(), sel)
 	switch {
 	case namesOtherJVM(r.o.Command): // it may be JDK 8
 	case !startsJava(r.o.Command) && jdk.Release(r.o.Command) >= printassembly.OldestKnown:
-		flags.tool = append(flags.tool, printassembly.QuietLog) // javac, which does not read JDK_JAVA_OPTIONS
-		return flags, nil
+		flags.tool = append(slices.Clip(flags.tool), printassembly.QuietLog) // javac does not read JDK_JAVA_OPTIONS
 	default:
-		options = append(options, printassembly.QuietLog)
+		flags.launcher = append(slices.Clip(flags.launcher), printassembly.QuietLog)
 	}
 	if hasCaptureFlags(r.o.Command) {
-		options = append(options, printassembly.RefuseUnknownFlags)
+		flags.launcher = append(flags.launcher, printassembly.RefuseUnknownFlags)
 	}
 	if !startsJava(r.o.Command) {
-		flags.launcher = options
 		return flags, nil
 	}
-	file, err := newOptionsFile(r.logs.parent, options, printassembly.QuietFlags())
+	file, err := newOptionsFile(r.logs.parent, flags.launcher, printassembly.QuietFlags())
 	if err != nil {
 		return flags, fmt.Errorf("a file for java can't be written: %w", err)
 	}
