@@ -58,11 +58,10 @@ func (r *Recording) javaFlags() (flags javaFlags, err error) {
 	if !startsJava(r.o.Command) {
 		return flags, nil
 	}
-	file, err := newOptionsFile(r.logs.parent, flags.launcher, printassembly.QuietFlags())
-	if err != nil {
+	if r.options, err = newOptionsFile(r.logs.parent, flags.launcher, printassembly.QuietFlags()); err != nil {
 		return flags, fmt.Errorf("a file for java can't be written: %w", err)
 	}
-	r.output.OnJMHProbe(file.Quiet)
-	flags.launcher = []string{file.Option()}
+	r.output.OnJMHProbe(r.options.Quiet)
+	flags.launcher = []string{r.options.Option()}
 	return flags, nil
 }

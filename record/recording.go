@@ -27,6 +27,7 @@ type Recording struct {
 	o        Options
 	output   *outputWatch
 	logs     *logFolder
+	options  *optionsFile // for a command that is java itself
 	sampling sampling
 	mappings *mappingWatch
 	resolver *native.Resolver // knows all mappings once they are no longer watched
