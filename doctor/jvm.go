@@ -18,6 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record"
 )
 
 // A jdkResult is what is known about one JDK.
@@ -106,6 +107,10 @@ func checkCopy(area string, feature int) Finding {
 			c.Mend = "sudo sysctl kernel.yama.ptrace_scope=1"
 		}
 		return c
+	}
+	if fault := record.CompilerLogsFault(); fault != "" {
+		return Finding{area, "copy", Note, "C1's code is printed, which slows the warm-up more than copying it: HotSpot tells where code is " +
+			"with LogCompilation alone, which writes files in /tmp, and " + fault, ""}
 	}
 	return Finding{area, "copy", OK, "gasm profile -- java copies C1's code out of the JVM's memory", ""}
 }

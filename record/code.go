@@ -49,7 +49,7 @@ func (o *Options) checkCode() error {
 	if err := copyable(o.Command); err != nil {
 		return fmt.Errorf("--code copy: %w", err)
 	}
-	if fault := compilerLogsFault(); fault != "" {
+	if fault := CompilerLogsFault(); fault != "" {
 		return errors.New("--code copy needs HotSpot's LogCompilation, which writes files in /tmp, and " + fault)
 	}
 	return nil

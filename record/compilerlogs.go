@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// compilerLogsFault tells why LogCompilation is not to be used; "" when it can be. With
+// CompilerLogsFault tells why LogCompilation is not to be used; "" when it can be. With
 // it each compiler thread of a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever
 // TMPDIR says (CompileBroker::init_compiler_thread_log). HotSpot opens what it finds
 // there: a link that another user has planted leads it to any file that gasm's user can
 // write. A named pipe stops the compiler. So this is only for a /tmp in which nobody else
 // can make files, or where the kernel does not open what others have made.
-func compilerLogsFault() string {
+func CompilerLogsFault() string {
 	if runtime.GOOS != "linux" || isPrivate(hotSpotTemp) {
 		return ""
 	}
 	for _, kind := range []string{"symlinks", "hardlinks", "fifos"} {
 		if !protected(kind) {
-			return fmt.Sprintf("fs.protected_%s is 0: other users could have it write to files of this one (sudo sysctl fs.protected_%[1]s=1)", kind)
+			return fmt.Sprintf("fs.protected_%s is 0, so that other users could make it write to files of this one (sudo sysctl fs.protected_%[1]s=1)", kind)
 		}
 	}
 	return ""

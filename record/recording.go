@@ -50,7 +50,7 @@ type Recording struct {
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	note := o.printAll(compilerLogsFault())
+	note := o.printAll(CompilerLogsFault())
 	return &Recording{o: o, codeNote: note, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
 }
 
