@@ -21,7 +21,7 @@ import (
 // What can't be written because the disk is full is a problem, and not the end: the
 // capture then has it in memory.
 func (r *Recording) Finish() (*capture.Capture, error) {
-	if err := r.logs.gather(r.o.Folder.Path); err != nil {
+	if err := r.o.Folder.gather(); err != nil {
 		r.problem(err)
 	}
 	copyNotes, faults := r.copies.finish()
@@ -138,7 +138,7 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 		Sampler: string(r.sampling.tool()), Events: sampler.Specs(r.sampling.Events()), Frequency: r.sampling.Frequency(),
 		Lost: r.sampling.Lost(), Selection: r.o.selectionText(), Clocks: r.clocks, JVMs: jvms, Trials: trials, ExitCode: r.exitCode}
 	d.Notes.Add(r.sampling.Notes()...)
-	d.Notes.Add(r.codeNote, r.o.selectionNote())
+	d.Notes.Add(r.codeNote, r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
 	d.Notes.Add(note, r.blackholeNote())
 	return d

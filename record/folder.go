@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // A Folder is where a capture is written. Only its owner may read it, because a
@@ -16,6 +17,8 @@ type Folder struct {
 
 	lock *lock      // of a temporary folder, until it is kept
 	logs *logFolder // nil before there is one
+	// gathered tells that the logs are here.
+	gathered atomic.Bool
 	// users are the processes for which some of the logs' folder had to stay.
 	users []process
 }
@@ -99,13 +102,23 @@ func (f *Folder) Remove() error {
 	return os.RemoveAll(f.Path)
 }
 
-// Keep makes the folder the user's: no later gasm removes it. It gives its path.
+// Keep makes the folder the user's: no later gasm removes it. It gives its path. It may
+// be called while the recording is finished.
 func (f *Folder) Keep() string {
+	if f.logs != nil && !f.gathered.Load() {
+		_ = f.gather() // what can't be had is missing in the capture, which is not whole anyway
+	}
 	f.release()
 	if f.lock != nil {
 		os.Remove(filepath.Join(f.Path, lockFile))
 	}
 	return f.Path
+}
+
+// gather moves the JVMs' logs here.
+func (f *Folder) gather() error {
+	defer f.gathered.Store(true)
+	return f.logs.gather(f.Path)
 }
 
 // release ends the use of the logs' folder.

@@ -2,7 +2,9 @@ package record
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
@@ -22,6 +24,23 @@ type javaFlags struct {
 // addTo adds the options to an environment.
 func (f javaFlags) addTo(env []string) []string {
 	return jdk.AddLauncherOptions(jdk.AddToolOptions(env, f.tool), f.launcher)
+}
+
+// longestOptions is how many bytes of JAVA_TOOL_OPTIONS JDK 8 takes. It ignores all of a
+// longer one (OPTION_BUFFER_SIZE in arguments.cpp).
+const longestOptions = 1023
+
+// longNote says that options of the user's and those of gasm are too long for JDK 8.
+func (f javaFlags) longNote(command []string) string {
+	if jdk.Release(command) >= printassembly.OldestKnown {
+		return ""
+	}
+	for _, setting := range f.addTo(os.Environ()) {
+		if value, ok := strings.CutPrefix(setting, "JAVA_TOOL_OPTIONS="); ok && len(value) > longestOptions {
+			return fmt.Sprintf("JAVA_TOOL_OPTIONS has %d bytes with gasm's options in it: JVMs of JDK 8 ignore all of it, as they take %d", len(value), longestOptions)
+		}
+	}
+	return ""
 }
 
 // javaFlags gives the options that make the command's JVMs tell of their code, and makes

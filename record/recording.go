@@ -35,6 +35,7 @@ type Recording struct {
 	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
 	logsCompilation bool
 	codeNote        string // that code is had in another way than it was asked for
+	longNote        string // that the options are too long for JDK 8
 	clocks          []capture.Clock
 	// The command's start and end.
 	startedMonoNanos, endedMonoNanos int64
@@ -80,6 +81,7 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
+	r.longNote = flags.longNote(r.o.Command)
 	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
 		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output})
 	if err != nil {
