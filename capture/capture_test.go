@@ -97,24 +97,19 @@ func TestLogs(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{WrittenLogFile(123), LogFile(45), WrittenLogFile(6), "asm.log", "asm-pid7.log.tmp", "asm-pidx.log.x", "samples.txt"} {
+	for _, name := range []string{LogFile(123), LogFile(45), LogFile(6), "asm.log", "asm-pid7.log.tmp", "asm-pidx.log.x", "samples.txt"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []string{filepath.Join(dir, "asm-45.log"), filepath.Join(dir, "asm-pid123.log"), filepath.Join(dir, "asm-pid6.log")}
+	want := []string{filepath.Join(dir, "asm-123.log"), filepath.Join(dir, "asm-45.log"), filepath.Join(dir, "asm-6.log")}
 	if got, err := Logs(dir); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	pids := WritingJVMs(dir)
-	slices.Sort(pids)
-	if want := []int{6, 123}; !slices.Equal(pids, want) {
-		t.Errorf("writing: got %v, want %v", pids, want)
-	}
 	none := filepath.Join(dir, "none")
 	logs, err := Logs(none)
-	if pids := WritingJVMs(none); len(logs)+len(pids) != 0 || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no folder: got %q, %v, %v", logs, pids, err)
+	if len(logs) != 0 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: got %q, %v", logs, err)
 	}
 }
 

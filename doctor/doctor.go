@@ -81,7 +81,7 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 	}
 	r := &Report{Checks: slices.Concat(
 		checkSystem(ctx), tried.findings(), checkCodeCache(ctx, tried.jdks),
-		[]Finding{options, checkLocale(), checkTerminal(opts), temp})}
+		[]Finding{options, checkLocale(), checkTerminal(opts), temp}, leftFolders())}
 	r.judge(tried.perf, tried.dtrace, tried.jdks, options, temp)
 	return r, nil
 }

@@ -79,6 +79,14 @@ func checkTemp(dir string, refused error) Finding {
 	return c
 }
 
+// leftFolders names the folders that earlier runs of gasm could not remove.
+func leftFolders() (all []Finding) {
+	for _, left := range record.LeftFolders() {
+		all = append(all, Finding{"environment", "left folder", Note, left.Path + ": " + left.Why, ""})
+	}
+	return all
+}
+
 // sizeText writes a number of bytes: "2496 kB", "240 MB", "78.9 GB".
 func sizeText(n uint64) string {
 	switch {

@@ -18,6 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record"
 )
 
 // A jdkResult is what is known about one JDK.
@@ -107,6 +108,10 @@ func checkCopy(area string, feature int) Finding {
 		}
 		return c
 	}
+	if fault := record.CompilerLogsFault(); fault != "" {
+		return Finding{area, "copy", Note, "C1's code is printed, which slows the warm-up more than copying it: HotSpot tells where code is " +
+			"with LogCompilation alone, which writes files in /tmp, and " + fault, ""}
+	}
 	return Finding{area, "copy", OK, "gasm profile -- java copies C1's code out of the JVM's memory", ""}
 }
 
@@ -172,8 +177,7 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 	if options := checkJavaOptions(); options.Status == Problem {
 		return codeNone, errors.New("not tried: " + options.Text) // the JVM might replace a log of the user's
 	}
-	knowsAllFlags := printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown
-	flags := printassembly.CaptureFlags(log, !knowsAllFlags, printassembly.Selection{})
+	flags := printassembly.CaptureFlags(log, printassembly.Selection{})
 	_, stderr, err := runWith(ctx, jdk.AddToolOptions(os.Environ(), flags), j.java(), "-version")
 	defer os.Remove(log)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // helperEnv is the environment variable that names a helper. With it the test binary does
@@ -21,6 +23,7 @@ func TestMain(m *testing.M) {
 	if helper := helpers[os.Getenv(helperEnv)]; helper != nil {
 		os.Exit(helper(os.Args[1:]))
 	}
+	gasmtest.ProtectTmp()
 	os.Exit(m.Run())
 }
 

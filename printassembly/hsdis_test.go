@@ -50,7 +50,7 @@ func buildHsdis(t *testing.T) string {
 func runLogged(t *testing.T, jdk gasmtest.JDK, classes, plugin string, flags ...string) *Log {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "asm.log")
-	args := slices.Concat(CaptureFlags(path, true, Selection{}), flags, []string{"-Dsec=2", "-cp", classes, "Workload"})
+	args := slices.Concat(CaptureFlags(path, Selection{}), flags, []string{"-Dsec=2", "-cp", classes, "Workload"})
 	cmd := exec.Command(jdk.Java(), args...)
 	cmd.Env = append(cmd.Environ(), "LD_LIBRARY_PATH="+plugin)
 	out, err := cmd.CombinedOutput()

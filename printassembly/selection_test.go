@@ -76,7 +76,7 @@ func TestSelection(t *testing.T) {
 			} else {
 				sel.DirectivesFile = "" // CompileCommand
 			}
-			args := append(CaptureFlags(filepath.Join(dir, "asm.log"), false, sel), "-Dsec=1", "-cp", classes, "Workload")
+			args := append(CaptureFlags(filepath.Join(dir, "asm.log"), sel), "-Dsec=1", "-cp", classes, "Workload")
 			cmd := exec.Command(jdk.Java(), args...)
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)

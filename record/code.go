@@ -3,7 +3,6 @@ package record
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,6 +49,9 @@ func (o *Options) checkCode() error {
 	if err := copyable(o.Command); err != nil {
 		return fmt.Errorf("--code copy: %w", err)
 	}
+	if fault := CompilerLogsFault(); fault != "" {
+		return errors.New("--code copy needs HotSpot's LogCompilation, which writes files in /tmp, and " + fault)
+	}
 	return nil
 }
 
@@ -67,17 +69,38 @@ func copyable(command []string) error {
 	return nmethod.Copyable(jdk.Release(command))
 }
 
+// printAll has HotSpot print all code if the options need LogCompilation and it is not to
+// be used. The note says so.
+func (o *Options) printAll(fault string) (note string) {
+	limited := o.selectionText()
+	if fault == "" || o.copied() == 0 && limited == "" {
+		return ""
+	}
+	o.Code, o.Methods, o.SkipC1 = CodePrint, nil, false
+	note = "HotSpot printed all code, which slows the warm-up more than copying it"
+	if limited != "" {
+		note += ", and " + limited + " did not limit it"
+	}
+	return note + ": HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
+}
+
 // hasCaptureFlags tells whether a command is a JDK that surely knows all capture
 // flags, so that it need not be told to ignore flags that it does not know. Under
 // IgnoreUnrecognizedVMOptions it would also ignore a flag that the user mistyped, and
-// run what the user did not mean. A command that names another JVM (JMH's -jvm) may
-// start one that does not know the flags.
+// run what the user did not mean. A command that names another JVM may start one that
+// does not know the flags.
 func hasCaptureFlags(command []string) bool {
-	if !startsJava(command) || slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm") {
+	if !startsJava(command) || namesOtherJVM(command) {
 		return false
 	}
 	release := jdk.Release(command)
 	return printassembly.OldestKnown <= release && release <= printassembly.NewestKnown
+}
+
+// namesOtherJVM tells whether the command has JMH's option for the JVM of the forks.
+// They get their options from JMH on the command line, those of gasm included.
+func namesOtherJVM(command []string) bool {
+	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
 
 // startsJava tells whether a command is a JVM itself. Only then are all JVMs that
@@ -112,18 +135,21 @@ func (o *Options) copied() (compilers nmethod.CompilerSet) {
 	return compilers
 }
 
+// directivesName is the name of the file of compiler directives.
+const directivesName = "directives.json"
+
 // selection says whose code is printed beside what is copied, and writes the file
-// that HotSpot needs for it. The caller calls remove when the command has ended.
-func (o *Options) selection(copied nmethod.CompilerSet) (sel printassembly.Selection, remove func(), err error) {
+// that HotSpot needs for it into a folder.
+func (o *Options) selection(copied nmethod.CompilerSet, dir string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1 || copied&nmethod.C1 != 0, SkipC2: copied&nmethod.C2 != 0}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {
-		return sel, func() {}, nil
+		return sel, nil
 	}
-	sel.DirectivesFile = filepath.Join(o.Folder.Path, "directives.json")
-	if err := os.WriteFile(sel.DirectivesFile, sel.Directives(), 0o600); err != nil {
-		return sel, nil, fmt.Errorf("the capture folder can't be written: %w", err)
+	sel.DirectivesFile = filepath.Join(dir, directivesName)
+	if err := writeForAll(sel.DirectivesFile, sel.Directives()); err != nil {
+		return sel, fmt.Errorf("a file for HotSpot can't be written: %w", err)
 	}
-	return sel, func() { os.Remove(sel.DirectivesFile) }, nil
+	return sel, nil
 }
 
 // selectionText is what the user limited the printed code to, as flags; "" without

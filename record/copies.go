@@ -12,26 +12,25 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// codeCopies copies the code of the JVMs that write logs into a folder, out of their
-// memory.
+// codeCopies copies the code of the JVMs that write logs, out of their memory.
 type codeCopies struct {
-	dir       string
+	dir       string // of the capture
 	compilers nmethod.CompilerSet
 	followers map[int]*nmethod.Follower // by pid
 	faults    []error
 }
 
 // follow begins to copy the code of one JVM.
-func (c *codeCopies) follow(pid int) {
+func (c *codeCopies) follow(log writtenLog) {
 	if c.compilers == 0 {
 		return
 	}
-	f, err := nmethod.Follow(pid, c.compilers, filepath.Join(c.dir, capture.WrittenLogFile(pid)), c.spool(pid))
+	f, err := nmethod.Follow(log.pid, c.compilers, log.path, c.spool(log.pid))
 	if err != nil {
-		c.faults = append(c.faults, fmt.Errorf("copying the code of JVM %d: %w", pid, err))
+		c.faults = append(c.faults, fmt.Errorf("copying the code of JVM %d: %w", log.pid, err))
 		return
 	}
-	c.followers[pid] = f
+	c.followers[log.pid] = f
 }
 
 func (c *codeCopies) spool(pid int) string {

@@ -10,7 +10,7 @@
 //     being profiled.
 //  3. While the command runs, its stdout passes through gasm, which notes when a line
 //     that begins or ends a measurement arrives. JVMs are found by the logs that they
-//     write into the folder. Of each one, the mapped files are noted again and again,
+//     write (logfolder.go). Of each one, the mapped files are noted again and again,
 //     and code that HotSpot does not print is copied out of its memory.
 //  4. [Recording.Finish] ends the copying, writes the samples as text, the names of
 //     native functions, and capture.json, and opens the capture.
@@ -19,9 +19,13 @@
 //
 // stdin, stderr, the terminal, signals and the exit code are the command's own; of
 // stdout the command notices nothing. What a JVM must be told travels in
-// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads. So forks of
-// JMH, of Maven or of a shell script are captured too. Each JVM says so itself on
-// stderr ("Picked up JAVA_TOOL_OPTIONS: …").
+// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and in
+// JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads (javaflags.go). So forks of JMH,
+// of Maven or of a shell script are captured too. Each JVM says so itself on stderr
+// ("Picked up JAVA_TOOL_OPTIONS: …").
+//
+// No JVM may die of that, whatever its release, whoever its user is, and when it starts:
+// see logFolder and javaFlags.
 //
 // # When it is measured
 //

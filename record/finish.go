@@ -21,7 +21,9 @@ import (
 // What can't be written because the disk is full is a problem, and not the end: the
 // capture then has it in memory.
 func (r *Recording) Finish() (*capture.Capture, error) {
-	nameLogs(r.o.Folder.Path)
+	if err := r.o.Folder.gather(); err != nil {
+		r.problem(err)
+	}
 	copyNotes, faults := r.copies.finish()
 	for _, f := range faults {
 		r.problem(f)
@@ -70,7 +72,8 @@ func (r *Recording) jvms() ([]capture.JVM, error) {
 		return nil, fmt.Errorf("%s ended with exit code %d before a JVM had told of any code: %w", r.o.Command[0], r.exitCode, ErrNoJVM)
 	default:
 		return nil, fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
-			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, or is it not HotSpot?)", r.o.Command[0], ErrNoJVM)
+			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, does it run as another user or in another "+
+			"root directory, where it can't write to %s, or is it not HotSpot?)", r.o.Command[0], ErrNoJVM, r.logs.describe())
 	}
 	var jvms []capture.JVM
 	var unread []error
@@ -135,7 +138,7 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 		Sampler: string(r.sampling.tool()), Events: sampler.Specs(r.sampling.Events()), Frequency: r.sampling.Frequency(),
 		Lost: r.sampling.Lost(), Selection: r.o.selectionText(), Clocks: []capture.Clock{r.clocks.start, r.clocks.end}, JVMs: jvms, Trials: trials, ExitCode: r.exitCode}
 	d.Notes.Add(r.sampling.Notes()...)
-	d.Notes.Add(r.o.selectionNote())
+	d.Notes.Add(r.codeNote, r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
 	d.Notes.Add(note, r.blackholeNote(), r.clocks.note())
 	return d

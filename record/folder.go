@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // A Folder is where a capture is written. Only its owner may read it, because a
@@ -13,12 +14,20 @@ type Folder struct {
 	Path string
 	// Temporary tells that the user named no folder, so that it is gasm's to remove.
 	Temporary bool
+
+	lock *lock      // of a temporary folder, until it is kept
+	logs *logFolder // nil before there is one
+	// gathered tells that the logs are here.
+	gathered atomic.Bool
+	// users are the processes for which some of the logs' folder had to stay.
+	users []process
 }
 
 // NewFolder makes the folder of a capture, and finds out whether it can be written.
 // It must be new or empty, so that no capture is overwritten; the empty name makes a
-// temporary one.
+// temporary one. What other runs of gasm have left, and nobody needs, is removed.
 func NewFolder(name string) (*Folder, error) {
+	sweep()
 	if name == "" {
 		return newTemporaryFolder()
 	}
@@ -47,7 +56,7 @@ func NewFolder(name string) (*Folder, error) {
 }
 
 func newTemporaryFolder() (*Folder, error) {
-	path, err := os.MkdirTemp("", "gasm-")
+	path, err := os.MkdirTemp("", temporaryPattern)
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for the capture: %w (set TMPDIR, or name one with -o)", err)
 	}
@@ -55,7 +64,12 @@ func newTemporaryFolder() (*Folder, error) {
 		os.RemoveAll(path)
 		return nil, fmt.Errorf("%w (set TMPDIR, or name a folder with -o)", err)
 	}
-	return &Folder{Path: path, Temporary: true}, nil
+	lock, err := makeLock(path)
+	if err != nil {
+		os.RemoveAll(path)
+		return nil, fmt.Errorf("the capture folder can't be written: %w (set TMPDIR, or name a folder with -o)", err)
+	}
+	return &Folder{Path: path, Temporary: true, lock: lock}, nil
 }
 
 // checkWritable writes a block, so that a full disk is found before the command
@@ -76,9 +90,55 @@ func checkWritable(dir string) error {
 // Remove removes a temporary folder with all that is in it, and any other one when it
 // is empty.
 func (f *Folder) Remove() error {
-	if f.Temporary {
-		return os.RemoveAll(f.Path)
+	f.release()
+	switch {
+	case !f.Temporary:
+		os.Remove(f.Path) // fails when it is not empty, as it should
+		return nil
+	case f.logsInside() && len(f.users) > 0:
+		f.lock.close() // a later gasm removes it
+		return nil
 	}
-	os.Remove(f.Path) // fails when it is not empty, as it should
-	return nil
+	return os.RemoveAll(f.Path)
+}
+
+// Keep makes the folder the user's: no later gasm removes it. It gives its path. It may
+// be called while the recording is finished.
+func (f *Folder) Keep() string {
+	if f.logs != nil && !f.gathered.Load() {
+		_ = f.gather() // what can't be had is missing in the capture, which is not whole anyway
+	}
+	f.release()
+	if f.lock != nil {
+		os.Remove(filepath.Join(f.Path, lockFile))
+	}
+	return f.Path
+}
+
+// gather moves the JVMs' logs here.
+func (f *Folder) gather() error {
+	defer f.gathered.Store(true)
+	return f.logs.gather(f.Path)
+}
+
+// release ends the use of the logs' folder.
+func (f *Folder) release() {
+	if f.logs != nil {
+		f.users = f.logs.release()
+	}
+}
+
+// logsInside tells whether the logs' folder is in this one.
+func (f *Folder) logsInside() bool { return f.logs != nil && !f.logs.own }
+
+// InUse says after Remove and Keep what had to stay, and why; "" when nothing had to.
+func (f *Folder) InUse() string {
+	if len(f.users) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ", processList(f.users), f.logs.parent)
+	if f.logsInside() && !f.Temporary {
+		return text + "has a folder for them, " + filepath.Base(f.logs.path) + ", until you remove it"
+	}
+	return text + "a later gasm profile removes"
 }

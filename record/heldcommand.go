@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
 // A heldCommand is the command's process. It is made in three steps: [hold] starts
@@ -34,7 +33,7 @@ type heldCommand struct {
 // heldOptions say how a command runs. It gets Stdin and Stderr as they are.
 type heldOptions struct {
 	Command       []string
-	CaptureFlags  []string // for every JVM, see printassembly.CaptureFlags
+	Java          javaFlags
 	Stdin, Stderr *os.File
 	// Stdout gets what the command prints, after Watch has seen it.
 	Stdout *os.File
@@ -99,7 +98,7 @@ func (h *heldCommand) start(path string, opts heldOptions, ends commandEnds) err
 		return fmt.Errorf("finding gasm's own program file: %w", err)
 	}
 	h.cmd = exec.Command(self, append([]string{holdArg, path}, opts.Command...)...)
-	h.cmd.Env = jdk.AddToolOptions(os.Environ(), opts.CaptureFlags)
+	h.cmd.Env = opts.Java.addTo(os.Environ())
 	h.cmd.Stdin, h.cmd.Stdout = opts.Stdin, ends.stdout
 	h.cmd.ExtraFiles = []*os.File{ends.gate, ends.result, opts.Stderr} // gateFD, resultFD and stderrFD
 	return h.cmd.Start()

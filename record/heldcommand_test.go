@@ -15,12 +15,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 func TestMain(m *testing.M) {
 	if code, held := Hold(); held {
 		os.Exit(code)
 	}
+	gasmtest.ProtectTmp()
 	os.Exit(m.Run())
 }
 

@@ -1,32 +1,16 @@
 package record
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
-
-// nameLogs gives the logs that JVMs wrote into a folder the names that they have in
-// a capture: asm-pid4711.log becomes asm-4711.log. A log that keeps its first name is
-// found under that too.
-func nameLogs(dir string) {
-	for _, pid := range capture.WritingJVMs(dir) {
-		name := filepath.Join(dir, capture.LogFile(pid))
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) { // never in the place of another log
-			_ = os.Rename(filepath.Join(dir, capture.WrittenLogFile(pid)), name)
-		}
-	}
-}
 
 // headSize is more than a log's first lines take: <hotspot_log>, the version, the
 // arguments and the command. A class path can be long.
@@ -47,23 +31,6 @@ func readHead(path string) (capture.JVM, error) {
 	}
 	return capture.Describe(head), nil
 }
-
-// removeCompilerLogs removes what LogCompilation leaves behind of a JVM that was
-// killed. Each of its compiler threads writes a file in /tmp, hs_c<thread>_pid<pid>.log,
-// which the JVM puts into its log and removes when it ends
-// (CompileLog::finish_log). A JVM that still runs keeps its files.
-func removeCompilerLogs(pid int) {
-	if running(pid) {
-		return
-	}
-	files, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", pid)) // the pattern is well-formed
-	for _, f := range files {
-		os.Remove(f)
-	}
-}
-
-// running tells whether there is a process.
-func running(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
 // OverridingVariable finds one of Java's variables whose options take the JVM's log
 // away from gasm. gasm's options are at the end of JAVA_TOOL_OPTIONS, and those of the

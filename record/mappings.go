@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/inotify"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
@@ -12,9 +11,9 @@ import (
 // A mappingWatch notes which files the JVMs have mapped while they live, for the
 // names of native functions. JVMs are found by the logs that they write.
 type mappingWatch struct {
-	dir      string
+	logs     *logFolder
 	resolver *native.Resolver
-	found    func(pid int) // is called once for each JVM
+	found    func(writtenLog) // is called once for each JVM
 	next     map[int]mappingRead
 	stopped  chan struct{}
 	done     chan struct{}
@@ -33,8 +32,8 @@ const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
 // watchMappings begins to watch the JVMs that write logs into a folder. It calls
 // found for each of them, from a goroutine of its own.
-func watchMappings(dir string, found func(pid int)) *mappingWatch {
-	w := &mappingWatch{dir: dir, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
+func watchMappings(logs *logFolder, found func(writtenLog)) *mappingWatch {
+	w := &mappingWatch{logs: logs, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
 		stopped: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
@@ -48,14 +47,21 @@ func (w *mappingWatch) run() {
 		<-w.stopped
 		return
 	}
-	files := inotify.NewFiles(w.dir)
+	files := inotify.NewFiles(w.logs.path)
 	defer files.Close()
+	var strays <-chan struct{}
+	if w.logs.closed != "" { // other users' JVMs log in hotSpotTemp
+		folder := inotify.NewFiles(hotSpotTemp)
+		defer folder.Close()
+		strays = folder.C
+	}
 	timer := time.NewTimer(0)
 	for {
 		select {
 		case <-w.stopped:
 			return
 		case <-files.C:
+		case <-strays:
 		case <-timer.C:
 		}
 		now := time.Now()
@@ -80,13 +86,18 @@ func (w *mappingWatch) due() (at time.Time, ok bool) {
 
 // look reads the mappings of the JVMs that are new, or whose pause is over.
 func (w *mappingWatch) look(now time.Time) {
-	for _, pid := range capture.WritingJVMs(w.dir) {
+	logs := w.logs.logs()
+	if w.logs.closed != "" {
+		logs = append(logs, w.logs.strays()...)
+	}
+	for _, log := range logs {
+		pid := log.pid
 		r, known := w.next[pid]
 		if known && (r.pause == 0 || now.Before(r.at)) {
 			continue
 		}
 		if !known {
-			w.found(pid)
+			w.found(log)
 		}
 		mappings, err := native.ReadMaps(pid)
 		if len(mappings) == 0 && err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// An optionsFile is a file of options that a JVM reads when it starts, after those in
-// JAVA_TOOL_OPTIONS. It is empty, except while JMH asks a JVM whether it has compiler
-// blackholes; then its options switch capture off.
+// An optionsFile is a file of options that java reads when it starts a JVM, from JDK 9
+// on. They come after those in JAVA_TOOL_OPTIONS. While JMH asks a JVM whether it has
+// compiler blackholes, options that switch capture off are in it too.
 //
 // To find that out, JMH (CompilerHints.compilerBlackholesAvailable) starts a JVM with
 // -XX:CompileCommand=blackhole,… -version, and looks for the word CompileCommand in
@@ -17,36 +17,55 @@ import (
 // something else than it does without gasm. JMH prints one line before it asks, and
 // another one with the answer. Between these two lines, capture is off.
 //
-// JDK 8 knows neither VMOptionsFile nor compiler blackholes.
+// The java program puts the file, an argument file, in the place of @FILE in
+// JDK_JAVA_OPTIONS. HotSpot's own -XX:VMOptionsFile would not do. JDK 8 does not start
+// with it, and newer ones don't if the user has such a file too. JDK 8 has neither
+// JDK_JAVA_OPTIONS nor compiler blackholes.
 type optionsFile struct {
-	path  string
-	quiet string
+	path         string
+	usual, quiet string
 }
 
-// newOptionsFile makes the file in a folder. It is empty.
-func newOptionsFile(dir string, quietFlags []string) (*optionsFile, error) {
-	o := &optionsFile{path: filepath.Join(dir, "vm.options"), quiet: strings.Join(quietFlags, "\n") + "\n"}
-	return o, os.WriteFile(o.path, nil, 0o600)
+// optionsName is the name of the file.
+const optionsName = "java.options"
+
+// newOptionsFile makes the file in a folder, with options that are always in it.
+func newOptionsFile(dir string, usual, quiet []string) (*optionsFile, error) {
+	o := &optionsFile{path: filepath.Join(dir, optionsName), usual: argumentLines(usual), quiet: argumentLines(quiet)}
+	return o, writeForAll(o.path, []byte(o.usual))
 }
 
-// Flag is the option that makes a JVM read the file.
-func (o *optionsFile) Flag() string { return "-XX:VMOptionsFile=" + o.path }
+// argumentLines writes options as java's argument files have them.
+func argumentLines(options []string) string {
+	var text strings.Builder
+	escaper := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	for _, o := range options {
+		text.WriteString(`"` + escaper.Replace(o) + "\"\n")
+	}
+	return text.String()
+}
+
+// writeForAll writes a file that all users can read, whatever the umask is: the command
+// may become another one.
+func writeForAll(path string, text []byte) error {
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o644)
+}
+
+// Option is what makes java read the file.
+func (o *optionsFile) Option() string { return "@" + o.path }
 
 // Quiet switches capture off (true) or on again (false) for JVMs that start from now
 // on. The file is replaced by another one, so that no JVM reads a part of it.
 func (o *optionsFile) Quiet(on bool) {
-	text := ""
+	text := o.usual
 	if on {
-		text = o.quiet
+		text += o.quiet
 	}
 	next := o.path + ".next"
-	if os.WriteFile(next, []byte(text), 0o600) == nil {
+	if writeForAll(next, []byte(text)) == nil {
 		_ = os.Rename(next, o.path) // without it JMH falls back, and the report says so
 	}
-}
-
-// Remove takes the file away, after the command has ended.
-func (o *optionsFile) Remove() {
-	os.Remove(o.path)
-	os.Remove(o.path + ".next")
 }

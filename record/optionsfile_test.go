@@ -8,7 +8,6 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
-	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // javas gives the java of each JDK of this machine.
@@ -21,14 +20,34 @@ func javas(t *testing.T) []string {
 	return found
 }
 
-// java runs a JVM with capture flags through Start.
-func java(t *testing.T, flags []string, command ...string) (out, stderr string) {
+// java runs a JVM with options of gasm's through hold.
+func java(t *testing.T, flags javaFlags, command ...string) (out, stderr string) {
 	t.Helper()
-	o, e, code := start(t, heldOptions{CaptureFlags: flags}, command...).finish(t)
+	o, e, code := start(t, heldOptions{Java: flags}, command...).finish(t)
 	if code != 0 {
 		t.Errorf("%q with %q: code %d, %s%s", command, flags, code, o, e)
 	}
 	return string(o), string(e)
+}
+
+// flagsFor gives the options for a command, and the recording that made them.
+func flagsFor(t *testing.T, command ...string) (*Recording, javaFlags) {
+	t.Helper()
+	folder, err := NewFolder(filepath.Join(t.TempDir(), "a 'folder' of\\logs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(Options{Command: command, Folder: folder, Code: CodeAuto})
+	flags, err := r.javaFlags()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if folder.Keep(); folder.InUse() != "" {
+			t.Error(folder.InUse())
+		}
+	})
+	return r, flags
 }
 
 // TestFlagsArrive looks for flags with blanks and quotes in a real JVM.
@@ -39,7 +58,11 @@ func TestFlagsArrive(t *testing.T) {
 		var flags []string
 		for _, v := range values {
 			flags = append(flags, "-Dgasm.value="+v)
-			_, text := java(t, flags[len(flags)-1:], path, "-XshowSettings:properties", "-version")
+			last := flags[len(flags)-1:]
+			_, text := java(t, javaFlags{tool: last}, path, "-XshowSettings:properties", "-version")
+			if _, launched := java(t, javaFlags{launcher: last}, path, "-XshowSettings:properties", "-version"); !strings.Contains(launched, "    gasm.value = "+v+"\n") {
+				t.Errorf("%s: no %q by JDK_JAVA_OPTIONS in\n%s", path, v, launched)
+			}
 			if want := "    gasm.value = " + v + "\n"; !strings.Contains(text, want) || !strings.Contains(text, "gasm.first = 1\n") {
 				t.Errorf("%s: no %q in\n%s", path, want, text)
 			}
@@ -52,22 +75,17 @@ func TestFlagsArrive(t *testing.T) {
 func TestOptionsFile(t *testing.T) {
 	question := []string{"-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=blackhole,some/fake/Class.method", "-version"}
 	for _, path := range javas(t) {
-		dir := filepath.Join(t.TempDir(), "a 'folder' of logs")
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		options, err := newOptionsFile(dir, printassembly.QuietFlags())
-		if err != nil {
-			t.Fatal(err)
-		}
-		flags := append(printassembly.CaptureFlags(filepath.Join(dir, capture.LogPattern), true, printassembly.Selection{}), options.Flag())
+		r, flags := flagsFor(t, path)
+		dir, options := r.o.Folder.Path, r.options
 		check := func(state string, blackholes bool, logs int) {
 			t.Helper()
 			out, _ := java(t, flags, append([]string{path}, question...)...)
 			if got := strings.Contains(out, "CompileCommand: blackhole"); got != blackholes {
 				t.Errorf("%s, %s: said CompileCommand: %v, want %v\n%s", path, state, got, blackholes, out)
 			}
-			nameLogs(dir)
+			if err := r.logs.gather(dir); err != nil {
+				t.Error(err)
+			}
 			if got, err := capture.Logs(dir); err != nil || len(got) != logs {
 				t.Errorf("%s, %s: got logs %q, want %d", path, state, got, logs)
 			}
@@ -77,10 +95,6 @@ func TestOptionsFile(t *testing.T) {
 		check("quiet", true, 1)
 		options.Quiet(false)
 		check("not quiet", false, 2)
-		options.Remove()
-		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", "vm.options*")); len(left) > 0 {
-			t.Errorf("left %q", left)
-		}
 	}
 }
 
@@ -89,22 +103,19 @@ func TestOptionsFile(t *testing.T) {
 func TestJMHLive(t *testing.T) {
 	gasmtest.NeedTime(t)
 	jar, path := gasmtest.NeedBenchmarks(t), gasmtest.NeedJava(t)
-	dir := t.TempDir()
-	options, err := newOptionsFile(dir, printassembly.QuietFlags())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, flags := flagsFor(t, path, "-jar", jar)
 	w := newOutputWatch(nil, nil)
-	w.OnJMHProbe(options.Quiet)
-	flags := append(printassembly.CaptureFlags(filepath.Join(dir, capture.LogPattern), true, printassembly.Selection{}), options.Flag())
+	w.OnJMHProbe(r.options.Quiet)
 	began := capture.MonoNanos()
-	out, _, code := start(t, heldOptions{CaptureFlags: flags, Watch: w}, path, "-jar", jar,
+	out, _, code := start(t, heldOptions{Java: flags, Watch: w}, path, "-jar", jar,
 		"VectorSum", "-f", "1", "-wi", "0", "-i", "2", "-r", "100ms").finish(t)
 	if code != 0 || !strings.HasPrefix(w.JMHBlackholes(), "compiler (auto-detected") {
 		t.Errorf("got code %d, blackholes %q\n%s", code, w.JMHBlackholes(), out)
 	}
-	nameLogs(dir)
-	if logs, err := capture.Logs(dir); err != nil || len(logs) != 2 { // none of the JVMs that were asked
+	if err := r.logs.gather(r.o.Folder.Path); err != nil {
+		t.Error(err)
+	}
+	if logs, err := capture.Logs(r.o.Folder.Path); err != nil || len(logs) != 2 { // none of the JVMs that were asked
 		t.Errorf("got logs %q, want the host's and the fork's", logs)
 	}
 	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, capture.MonoNanos())
@@ -113,19 +124,16 @@ func TestJMHLive(t *testing.T) {
 	}
 }
 
-// TestOptionsFileOfUser has another options file on the command line.
+// TestOptionsFileOfUser has HotSpot's options file on the command line, of which it takes
+// one alone.
 func TestOptionsFileOfUser(t *testing.T) {
-	dir := t.TempDir()
-	options, err := newOptionsFile(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := filepath.Join(dir, "own.options")
+	own := filepath.Join(t.TempDir(), "own.options")
 	if err := os.WriteFile(own, []byte("-Dgasm.own=1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range javas(t) {
-		_, text := java(t, []string{options.Flag()}, path, "-XX:VMOptionsFile="+own, "-XshowSettings:properties", "-version")
+		_, flags := flagsFor(t, path)
+		_, text := java(t, flags, path, "-XX:VMOptionsFile="+own, "-XshowSettings:properties", "-version")
 		if !strings.Contains(text, "gasm.own = 1\n") {
 			t.Errorf("%s: the user's options file was not read:\n%s", path, text)
 		}
@@ -133,20 +141,19 @@ func TestOptionsFileOfUser(t *testing.T) {
 }
 
 func TestOptionsFileErrors(t *testing.T) {
-	if _, err := newOptionsFile(filepath.Join(t.TempDir(), "none"), nil); err == nil {
+	if _, err := newOptionsFile(filepath.Join(t.TempDir(), "none"), nil, nil); err == nil {
 		t.Error("no folder: no error")
 	}
 	dir := filepath.Join(t.TempDir(), "gone")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	options, err := newOptionsFile(dir, nil)
+	options, err := newOptionsFile(dir, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	os.RemoveAll(dir)
 	options.Quiet(true)
-	options.Remove()
 }
 
 func TestStartsJava(t *testing.T) {

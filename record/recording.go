@@ -11,9 +11,7 @@ import (
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/native"
-	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // ErrNotRun is the error of a command that was stopped before it ran.
@@ -29,12 +27,16 @@ var ErrNoJVM = errors.New("no code, no report")
 type Recording struct {
 	o        Options
 	output   *outputWatch
+	logs     *logFolder
+	options  *optionsFile // for a command that is java itself
 	sampling sampling
 	mappings *mappingWatch
 	resolver *native.Resolver // knows all mappings once they are no longer watched
 	copies   codeCopies
 	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
 	logsCompilation bool
+	codeNote        string // that code is had in another way than it was asked for
+	longNote        string // that the options are too long for JDK 8
 	clocks          clockReadings
 	// The command's start and end.
 	startedMonoNanos, endedMonoNanos int64
@@ -53,7 +55,8 @@ type Recording struct {
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	r := &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd), clocks: clockReadings{found: map[int]capture.Clock{}}}
+	note := o.printAll(CompilerLogsFault())
+	r := &Recording{o: o, codeNote: note, output: newOutputWatch(o.WindowStart, o.WindowEnd), clocks: clockReadings{found: map[int]capture.Clock{}}}
 	r.stopped, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -83,12 +86,12 @@ func (r *Recording) run() error {
 	if name, cause := OverridingVariable(); name != "" {
 		return fmt.Errorf("%s: unset %s", cause, name)
 	}
-	flags, remove, err := r.captureFlags()
+	flags, err := r.javaFlags()
 	if err != nil {
 		return err
 	}
-	defer remove()
-	command, err := hold(heldOptions{Command: r.o.Command, CaptureFlags: flags,
+	r.longNote = flags.longNote(r.o.Command)
+	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
 		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output})
 	if err != nil {
 		return err
@@ -109,7 +112,7 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
-	r.mappings = watchMappings(r.o.Folder.Path, r.foundJVM)
+	r.mappings = watchMappings(r.logs, r.foundJVM)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
@@ -122,36 +125,9 @@ func (r *Recording) run() error {
 }
 
 // foundJVM is called when a JVM has begun to write its log.
-func (r *Recording) foundJVM(pid int) {
-	r.clocks.found[pid] = capture.ReadClock()
-	r.copies.follow(pid)
-}
-
-// captureFlags gives the options that make the command's JVMs tell of their code, and
-// writes the files that these need. The caller calls remove when the command has
-// ended.
-func (r *Recording) captureFlags() (flags []string, remove func(), err error) {
-	r.copies = codeCopies{dir: r.o.Folder.Path, compilers: r.o.copied(), followers: map[int]*nmethod.Follower{}}
-	sel, removeDirectives, err := r.o.selection(r.copies.compilers)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.logsCompilation = !sel.All()
-	flags = printassembly.CaptureFlags(r.path(capture.LogPattern), !hasCaptureFlags(r.o.Command), sel)
-	if !startsJava(r.o.Command) {
-		return flags, removeDirectives, nil
-	}
-	options, err := newOptionsFile(r.o.Folder.Path, printassembly.QuietFlags())
-	if err != nil {
-		removeDirectives()
-		return nil, nil, err
-	}
-	r.output.OnJMHProbe(options.Quiet)
-	remove = func() {
-		options.Remove()
-		removeDirectives()
-	}
-	return append(flags, options.Flag()), remove, nil
+func (r *Recording) foundJVM(log writtenLog) {
+	r.clocks.found[log.pid] = capture.ReadClock()
+	r.copies.follow(log)
 }
 
 // Wait waits until nothing is left of the sampler. DTrace takes seconds to end, so

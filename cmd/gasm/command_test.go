@@ -335,7 +335,7 @@ func TestTermAtStart(t *testing.T) {
 		require.NoError(t, cmd.Start())
 		// gasm catches signals before it writes its first file.
 		require.Eventually(t, func() bool {
-			files, err := filepath.Glob(filepath.Join(temp, "gasm-*", "[^t]*")) // not try-*, which comes before
+			files, err := filepath.Glob(filepath.Join(temp, "gasm-*", "[^tl]*")) // not try-* and the lock, which come before
 			return err == nil && len(files) > 0
 		}, 10*time.Second, time.Millisecond, "gasm's first file")
 		time.Sleep(after)

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 	if code, held := record.Hold(); held {
 		os.Exit(code)
 	}
+	gasmtest.ProtectTmp()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "gasm-test-")
 		if err != nil {

@@ -96,7 +96,7 @@ func fingerprints(t *testing.T, dir string) map[string]string {
 func TestReportOnlyReads(t *testing.T) {
 	dir := captureFolder(t, "jdk17-lean-none")
 	log := readFile(t, filepath.Join(dir, capture.LogFile(1)))
-	for _, name := range []string{capture.LogFile(24997), capture.WrittenLogFile(24997), "copies-1.log", "perf.data", capture.SamplesFile + ".part"} {
+	for _, name := range []string{capture.LogFile(24997), "asm-pid24997.log", "copies-1.log", "perf.data", capture.SamplesFile + ".part"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), log, 0o644))
 	}
 	before := fingerprints(t, dir)

@@ -136,7 +136,7 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
 	o.Message = func(text string) { say(s.err, "gasm: %s", text) }
 	rec := record.New(o)
-	signals.handTo(rec, s, o.Folder.Path)
+	signals.handTo(rec, s, o.Folder)
 	if err := rec.Run(); err != nil {
 		if sig := rec.StoppedBy(); sig != 0 {
 			return &exitError{128 + int(sig), err}
@@ -180,12 +180,14 @@ func reportOn(s streams, rec *record.Recording, flags *reportFlags, src *sources
 // cleanUp removes a temporary capture when it is whole or there is nothing in it to
 // keep, and says where any other one is that is not whole.
 func cleanUp(s streams, folder *record.Folder, whole, empty bool) {
-	switch {
-	case empty, whole && folder.Temporary:
+	if empty || whole && folder.Temporary {
 		if err := folder.Remove(); err != nil {
 			say(s.err, "gasm: removing the temporary capture: %v", err)
 		}
-	case !whole:
-		say(s.err, "gasm: the capture is kept in %s", folder.Path)
+	} else if path := folder.Keep(); !whole {
+		say(s.err, "gasm: the capture is kept in %s", path)
+	}
+	if text := folder.InUse(); text != "" {
+		say(s.err, "gasm: %s", text)
 	}
 }

@@ -22,7 +22,7 @@ func catchSignals() *signalWatch {
 }
 
 // handTo hands what was caught, and what will be, to a recording into a folder.
-func (w *signalWatch) handTo(rec *record.Recording, s streams, dir string) {
+func (w *signalWatch) handTo(rec *record.Recording, s streams, folder *record.Folder) {
 	go func() {
 		ctrlC := false // the first one is for the command, whenever it comes
 		for caught := range w.ch {
@@ -31,7 +31,7 @@ func (w *signalWatch) handTo(rec *record.Recording, s streams, dir string) {
 			stops := sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGINT && ctrlC
 			ctrlC = ctrlC || sig == syscall.SIGINT
 			if !taken && stops {
-				say(s.err, "gasm: stopped before the report was done; the capture is kept in %s", dir)
+				say(s.err, "gasm: stopped before the report was done; the capture is kept in %s", folder.Keep())
 				os.Exit(128 + int(sig))
 			}
 		}

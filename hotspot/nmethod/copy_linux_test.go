@@ -39,7 +39,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	t.Helper()
 	dir := t.TempDir()
 	logPath, copiesPath := filepath.Join(dir, "printed.log"), filepath.Join(dir, "copied.log")
-	flags := append(printassembly.CaptureFlags(logPath, false, printassembly.Selection{}), "-XX:+LogCompilation", "-XX:CompileCommand=log,gasm.none::none")
+	flags := append(printassembly.CaptureFlags(logPath, printassembly.Selection{}), "-XX:+LogCompilation", "-XX:CompileCommand=log,gasm.none::none")
 	cmd := exec.Command(java, append(flags, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -79,6 +79,11 @@ func TestOpen(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "text", string(text))
 	}
+	f, _, err := OpenNoLink(at("file"))
+	require.NoError(t, err)
+	f.Close()
+	_, _, err = OpenNoLink(at("link"))
+	assert.Equal(t, &Error{at("link"), "a link"}, err)
 	_, _, err = Open(at("nothing"))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }

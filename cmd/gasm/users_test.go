@@ -1,0 +1,123 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// asNobody are commands that become another user, in front of a java command.
+func asNobody(java string) map[string][]string {
+	program := []string{java, "-Dsec=1", "-cp", classes, "Spin"}
+	return map[string][]string{
+		"setpriv": append([]string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}, program...),
+		"su":      {"su", "-s", "/bin/sh", "nobody", "-c", strings.Join(program, " ")},
+		"sudo":    append([]string{"sudo", "-n", "-E", "-u", "nobody"}, program...),
+	}
+}
+
+// needNobody skips where nobody can't run the tests' programs in this way.
+func needNobody(t *testing.T, command []string) {
+	t.Helper()
+	gasmtest.NeedRoot(t)
+	gasmtest.NeedTool(t, command[0], "the package of its name has it")
+	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+		t.Skipf("nobody can't run it: %v: %s", err, out)
+	}
+}
+
+// A command that becomes another user is profiled as any other one.
+func TestOtherUser(t *testing.T) {
+	gasmtest.NeedPerf(t)
+	javaPrograms(t)
+	for name, java := range jdks(t) {
+		for how, command := range asNobody(java) {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				needNobody(t, command)
+				r := runGasm(t, append([]string{"profile", "--format", "json", "--"}, command...))
+				require.Equal(t, 0, r.code, r.said())
+				assert.Regexp(t, `^READY \d+\nsink -?\d+\n\{`, r.stdout, "the program's own output, and the report")
+				_, report, _ := strings.Cut(r.stdout, "\n{")
+				p := readReport(t, []byte("{"+report)).Profiles[0]
+				assert.Contains(t, p.Methods[0].Name, "Spin::")
+				assert.Empty(t, r.said())
+			})
+		}
+	}
+}
+
+// Where other users must not write where root does, their JVMs log in /tmp, and live.
+func TestOtherUserShutOut(t *testing.T) {
+	gasmtest.NeedPerf(t)
+	javaPrograms(t)
+	for name, java := range jdks(t) {
+		command := asNobody(java)["setpriv"]
+		t.Run(name, func(t *testing.T) {
+			needNobody(t, command)
+			off := filepath.Join(t.TempDir(), "off")
+			require.NoError(t, os.WriteFile(off, []byte("0\n"), 0o644))
+			script := `mount --bind "$0" /proc/sys/fs/protected_symlinks && exec "$@"`
+			cmd := exec.Command("unshare", append([]string{"-m", "sh", "-c", script, off, binary, "profile", "--"}, command...)...)
+			out, err := cmd.Output()
+			require.NoError(t, err, string(out))
+			assert.Regexp(t, `(?m)^sink -?\d+$`, string(out))
+			assert.Contains(t, string(out), "Spin::spin")
+			left, err := filepath.Glob("/tmp/asm-%p*")
+			require.NoError(t, err)
+			assert.Empty(t, left)
+		})
+	}
+}
+
+// A JVM that starts after gasm has ended lives, and the folder that it logs in is removed
+// by a later gasm.
+func TestLateJVM(t *testing.T) {
+	gasmtest.NeedPerf(t)
+	javaPrograms(t)
+	for name, java := range jdks(t) {
+		t.Run(name, func(t *testing.T) {
+			temp, done := t.TempDir(), filepath.Join(t.TempDir(), "done")
+			script := `(read line <"$2"; "$0" -cp "$1" Exit 0 >/dev/null 2>&1; echo $? >"$3.part"; mv "$3.part" "$3") & exec "$0" -cp "$1" Exit 0`
+			fifo := filepath.Join(t.TempDir(), "fifo")
+			require.NoError(t, exec.Command("mkfifo", fifo).Run())
+			r := runGasm(t, []string{"profile", "--", "sh", "-c", script, java, classes, fifo, done}, withEnv("TMPDIR="+temp))
+			require.Equal(t, 0, r.code, r.stderr)
+			said := regexp.MustCompile(`^gasm: still running: sh \(\d+\); the logs of JVMs that may start there go to (\S+), which a later gasm profile removes$`).
+				FindStringSubmatch(r.said())
+			require.NotNil(t, said, r.said())
+			assert.DirExists(t, said[1])
+			require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0)) // gasm has ended: let the JVM start
+			require.Eventually(t, func() bool { _, err := os.Stat(done); return err == nil }, 20*time.Second, 20*time.Millisecond)
+			code, err := os.ReadFile(done)
+			require.NoError(t, err)
+			assert.Equal(t, "0\n", string(code))
+			logs, err := filepath.Glob(filepath.Join(said[1], "*", "asm-pid*.log"))
+			require.NoError(t, err)
+			assert.Len(t, logs, 1)
+
+			require.Equal(t, 0, runGasm(t, []string{"profile", "--", java, "-cp", classes, "Exit", "0"}, withEnv("TMPDIR="+temp)).code)
+			left, err := os.ReadDir(temp)
+			require.NoError(t, err)
+			assert.Empty(t, left)
+		})
+	}
+}
+
+// A command is run, and profiled, whatever the length of TMPDIR.
+func TestLongTemporaryFolder(t *testing.T) {
+	gasmtest.NeedPerf(t)
+	temp := filepath.Join(t.TempDir(), strings.Repeat("long/", 600))
+	require.NoError(t, os.MkdirAll(temp, 0o755))
+	r := runGasm(t, []string{"profile", "--", "java", "-cp", javaPrograms(t), "Exit", "0"}, withEnv("TMPDIR="+temp))
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "Account of Samples")
+}

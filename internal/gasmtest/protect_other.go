@@ -1,0 +1,6 @@
+//go:build !linux
+
+package gasmtest
+
+// ProtectTmp does nothing: these settings are Linux's.
+func ProtectTmp() {}

@@ -1,0 +1,101 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// gather moves the logs into the capture's folder, where they are asm-4711.log. What it
+// finds may be of another user's making: it takes plain files only.
+func (l *logFolder) gather(dir string) error {
+	var errs []error
+	for _, log := range append(l.logs(), l.strays()...) {
+		if err := takeLog(log.path, freeName(filepath.Join(dir, capture.LogFile(log.pid)))); err != nil {
+			errs = append(errs, fmt.Errorf("taking the log of JVM %d: %w", log.pid, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// freeName gives the name, or asm-4711-2.log where there is an asm-4711.log: a process id
+// may come twice, and no log is written over.
+func freeName(path string) string {
+	name, free := strings.TrimSuffix(path, ".log"), path
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(free); errors.Is(err, fs.ErrNotExist) {
+			return free
+		}
+		free = fmt.Sprintf("%s-%d.log", name, n)
+	}
+}
+
+// takeLog moves a log. It looks at the file when it is in the capture, where nobody can
+// put another one in its place.
+func takeLog(from, to string) error {
+	err := os.Rename(from, to)
+	if errors.Is(err, syscall.EXDEV) {
+		if err = copyLog(from, to); err == nil {
+			err = os.Remove(from)
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Lstat(to)
+	if err != nil {
+		return err
+	}
+	switch owner, err := checkLog(info); {
+	case err != nil:
+		os.Remove(to)
+		return err
+	case owner != os.Geteuid():
+		return replaceByCopy(to) // its owner may change the file while it is read
+	}
+	return os.Chmod(to, 0o600)
+}
+
+// checkLog tells a log from what a JVM can't have made: a link, or a file with another
+// name, which may be anybody's.
+func checkLog(info os.FileInfo) (owner int, err error) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
+		return 0, errors.New("it is not a plain file, as a JVM makes them")
+	}
+	return int(stat.Uid), nil
+}
+
+// copyLog copies a log to another file system. When that is full, what there is room
+// for stays.
+func copyLog(from, to string) error {
+	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := checkLog(info); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
+}

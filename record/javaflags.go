@@ -1,0 +1,86 @@
+package record
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// javaFlags are the options that the command's JVMs get, beside those of the user.
+type javaFlags struct {
+	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. One of JDK 8 does not start
+	// if there is an option that it does not know, so there is none.
+	tool []string
+	// launcher is for JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads.
+	// It has all options once more: sudo -E takes JAVA_TOOL_OPTIONS away, but not this one.
+	launcher []string
+}
+
+// addTo adds the options to an environment.
+func (f javaFlags) addTo(env []string) []string {
+	return jdk.AddLauncherOptions(jdk.AddToolOptions(env, f.tool), f.launcher)
+}
+
+// longestOptions is how many bytes of JAVA_TOOL_OPTIONS JDK 8 takes. It ignores all of a
+// longer one (OPTION_BUFFER_SIZE in arguments.cpp).
+const longestOptions = 1023
+
+// longNote says that options of the user's and those of gasm are too long for JDK 8.
+func (f javaFlags) longNote(command []string) string {
+	if jdk.Release(command) >= printassembly.OldestKnown {
+		return ""
+	}
+	for _, setting := range f.addTo(os.Environ()) {
+		if value, ok := strings.CutPrefix(setting, "JAVA_TOOL_OPTIONS="); ok && len(value) > longestOptions {
+			return fmt.Sprintf("JAVA_TOOL_OPTIONS has %d bytes with gasm's options in it: JVMs of JDK 8 ignore all of it, as they take %d", len(value), longestOptions)
+		}
+	}
+	return ""
+}
+
+// javaFlags gives the options that make the command's JVMs tell of their code, and makes
+// the folder and the files that these need.
+func (r *Recording) javaFlags() (flags javaFlags, err error) {
+	if r.logs, err = newLogFolder(r.o.Folder); err != nil {
+		return flags, err
+	}
+	r.o.Folder.logs = r.logs
+	r.copies = codeCopies{dir: r.o.Folder.Path, compilers: r.o.copied(), followers: map[int]*nmethod.Follower{}}
+	sel, err := r.o.selection(r.copies.compilers, r.logs.parent)
+	if err != nil {
+		return flags, err
+	}
+	r.logsCompilation = !sel.All()
+	logFile := r.logs.pattern()
+	if sel.DirectivesFile == "" {
+		flags.tool = printassembly.CaptureFlags(logFile, sel)
+		flags.launcher = flags.tool
+	} else {
+		flags.tool = printassembly.CaptureFlags(logFile, printassembly.Selection{})
+		flags.launcher = printassembly.SelectingFlags(logFile, sel)
+	}
+	switch {
+	case namesOtherJVM(r.o.Command): // it may be JDK 8
+	case !startsJava(r.o.Command) && jdk.Release(r.o.Command) >= printassembly.OldestKnown:
+		flags.tool = append(slices.Clip(flags.tool), printassembly.QuietLog) // javac does not read JDK_JAVA_OPTIONS
+	default:
+		flags.launcher = append(slices.Clip(flags.launcher), printassembly.QuietLog)
+	}
+	if hasCaptureFlags(r.o.Command) {
+		flags.launcher = append(flags.launcher, printassembly.RefuseUnknownFlags)
+	}
+	if !startsJava(r.o.Command) {
+		return flags, nil
+	}
+	if r.options, err = newOptionsFile(r.logs.parent, flags.launcher, printassembly.QuietFlags()); err != nil {
+		return flags, fmt.Errorf("a file for java can't be written: %w", err)
+	}
+	r.output.OnJMHProbe(r.options.Quiet)
+	flags.launcher = []string{r.options.Option()}
+	return flags, nil
+}

@@ -1,0 +1,91 @@
+package record
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"syscall"
+)
+
+// A LeftFolder is a temporary folder of a gasm that has ended and could not remove it.
+type LeftFolder struct {
+	Path string
+	Why  string // why it is still there
+}
+
+// temporaryPattern is for os.MkdirTemp, and temporaryName tells what that makes of it.
+const temporaryPattern = "gasm-"
+
+var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
+
+// LeftFolders finds the user's folders that other runs of gasm have left: because a
+// process could still start JVMs that log there, or because gasm was killed. What a gasm
+// that lives works in is not among them. On macOS, whose gasm leaves none but by kill -9,
+// it can't be found out whether one is in use.
+func LeftFolders() (left []LeftFolder) {
+	eachLeft(func(dir string, l *lock) {
+		why := "gasm was killed; the next gasm profile removes it"
+		if users := usersOf(dir, l.began); len(users) > 0 {
+			why = fmt.Sprintf("JVMs that %s may start log there; when it has ended, the next gasm profile removes it", processList(users))
+		}
+		left = append(left, LeftFolder{dir, why})
+	})
+	return left
+}
+
+// sweep removes the folders that other runs of gasm have left and no process needs.
+func sweep() {
+	eachLeft(func(dir string, l *lock) {
+		if len(usersOf(dir, l.began)) == 0 {
+			removeLeft(dir)
+		}
+	})
+}
+
+// eachLeft calls see for each folder that another gasm has left, and holds its lock
+// meanwhile.
+func eachLeft(see func(dir string, l *lock)) {
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for _, temp := range temporaryFolders() {
+		entries, _ := os.ReadDir(temp) // one that can't be read has none of this user's
+		for _, e := range entries {
+			dir := filepath.Join(temp, e.Name())
+			if !temporaryName.MatchString(e.Name()) || !isOwnFolder(dir) {
+				continue
+			}
+			if l, err := takeLock(dir); err == nil {
+				see(dir, l)
+				l.close()
+			}
+		}
+	}
+}
+
+// isOwnFolder tells whether a path is a folder of this user, and no link to one.
+func isOwnFolder(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// removeLeft removes a temporary folder, with the logs in /tmp of JVMs that could not
+// write theirs in it.
+func removeLeft(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() && len(e.Name()) == secretLength {
+			head, tail := strayName(filepath.Join(dir, e.Name()))
+			for _, log := range logsIn(hotSpotTemp, head, tail) {
+				os.Remove(log.path)
+			}
+		}
+	}
+	os.RemoveAll(dir)
+}

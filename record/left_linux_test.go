@@ -1,0 +1,116 @@
+package record
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// left tells whether LeftFolders names a folder, and why.
+func left(path string) (why string, found bool) {
+	folders := LeftFolders()
+	i := slices.IndexFunc(folders, func(f LeftFolder) bool { return f.Path == path })
+	if i < 0 {
+		return "", false
+	}
+	return folders[i].Why, true
+}
+
+// A folder stays while a process may start JVMs that log there, and is removed later.
+func TestFolderInUse(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	folder, err := NewFolder("")
+	require.NoError(t, err)
+	folder.logs, err = newLogFolder(folder)
+	require.NoError(t, err)
+	logs := folder.logs
+	_, found := left(logs.parent)
+	assert.False(t, found, "it is in use by a gasm that lives")
+	sweep()
+	require.DirExists(t, logs.path)
+
+	user := exec.Command("sleep", "60")
+	user.Env = javaFlags{tool: []string{"-XX:LogFile=" + logs.pattern()}}.addTo(os.Environ())
+	require.NoError(t, user.Start())
+	require.NoError(t, folder.Remove())
+	assert.Contains(t, folder.InUse(), "still running: sleep (")
+	assert.Contains(t, folder.InUse(), "which a later gasm profile removes")
+	assert.NoDirExists(t, folder.Path)
+	sweep()
+	assert.DirExists(t, logs.path)
+	why, _ := left(logs.parent)
+	assert.Contains(t, why, "sleep (")
+
+	require.NoError(t, user.Process.Kill())
+	_ = user.Wait() // it was killed
+	why, _ = left(logs.parent)
+	assert.Contains(t, why, "removes it")
+	sweep()
+	assert.NoDirExists(t, logs.parent)
+}
+
+// What kill -9 of gasm leaves is removed later. What the user was told to be kept is not,
+// nor anything that is not gasm's.
+func TestSweep(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	killed, err := NewFolder("")
+	require.NoError(t, err)
+	kept, err := NewFolder("")
+	require.NoError(t, err)
+	assert.Equal(t, kept.Path, kept.Keep())
+	alive, err := NewFolder("")
+	require.NoError(t, err)
+	elsewhere := t.TempDir()
+	made, err := makeLock(elsewhere)
+	require.NoError(t, err)
+	made.close()
+	link, bare := filepath.Join(temp, "gasm-1"), filepath.Join(temp, "gasm-2")
+	require.NoError(t, os.Symlink(elsewhere, link))
+	require.NoError(t, os.Mkdir(bare, 0o700))
+	killed.lock.close() // as the kernel does
+
+	sweep()
+	assert.NoDirExists(t, killed.Path)
+	for _, path := range []string{kept.Path, alive.Path, filepath.Join(elsewhere, lockFile), link, bare} {
+		_, err := os.Lstat(path)
+		assert.NoError(t, err)
+	}
+}
+
+func TestUsersOf(t *testing.T) {
+	now := thisMoment()
+	assert.Equal(t, now, parseMoment(now.text()))
+	dir := t.TempDir()
+	user := exec.Command("sleep", "60")
+	user.Env = append(os.Environ(), "X=-XX:LogFile="+dir+"/log")
+	require.NoError(t, user.Start())
+	defer user.Process.Kill()
+	assert.Equal(t, []process{{user.Process.Pid, "sleep"}}, usersOf(dir, now))
+	assert.Empty(t, usersOf(dir[:len(dir)-1], now), "a folder whose name begins as the other one's")
+	before := now
+	before.boot = "another"
+	assert.Empty(t, usersOf(dir, before), "before the machine was started anew")
+	assert.GreaterOrEqual(t, startTicks(user.Process.Pid), startTicks(os.Getpid()))
+	assert.True(t, startedIn(user.Process.Pid, now))
+	later := now
+	later.ticks = startTicks(user.Process.Pid) + 1
+	assert.False(t, startedIn(user.Process.Pid, later))
+}
+
+func TestProcessList(t *testing.T) {
+	p := func(n int) (all []process) {
+		for i := range n {
+			all = append(all, process{i + 1, "p"})
+		}
+		return all
+	}
+	for n, want := range map[int]string{1: "p (1)", 2: "p (1) and p (2)", 5: "p (1), p (2), p (3), p (4) and p (5)", 7: "p (1), p (2), p (3), p (4) and 3 more"} {
+		assert.Equal(t, want, processList(p(n)))
+	}
+}

@@ -1,0 +1,236 @@
+package record
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A logFolder is where the JVMs of a command create their logs. A command may become
+// another user (su, setpriv, sudo -E), so any user can create a file in it. Nobody can
+// list it, and its name is secret: it is known to gasm, and to the processes that have
+// it in their environment. HotSpot lets everyone read its logs, whatever the folder is.
+//
+// It lies in another folder, the parent, which others can pass but not list. The files
+// that java reads (options, directives) are there, readable for all, and a [lock].
+//
+// When the command has ended, [logFolder.gather] moves the logs into the capture.
+type logFolder struct {
+	parent string
+	path   string // in the parent
+	own    bool   // the parent was made for it; else it is the capture's folder
+	// closed is why no other user can create logs in it; "" when all can.
+	closed string
+	lock   *lock
+}
+
+// maxLogFolder is how long a log folder's path can be. The name of a log must be longer
+// (see logTail), and a file's name has 255 bytes at most, of which HotSpot needs some for
+// the process id.
+const maxLogFolder = 235
+
+// newLogFolder makes the folder for the logs of a capture. The best place is a folder of
+// its own among the temporary ones, if it is on the capture's file system, so that logs
+// can be moved and need not be copied. Else it is in the capture. Where the capture's
+// path is too long, any place is good enough.
+func newLogFolder(capture *Folder) (*logFolder, error) {
+	for _, dir := range temporaryFolders() {
+		if passable(dir) && sameFileSystem(dir, capture.Path) {
+			if l, err := makeLogFolder(dir); err == nil {
+				return l, nil
+			}
+		}
+	}
+	if len(capture.Path)+1+secretLength <= maxLogFolder {
+		l := &logFolder{parent: capture.Path, lock: capture.lock}
+		return l, l.make()
+	}
+	for _, dir := range temporaryFolders() {
+		if l, err := makeLogFolder(dir); err == nil {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("HotSpot can't write its logs: the path of the capture folder has %d bytes, and a path of at most %d is needed: "+
+		"set TMPDIR to a folder with a shorter path, or name one with -o", len(capture.Path), maxLogFolder-1-secretLength)
+}
+
+// temporaryFolders are where gasm makes folders that are not the user's: that of TMPDIR,
+// and those that every Unix has.
+func temporaryFolders() []string {
+	dirs := []string{"/tmp", "/var/tmp"}
+	if temp, err := filepath.Abs(os.TempDir()); err == nil && temp != dirs[0] && temp != dirs[1] {
+		dirs = append([]string{temp}, dirs...)
+	}
+	return dirs
+}
+
+// makeLogFolder makes a log folder with a parent of its own.
+func makeLogFolder(dir string) (*logFolder, error) {
+	if len(dir)+len("/gasm-4294967295/")+secretLength > maxLogFolder {
+		return nil, errors.New("the path is too long")
+	}
+	parent, err := os.MkdirTemp(dir, temporaryPattern)
+	if err != nil {
+		return nil, err
+	}
+	l := &logFolder{parent: parent, own: true}
+	if err := l.make(); err != nil {
+		os.RemoveAll(parent)
+		return nil, err
+	}
+	return l, nil
+}
+
+// secretLength is that of a log folder's name: 128 bits in hexadecimal.
+const secretLength = 32
+
+// make makes the folder in its parent.
+func (l *logFolder) make() (err error) {
+	if l.lock == nil {
+		if l.lock, err = makeLock(l.parent); err != nil {
+			return err
+		}
+	}
+	secret := make([]byte, secretLength/2)
+	_, _ = rand.Read(secret) // it never fails
+	l.path = filepath.Join(l.parent, hex.EncodeToString(secret))
+	if err := os.Mkdir(l.path, 0o700); err != nil {
+		return fmt.Errorf("making a folder for the JVMs' logs: %w", err)
+	}
+	switch {
+	case !passable(filepath.Dir(l.parent)):
+		l.closed = "other users can't pass the folders above " + l.parent
+	case os.Geteuid() == 0 && !protected("symlinks"):
+		// Whoever the command becomes could plant links here, through which a JVM of root's would write.
+		l.closed = "fs.protected_symlinks is 0, so that other users must not write where root does"
+	default:
+		// Chmod takes no heed of the umask.
+		if err = os.Chmod(l.parent, 0o711); err == nil {
+			err = os.Chmod(l.path, 0o733|os.ModeSticky)
+		}
+	}
+	return err
+}
+
+// passable tells whether all users can pass a folder and those above it.
+func passable(dir string) bool {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	for {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode()&0o001 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func sameFileSystem(a, b string) bool {
+	var as, bs syscall.Stat_t
+	return syscall.Stat(a, &as) == nil && syscall.Stat(b, &bs) == nil && as.Dev == bs.Dev
+}
+
+// pattern is what -XX:LogFile gets. HotSpot puts "pid" and the process id in the place of
+// %p.
+func (l *logFolder) pattern() string { return filepath.Join(l.path, logHead+"%p"+logTail(l.path)) }
+
+const logHead = "asm-"
+
+// logTail is the end of the names of logs in a folder. It makes them longer than the
+// folder's path, for this reason: a JVM that can't open its log, as in a chroot or in a
+// folder that its user can't pass, goes on with one of the same name in /tmp
+// (defaultStream::open_file). To make its name it looks for %p in the whole path, and
+// then counts from there in the name alone (make_log_name_internal in ostream.cpp, JDK 8
+// to 28). With a shorter name it reads and writes outside of its memory, and crashes,
+// hangs, or leaves files such as asm-%p.log<random>.
+//
+// Nobody can know the name in /tmp before, and plant a link there. It does not tell the
+// folder's name.
+func logTail(folder string) string {
+	digest := sha256.Sum256([]byte(filepath.Base(folder)))
+	filler := strings.Repeat(hex.EncodeToString(digest[:]), 1+maxLogFolder/sha256.Size/2)
+	return "." + filler[:max(secretLength, len(folder))] + ".log"
+}
+
+// hotSpotTemp is where a JVM writes its log when it can't elsewhere
+// (os::get_temp_directory), on Linux.
+const hotSpotTemp = "/tmp"
+
+// strayName gives the start and the end of the name of a log in hotSpotTemp, between
+// which HotSpot puts the process id; see logTail.
+func strayName(folder string) (head, tail string) {
+	name := logHead + "%p" + logTail(folder)
+	at := len(folder) + len("/"+logHead)
+	return name[:at] + "pid", name[at+len("%p"):]
+}
+
+// A writtenLog is a log that a JVM has created.
+type writtenLog struct {
+	pid  int
+	path string
+}
+
+// logs are the logs that JVMs have created in the folder by now.
+func (l *logFolder) logs() []writtenLog { return logsIn(l.path, logHead+"pid", logTail(l.path)) }
+
+// strays are the logs that JVMs have created in hotSpotTemp by now.
+func (l *logFolder) strays() []writtenLog {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	head, tail := strayName(l.path)
+	return logsIn(hotSpotTemp, head, tail)
+}
+
+// logsIn finds the files of a folder whose names have a process id between head and tail.
+func logsIn(dir, head, tail string) (found []writtenLog) {
+	entries, _ := os.ReadDir(dir) // a folder that is gone has none
+	for _, e := range entries {
+		name, hasHead := strings.CutPrefix(e.Name(), head)
+		digits, hasTail := strings.CutSuffix(name, tail)
+		if pid, err := strconv.Atoi(digits); err == nil && hasHead && hasTail && e.Type().IsRegular() {
+			found = append(found, writtenLog{pid, filepath.Join(dir, e.Name())})
+		}
+	}
+	return found
+}
+
+// describe names the folder, and tells who can't write to it.
+func (l *logFolder) describe() string {
+	if l.closed == "" {
+		return l.parent
+	}
+	return l.parent + " (" + l.closed + ")"
+}
+
+// release removes the folder, unless a process still has it in its environment: a JVM
+// that it starts, or is, could not log. It tells which processes these are.
+func (l *logFolder) release() (users []process) {
+	defer l.lock.close()
+	if users = usersOf(l.parent, l.lock.began); len(users) > 0 {
+		return users
+	}
+	if l.own {
+		removeLeft(l.parent)
+		return nil
+	}
+	os.RemoveAll(l.path)
+	for _, file := range []string{lockFile, optionsName, directivesName} {
+		os.Remove(filepath.Join(l.parent, file))
+	}
+	os.Chmod(l.parent, 0o700)
+	return nil
+}

@@ -1,0 +1,202 @@
+package record
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// newTestLogs makes a capture's folder and a log folder, as a recording does.
+func newTestLogs(t *testing.T) (*Folder, *logFolder) {
+	t.Helper()
+	folder, err := NewFolder(filepath.Join(t.TempDir(), "capture"))
+	require.NoError(t, err)
+	folder.logs, err = newLogFolder(folder)
+	require.NoError(t, err)
+	t.Cleanup(func() { folder.release() })
+	return folder, folder.logs
+}
+
+// A name tells HotSpot's process id, as HotSpot writes it.
+func logName(l *logFolder, pid string) string {
+	return strings.ReplaceAll(l.pattern(), "%p", "pid"+pid)
+}
+
+// Two logs of one process id are two logs: none is written over.
+func TestGatherTwoOfOneProcess(t *testing.T) {
+	folder, logs := newTestLogs(t)
+	require.NoError(t, os.WriteFile(filepath.Join(folder.Path, "asm-4711.log"), []byte("the command's own"), 0o644))
+	require.NoError(t, os.WriteFile(logName(logs, "4711"), []byte("<hotspot_log>"), 0o644))
+	head, tail := strayName(logs.path)
+	require.NoError(t, os.WriteFile(filepath.Join(hotSpotTemp, head+"4711"+tail), []byte("<hotspot_log stray>"), 0o644))
+	require.NoError(t, logs.gather(folder.Path))
+	found, err := capture.Logs(folder.Path)
+	require.NoError(t, err)
+	got := map[string]string{}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		got[filepath.Base(path)] = string(text)
+	}
+	assert.Equal(t, map[string]string{"asm-4711.log": "the command's own", "asm-4711-2.log": "<hotspot_log>",
+		"asm-4711-3.log": "<hotspot_log stray>"}, got)
+}
+
+func TestGather(t *testing.T) {
+	folder, logs := newTestLogs(t)
+	require.NoError(t, os.WriteFile(logName(logs, "4711"), []byte("<hotspot_log>"), 0o644))
+	head, tail := strayName(logs.path)
+	stray := filepath.Join(hotSpotTemp, head+"4712"+tail)
+	require.NoError(t, os.WriteFile(stray, []byte("<hotspot_log stray>"), 0o644))
+
+	// What other users may have put there is not taken, and not read.
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o600))
+	require.NoError(t, os.Symlink(secret, logName(logs, "1")))
+	require.NoError(t, syscall.Mkfifo(logName(logs, "2"), 0o666))
+	linked := filepath.Join(logs.parent, "linked")
+	require.NoError(t, os.WriteFile(linked, []byte("secret"), 0o600))
+	require.NoError(t, os.Link(linked, logName(logs, "3")))
+	require.NoError(t, os.Mkdir(logName(logs, "4"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(logs.path, "asm-pid5.log"), nil, 0o600))
+
+	err := logs.gather(folder.Path)
+	require.ErrorContains(t, err, "taking the log of JVM 3: it is not a plain file")
+	found, err := capture.Logs(folder.Path)
+	require.NoError(t, err)
+	assert.Equal(t, []string{filepath.Join(folder.Path, "asm-4711.log"), filepath.Join(folder.Path, "asm-4712.log")}, found)
+	for path, want := range map[string]string{found[0]: "<hotspot_log>", found[1]: "<hotspot_log stray>", secret: "secret"} {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(text))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode(), path)
+	}
+	assert.NoFileExists(t, stray)
+	folder.Keep()
+	assert.Empty(t, folder.InUse())
+	assert.NoDirExists(t, logs.path)
+}
+
+// A log on another file system is copied, as far as there is room.
+func TestCopyLog(t *testing.T) {
+	dir := t.TempDir()
+	log, to := filepath.Join(dir, "log"), filepath.Join(dir, "to")
+	require.NoError(t, os.WriteFile(log, []byte("<hotspot_log>"), 0o644))
+	require.NoError(t, copyLog(log, to))
+	text, err := os.ReadFile(to)
+	require.NoError(t, err)
+	assert.Equal(t, "<hotspot_log>", string(text))
+	require.NoError(t, os.Symlink(log, filepath.Join(dir, "link")))
+	require.ErrorIs(t, copyLog(filepath.Join(dir, "link"), to+"2"), syscall.ELOOP)
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o666))
+	require.ErrorContains(t, copyLog(filepath.Join(dir, "pipe"), to+"3"), "not a plain file")
+	require.ErrorIs(t, copyLog(log, to), os.ErrExist)
+
+	disk := gasmtest.NeedSmallDisk(t, "64k")
+	require.NoError(t, os.WriteFile(log, make([]byte, 1<<20), 0o644))
+	part := filepath.Join(disk, "asm-1.log")
+	require.ErrorIs(t, takeLog(log, part), syscall.ENOSPC)
+	info, err := os.Stat(part)
+	require.NoError(t, err)
+	assert.Positive(t, info.Size())
+}
+
+// HotSpot takes the place of %p in the whole path for its place in the name alone; see
+// logTail. The name must be long enough for that, and not too long for the system.
+func TestLogTail(t *testing.T) {
+	for length := 1; length <= maxLogFolder; length++ {
+		folder := strings.Repeat("d", length)
+		name := logHead + "%p" + logTail(folder)
+		at := strings.Index(folder+"/"+name, "%p")
+		assert.GreaterOrEqual(t, len(name), at+len("%p"), "a folder of %d bytes", length)
+		assert.LessOrEqual(t, len(name)-len("%p")+len("pid4194304"), 255, "a folder of %d bytes", length)
+		head, tail := strayName(folder)
+		assert.Equal(t, name[:at]+"pid"+name[at+2:], head+tail)
+	}
+	assert.NotContains(t, logTail("/tmp/secret"), "secret")
+}
+
+// Where a log folder is: beside the capture, for all users; where others can't pass or the
+// path is too long for HotSpot, elsewhere.
+func TestLogFolderPlaces(t *testing.T) {
+	_, logs := newTestLogs(t)
+	if logs.own && logs.closed == "" {
+		for path, want := range map[string]os.FileMode{logs.parent: 0o711, logs.path: 0o733 | os.ModeSticky} {
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			assert.Equal(t, want, info.Mode()&^os.ModeDir, path)
+		}
+	}
+	disk := gasmtest.NeedSmallDisk(t, "1m")
+	long := disk + strings.Repeat("/a-folder-with-a-long-name", 12)
+	require.NoError(t, os.MkdirAll(long, 0o755))
+	for _, c := range []struct {
+		name, dir string
+		inCapture bool
+	}{
+		{"on another file system", filepath.Join(disk, "capture"), true},
+		{"with a long path", filepath.Join(long, "capture"), false},
+	} {
+		folder, err := NewFolder(c.dir)
+		require.NoError(t, err)
+		folder.logs, err = newLogFolder(folder)
+		require.NoError(t, err, c.name)
+		assert.Equal(t, c.inCapture, folder.logsInside(), c.name)
+		folder.Keep()
+		left, err := os.ReadDir(c.dir)
+		require.NoError(t, err)
+		assert.Empty(t, left, c.name)
+		info, err := os.Stat(c.dir)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o700), info.Mode().Perm(), c.name)
+	}
+}
+
+func TestPassable(t *testing.T) {
+	dir := t.TempDir()
+	closed := filepath.Join(dir, "closed")
+	below := filepath.Join(closed, "below")
+	require.NoError(t, os.MkdirAll(below, 0o755))
+	require.NoError(t, os.Chmod(closed, 0o770))
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink(below, link))
+	for path, want := range map[string]bool{"/": true, "/usr/bin": true, below: false, link: false, dir + "/none": false} {
+		assert.Equal(t, want, passable(path), path)
+	}
+}
+
+// A JVM of any release that can't open its log goes on, and its log is found.
+func TestStrayLogs(t *testing.T) {
+	gasmtest.NeedRoot(t)
+	setpriv := gasmtest.NeedTool(t, "setpriv", "it is in util-linux")
+	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
+		if exec.Command(setpriv, "--reuid=65534", "--clear-groups", j.Java(), "-version").Run() != nil {
+			t.Logf("%s: another user can't run it here", j.Name())
+			continue
+		}
+		folder, logs := newTestLogs(t)
+		require.NoError(t, os.Chmod(logs.parent, 0o700))
+		r := New(Options{Command: []string{setpriv}, Folder: folder, Code: CodePrint})
+		flags, err := r.javaFlags()
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(r.logs.parent, 0o700))
+		out, _ := java(t, flags, setpriv, "--reuid=65534", "--clear-groups", j.Java(), "-version")
+		assert.Contains(t, out, "Warning:  Forcing option -XX:LogFile="+hotSpotTemp, j.Name())
+		require.NoError(t, r.logs.gather(folder.Path))
+		found, err := capture.Logs(folder.Path)
+		require.NoError(t, err)
+		assert.Len(t, found, 1, j.Name())
+		r.logs.release()
+	}
+}
