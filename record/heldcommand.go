@@ -145,7 +145,7 @@ func (h *heldCommand) stoppedBy() syscall.Signal {
 	switch {
 	case ok && status.Signaled() && stops(status.Signal()):
 		return status.Signal()
-	case ok && status.ExitStatus() == 128+int(syscall.SIGQUIT): // see quitSilently
+	case ok && status.ExitStatus() == 128+int(syscall.SIGQUIT): // see Hold
 		return syscall.SIGQUIT
 	}
 	return 0

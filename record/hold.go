@@ -24,25 +24,18 @@ const (
 	stderrFD = 5
 )
 
+// quit gets a SIGQUIT, which ends the holder as it would end the command. The exec undoes
+// the catching.
+var quit = make(chan os.Signal, 1)
+
 // A sampler follows the holder's first thread, so that thread must become the command.
 // Locking it in an init makes main run on it. The Go runtime's other threads end at the
 // exec.
 func init() {
 	if held() {
 		runtime.LockOSThread()
-		quitSilently()
+		signal.Notify(quit, syscall.SIGQUIT)
 	}
-}
-
-// quitSilently ends the holder at a SIGQUIT with the exit code that the command would
-// have.
-func quitSilently() {
-	quit := make(chan os.Signal, 1)
-	signal.Notify(quit, syscall.SIGQUIT) // undone by the exec
-	go func() {
-		<-quit
-		os.Exit(128 + int(syscall.SIGQUIT))
-	}()
 }
 
 func held() bool { return len(os.Args) > 2 && os.Args[1] == holdArg }
@@ -55,8 +48,18 @@ func Hold() (code int, isHolder bool) {
 		return 0, false
 	}
 	gate, result := os.NewFile(gateFD, "gate"), os.NewFile(resultFD, "result")
-	if n, _ := gate.Read(make([]byte, 1)); n == 0 {
-		return 1, true // gasm is gone
+	opened := make(chan bool)
+	go func() {
+		n, _ := gate.Read(make([]byte, 1))
+		opened <- n > 0
+	}()
+	select {
+	case <-quit:
+		return 128 + int(syscall.SIGQUIT), true
+	case ok := <-opened:
+		if !ok {
+			return 1, true // gasm is gone
+		}
 	}
 	gate.Close()
 	syscall.CloseOnExec(resultFD)
