@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // The names of a capture's files, beside one log for each JVM.
@@ -31,4 +32,19 @@ func Logs(dir string) (paths []string, err error) {
 		}
 	}
 	return paths, nil
+}
+
+// Reads tells whether a file, under whatever name, is the input that a path names, or one
+// of the files that a capture in that folder is read from.
+func Reads(path, file string) bool {
+	info, err := os.Stat(file)
+	if err != nil {
+		return false // there is none
+	}
+	inputs, _ := Logs(path) // of a folder
+	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile), filepath.Join(path, SymbolsFile))
+	return slices.ContainsFunc(inputs, func(input string) bool {
+		in, err := os.Stat(input)
+		return err == nil && os.SameFile(in, info)
+	})
 }

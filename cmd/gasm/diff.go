@@ -39,7 +39,7 @@ json' wrote. A folder tells more: the code of regions that a report leaves out
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := flags.check(); err != nil {
+			if err := errors.Join(flags.check(), flags.report.checkInputs(args)); err != nil {
 				return err
 			}
 			return runDiff(s, &flags, args)

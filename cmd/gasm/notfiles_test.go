@@ -110,6 +110,20 @@ func TestReportOnlyReads(t *testing.T) {
 	}
 	report()
 	assert.Equal(t, before, fingerprints(t, dir))
+	for _, flag := range []string{"--report", "--save-log"} {
+		r := runGasm(t, []string{"report", flag, filepath.Join(dir, capture.LogFile(1)), dir})
+		assert.Equal(t, 2, r.code)
+		assert.Contains(t, r.said(), "is a file that is read")
+		r = runGasm(t, []string{"report", flag, filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.LogFile(1))})
+		assert.Equal(t, 2, r.code)
+	}
+	r := runGasm(t, []string{"diff", "--report", filepath.Join(dir, capture.SamplesFile), dir, dir})
+	assert.Equal(t, 2, r.code)
+	assert.Equal(t, before, fingerprints(t, dir))
+	r = runGasm(t, []string{"report", "--report", filepath.Join(dir, "report.txt"), dir})
+	assert.Equal(t, 0, r.code, "a new file in the folder: %s", r.stderr)
+	r = runGasm(t, []string{"report", "--report", filepath.Join(dir, "report.txt"), dir})
+	assert.Equal(t, 0, r.code, "the last report: %s", r.stderr)
 	t.Run("read-only", func(t *testing.T) {
 		gasmtest.NeedRoot(t) // to become somebody else
 		require.NoError(t, exec.Command("chmod", "-R", "a+rX", filepath.Dir(filepath.Dir(dir))).Run())

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
@@ -22,6 +23,17 @@ func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 		return usage("--format pprof is binary and would mix with the command's output; name a file for it: --report FILE")
 	case layout.IsTerminal(out):
 		return usage("--format pprof is binary, nothing for a terminal; use --report FILE or a redirection")
+	}
+	return nil
+}
+
+// checkInputs finds an output that would be written over what it is made of: a file that
+// the arguments name, or of a capture that they name.
+func (f *reportFlags) checkInputs(args []string) error {
+	for name, output := range map[string]string{"report": f.file, "save-log": f.saveLog} {
+		if output != "" && slices.ContainsFunc(args, func(arg string) bool { return capture.Reads(arg, output) }) {
+			return usage("--%s %s is a file that is read; name another one", name, output)
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -37,7 +38,7 @@ perfasm and dtraceasm can save both).`,
 			if err != nil {
 				return err
 			}
-			if err := flags.checkOutput(s.out, false); err != nil {
+			if err := errors.Join(flags.checkOutput(s.out, false), flags.checkInputs(args)); err != nil {
 				return err
 			}
 			return runReport(s, &flags, src, args)
