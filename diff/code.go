@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
@@ -90,7 +89,7 @@ func (t *textDiff) code(number int, r *RegionRow) {
 	column := minTextColumn
 	shown, left := t.shown(r)
 	for i, l := range r.Listing {
-		if n := utf8.RuneCountInString(l.Text); shown[i] && n <= maxTextColumn {
+		if n := layout.Width(l.Text); shown[i] && n <= maxTextColumn {
 			column = max(column, n)
 		}
 	}

@@ -1,8 +1,11 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
 // The types below, with [Row], [RegionRow], [ListingLine], [Compared] and [Noise], are
@@ -63,10 +66,15 @@ func (r *Result) WriteJSON(w io.Writer, gasm string) error {
 		out.Trials = append(out.Trials, jsonTrial{A: newJSONTrialSide(c.A), B: newJSONTrialSide(c.B), Noise: c.Noise,
 			Compared: c.Compared, Methods: c.Methods, Frames: c.Frames, Regions: c.Regions})
 	}
-	enc := json.NewEncoder(w)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false) // names have < and >
 	enc.SetIndent("", " ")
-	return enc.Encode(out)
+	if err := enc.Encode(out); err != nil {
+		return err
+	}
+	_, err := w.Write(layout.EscapeJSON(text.Bytes()))
+	return err
 }
 
 func newJSONSide(s *Side) jsonSide {

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -87,11 +86,11 @@ const nameCell = 4
 func (t *textDiff) writeRows(rows [][]string, tails []string) {
 	widths, tailWidth := make([]int, 6), 0
 	for _, tail := range tails {
-		tailWidth = max(tailWidth, utf8.RuneCountInString(tail))
+		tailWidth = max(tailWidth, layout.Width(tail))
 	}
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], layout.Width(cell))
 		}
 	}
 	const padding, leastName = 2, 24

@@ -1,8 +1,11 @@
 package doctor
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
 // schema is the version of the JSON. It changes when programs that read the older one
@@ -22,12 +25,17 @@ type jsonReport struct {
 
 // WriteJSON writes the report for programs.
 func WriteJSON(w io.Writer, r *Report) error {
-	e := json.NewEncoder(w)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false) // commands have < and &
 	e.SetIndent("", "  ")
 	checks := r.Checks
 	if checks == nil {
 		checks = []Finding{} // [] in JSON, not null
 	}
-	return e.Encode(jsonReport{schema, r.CanProfile, r.Sampler, r.Event, r.Sudo, r.Cause, r.Mend, checks})
+	if err := e.Encode(jsonReport{schema, r.CanProfile, r.Sampler, r.Event, r.Sudo, r.Cause, r.Mend, checks}); err != nil {
+		return err
+	}
+	_, err := w.Write(layout.EscapeJSON(text.Bytes()))
+	return err
 }

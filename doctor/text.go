@@ -1,10 +1,8 @@
 package doctor
 
 import (
-	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
@@ -62,7 +60,7 @@ func WriteText(w io.Writer, r *Report, look layout.Look) error {
 // a line of its own, so that it can be pasted.
 func (t *textReport) verdict(r *Report) {
 	verdict := r.Verdict()
-	if utf8.RuneCountInString(verdict) > t.width {
+	if layout.Width(verdict) > t.width {
 		verdict = strings.TrimSuffix(verdict, " "+r.Mend)
 	}
 	for _, line := range layout.Wrap(verdict, t.width) {
@@ -81,14 +79,14 @@ func (t *textReport) check(c Finding) {
 		sign, width = m.word, len("problem")
 	}
 	indent := 2 + width + 2 + nameWidth + 2
-	pad := strings.Repeat(" ", width-utf8.RuneCountInString(sign))
-	label := fmt.Sprintf("  %s%s  %-*s  ", t.Paint(m.style, sign), pad, nameWidth, c.Name)
+	pad := strings.Repeat(" ", width-layout.Width(sign))
+	label := layout.Join("  ", t.Paint(m.style, sign), pad, "  ", layout.PadRight(c.Name, nameWidth), "  ")
 	for _, line := range layout.Wrap(c.Text, t.width-indent) {
 		t.Line("%s%s", label, line)
-		label = strings.Repeat(" ", indent)
+		label = layout.Join(strings.Repeat(" ", indent))
 	}
 	if c.Mend != "" {
-		if indent+len("mend: ")+utf8.RuneCountInString(c.Mend) > t.width {
+		if indent+len("mend: ")+layout.Width(c.Mend) > t.width {
 			indent = 2 + width + 2 // a long command starts further left
 		}
 		t.command(indent, "mend: "+c.Mend)
@@ -98,7 +96,7 @@ func (t *textReport) check(c Finding) {
 // command writes a command. One that is too long gets backslashes at its line breaks.
 func (t *textReport) command(indent int, command string) {
 	lines := []string{command}
-	if indent+utf8.RuneCountInString(command) > t.width {
+	if indent+layout.Width(command) > t.width {
 		lines = layout.Wrap(command, t.width-indent-len("      ")-len(` \`))
 	}
 	pad := strings.Repeat(" ", indent)

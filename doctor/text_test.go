@@ -103,3 +103,30 @@ func TestJudge(t *testing.T) {
 	check(perf, dtrace, good[:1], Finding{}, "no JDK here prints its code; first: ")
 	check(perf, dtrace, good, Finding{Status: Problem, Text: "full", Mend: "make room"}, "full; first: make room")
 }
+
+// Paths, versions and what other programs say can hold anything.
+func FuzzHostileText(f *testing.F) {
+	for _, text := range []string{"", "\x1b]0;pwned\x07", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066", "\xff\u2028", "日本😀"} {
+		f.Add(text, 100)
+	}
+	f.Fuzz(func(t *testing.T, text string, width int) {
+		for _, r := range []*Report{laptop(), refused()} {
+			gasmtest.Inject(&r.Cause, text)
+			gasmtest.Inject(&r.Mend, text)
+			for i := range r.Checks {
+				c := &r.Checks[i]
+				for _, s := range []*string{&c.Area, &c.Name, &c.Text, &c.Mend} {
+					gasmtest.Inject(s, text)
+				}
+			}
+			for _, look := range []layout.Look{{Color: true}, {ASCII: true, Width: max(width%200, 20)}} {
+				var b bytes.Buffer
+				require.NoError(t, WriteText(&b, r, look))
+				gasmtest.TerminalText(t, b.String(), look.Color)
+			}
+			var b bytes.Buffer
+			require.NoError(t, WriteJSON(&b, r))
+			gasmtest.TerminalText(t, b.String(), false)
+		}
+	})
+}

@@ -110,7 +110,8 @@ func TestParseInstalled(t *testing.T) {
 		assert.False(t, ok, lacking)
 	}
 	for method, want := range map[string]string{
-		`p/\u00fcb\u65e5$\ud83d\ude00 h\u00fct ()V`: `p.üb日$😀::h\u00fct`,
+		`p/\u00fcb\u65e5$\ud83d\ude00 h\u00fct ()V`:     `p.üb日$😀::hüt`,
+		"p/\xed\xa0\xbd\xed\xb8\x80 adds two (Lp/A;I)V": "p.😀::adds two",
 		`p/\u00f x ()V`: `p.\u00f::x`,
 		"java.lang.invoke.MethodHandle linkToStatic (Ljava/lang/Object;[IZJ)D": "java.lang.invoke.MethodHandle::linkToStatic(LLIJ)D",
 		"java.lang.invoke.MethodHandle invokeBasic ()V":                        "java.lang.invoke.MethodHandle::invokeBasic()V",

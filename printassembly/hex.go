@@ -117,10 +117,11 @@ func (h *hexRows) comment(cell uint64, line []byte) {
 	h.notes = append(h.notes, note{cell: cell, text: text, debug: strings.HasPrefix(text, "*")})
 }
 
-// cleanComment cuts the mark in front of a comment and undoes the escaping.
+// cleanComment cuts the mark in front of a comment and undoes the escaping, also that of
+// names in it.
 // Newer JDKs lead with "#" instead of ";".
 func cleanComment(line []byte) string {
-	return unescape(bytes.TrimSpace(bytes.TrimLeft(line, "; #")))
+	return nameText(bytes.TrimSpace(bytes.TrimLeft(line, "; #")))
 }
 
 // A codeRun is a piece of the dump without gaps.

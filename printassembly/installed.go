@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 )
 
 // An Installed is what LogCompilation's tag tells of a method that was
@@ -40,12 +39,12 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	if t.Address == 0 || insts == 0 || insts >= t.Size || t.Address+t.Size < t.Address {
 		return t, false
 	}
-	words := strings.Split(unescape(attr(tag, "method")), " ")
-	if t.UptimeMillis, ok = stampMillis(attr(tag, "stamp")); !ok || len(words) != 3 {
+	if t.UptimeMillis, ok = stampMillis(attr(tag, "stamp")); !ok {
 		return t, false
 	}
-	class := unquote(javaClass(words[0]))
-	t.Name = class + "::" + words[1] + basicSignature(class, words[1], words[2])
+	if t.Name, ok = taggedName(unescape(attr(tag, "method"))); !ok {
+		return t, false
+	}
 	t.Lo, t.Hi = t.Address+insts, t.Address+codeEnd(tag, insts, t.Size)
 	t.Stub = t.Hi
 	if stub := t.Address + offset(tag, "stub_offset"); stub > t.Lo && stub < t.Hi {
@@ -77,24 +76,12 @@ func (t *Installed) describe(b *Blob) {
 	}
 }
 
-// unquote puts letters in the place of what tags have for letters beyond ASCII,
-// \u00fc. HotSpot prints class names with the letters and method names without.
-func unquote(name string) string {
-	if !strings.Contains(name, `\u`) {
-		return name
-	}
-	var units []uint16
-	for i := 0; i < len(name); i++ {
-		if strings.HasPrefix(name[i:], `\u`) && i+6 <= len(name) {
-			if n, err := strconv.ParseUint(name[i+2:i+6], 16, 16); err == nil {
-				units = append(units, uint16(n))
-				i += 5
-				continue
-			}
-		}
-		units = append(units, uint16(name[i]))
-	}
-	return string(utf16.Decode(units))
+// taggedName reads "pkg/Class method (I)V". The name of a method may have blanks.
+func taggedName(text string) (name string, ok bool) {
+	names, descriptor, ok := cutLast(text, " (")
+	class, method, ok2 := strings.Cut(names, " ")
+	class, method = JavaName(javaClass(class)), JavaName(method)
+	return class + "::" + method + basicSignature(class, method, "("+descriptor), ok && ok2
 }
 
 // basicSignature is what HotSpot appends to the names of the methods that it makes

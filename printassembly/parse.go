@@ -114,6 +114,9 @@ func unescape(b []byte) string {
 	return unescaper.Replace(string(b))
 }
 
+// nameText is a name out of text between tags.
+func nameText(b []byte) string { return JavaName(unescape(b)) }
+
 // parseCompiled reads a method's first line, all of it but "Compiled method (":
 //
 //	c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)
@@ -127,10 +130,10 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 	if !ok {
 		return b, false
 	}
-	var word []byte
+	var from, word []byte // the rest of the line from its next word on, and that word
 	next := func() []byte {
-		rest = bytes.TrimLeft(rest, " ")
-		word, rest, _ = bytes.Cut(rest, []byte{' '})
+		from = bytes.TrimLeft(rest, " ")
+		word, rest, _ = bytes.Cut(from, []byte{' '})
 		return word
 	}
 	ms, err := strconv.ParseInt(string(next()), 10, 64)
@@ -157,15 +160,30 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 	if len(word) == 0 {
 		return b, false
 	}
-	b.Name = unescape(word)
-	if string(next()) == "@" {
-		b.OSRBCI, _ = strconv.Atoi(string(next()))
-	}
+	b.Name, b.OSRBCI = compiledName(from, word)
 	b.Compiler = strings.ToLower(string(compiler))
 	if b.Compiler == "n/a" || b.Compiler == "nm" { // nm: JDK 8
 		b.Kind, b.Compiler = Native, ""
 	}
 	return b, true
+}
+
+// compiledName reads "Workload::dot @ 4 (28 bytes)", behind which may stand "   (static)".
+// A name may have blanks: Kotlin's tests do. Of a line that is cut only the first word is
+// the name.
+func compiledName(text, word []byte) (name string, osrBCI int) {
+	text, _, _ = bytes.Cut(text, []byte(")   "))
+	end := bytes.LastIndex(text, []byte(" ("))
+	if end < 0 {
+		return nameText(word), 0
+	}
+	text = text[:end]
+	if at := bytes.LastIndex(text, []byte(" @ ")); at >= 0 {
+		if bci, err := strconv.Atoi(string(text[at+3:])); err == nil {
+			return nameText(text[:at]), bci
+		}
+	}
+	return nameText(text), 0
 }
 
 // parseDecoding reads the first line of a blob that is no method:
@@ -213,12 +231,12 @@ func parseRanged(line []byte) (b Blob, ok bool) {
 	b.Lo, b.Hi = lo, hi
 	name := bytes.TrimSpace(line[:at])
 	if bytes.HasPrefix(line[after:], []byte(" (")) {
-		b.Kind, b.Name = Stub, unescape(name)
+		b.Kind, b.Name = Stub, nameText(name)
 		return b, len(name) > 0
 	}
 	// A codelet's description, then in front of two blanks its bytecode.
 	name, _, _ = bytes.Cut(name, []byte("  "))
-	b.Kind, b.Name = Interpreter, unescape(name)
+	b.Kind, b.Name = Interpreter, nameText(name)
 	// JDK 11's disassembly names its method so: Workload.dot([I[I)I  [0x…; but
 	// this is a codelet: method entry point (kind = zerolocals)  [0x…
 	if paren := strings.IndexByte(b.Name, '('); paren > 0 && b.Name[paren-1] != ' ' {

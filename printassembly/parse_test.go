@@ -47,6 +47,13 @@ func TestParseCompiled(t *testing.T) {
 	check("JVMCI) 1363   73       4       b::n (28 bytes)   made not entrant",
 		Blob{UptimeMillis: 1363, ID: 73, Level: 4, Name: "b::n", Compiler: "jvmci"})
 
+	check("c2) 363   73 %     4       p.Test::adds (two) @ 3 @ 4 (28 bytes)", // Kotlin
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "p.Test::adds (two) @ 3", Compiler: "c2", OSR: true, OSRBCI: 4})
+	check("c2) 363   73       4       A\xed\xa0\xb5\xed\xb2\x9cö::\\u001b]0;gr\\u00f6\\u00dfe\\u000a (28 bytes)",
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "A𝒜ö::\x1b]0;größe\n", Compiler: "c2"})
+	check("c2) 363   73 %     4       Workload::dot @ 4 28", // cut
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true})
+
 	checkErr("")
 	checkErr("c2")
 	checkErr("c2) ")

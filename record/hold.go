@@ -24,19 +24,18 @@ const (
 	stderrFD = 5
 )
 
-// quit gets a SIGQUIT, which ends the holder as it would end the command. The exec undoes
-// the catching.
-var quit = make(chan os.Signal, 1)
-
 // A sampler follows the holder's first thread, so that thread must become the command.
 // Locking it in an init makes main run on it. The Go runtime's other threads end at the
 // exec.
 func init() {
 	if held() {
 		runtime.LockOSThread()
-		signal.Notify(quit, syscall.SIGQUIT)
+		signal.Notify(quit, syscall.SIGQUIT) // undone by the exec
 	}
 }
+
+// quit gets the holder's SIGQUIT, which is caught from its first moments on.
+var quit = make(chan os.Signal, 1)
 
 func held() bool { return len(os.Args) > 2 && os.Args[1] == holdArg }
 
@@ -48,17 +47,17 @@ func Hold() (code int, isHolder bool) {
 		return 0, false
 	}
 	gate, result := os.NewFile(gateFD, "gate"), os.NewFile(resultFD, "result")
-	opened := make(chan bool)
+	opened := make(chan bool, 1)
 	go func() {
-		n, _ := gate.Read(make([]byte, 1))
-		opened <- n > 0
+		n, _ := gate.Read(make([]byte, 1)) // without a byte, gasm is gone
+		opened <- n == 1
 	}()
 	select {
 	case <-quit:
 		return 128 + int(syscall.SIGQUIT), true
 	case ok := <-opened:
 		if !ok {
-			return 1, true // gasm is gone
+			return 1, true
 		}
 	}
 	gate.Close()

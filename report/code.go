@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -116,40 +115,40 @@ func (r *textReport) code(lines []profile.Line) {
 func (r *textReport) instruction(ls *listing, i int, l *profile.Line) {
 	heat := r.heat(l.Counts)
 	text := lineText(l)
-	row := r.Paint(heat, r.countCells(l.Counts)) + "  " + ls.gutter.at[i] + "  " + r.marginCell(ls, ls.margin.at[i]) +
-		fmt.Sprintf("0x%016x:   ", l.Lo) + r.Paint(heat, text)
-	width := utf8.RuneCountInString(text)
-	if width > ls.column { // no room for a comment in this row
+	row := layout.Join(r.Paint(heat, r.countCells(l.Counts)), "  ", ls.gutter.at[i], "  ", r.marginCell(ls, ls.margin.at[i]),
+		fmt.Sprintf("0x%016x:   ", l.Lo), r.Paint(heat, text))
+	width := layout.Width(text)
+	comments := r.comments(ls, l)
+	if width > ls.column || len(comments) == 0 { // no room for a comment in this row
 		r.Line("%s", row)
-		row, width = "", 0
+		row, width = r.nextRow(ls, i), 0
 	}
-	for _, c := range r.comments(ls, l) {
-		if row == "" {
-			row = r.between(ls, i) + strings.Repeat(" ", addressWidth)
-		}
+	for _, c := range comments {
 		r.Line("%s%s%s", row, strings.Repeat(" ", ls.column-width), c)
-		row, width = "", 0
-	}
-	if row != "" {
-		r.Line("%s", row)
+		row, width = r.nextRow(ls, i), 0
 	}
 }
 
 // between begins a row that is between two instructions: it has blanks in the place of counts, and the arrows and the
 // margin that go on from the line above.
-func (r *textReport) between(ls *listing, above int) string {
+func (r *textReport) between(ls *listing, above int) layout.Text {
 	if above < 0 {
-		return ls.noCounts + strings.Repeat(" ", 2+ls.gutter.width+2) + r.marginCell(ls, "")
+		return layout.Join(ls.noCounts, strings.Repeat(" ", 2+ls.gutter.width+2), r.marginCell(ls, ""))
 	}
-	return ls.noCounts + "  " + ls.gutter.after[above] + "  " + r.marginCell(ls, ls.margin.after[above])
+	return layout.Join(ls.noCounts, "  ", ls.gutter.after[above], "  ", r.marginCell(ls, ls.margin.after[above]))
+}
+
+// nextRow begins a row with one more comment of line i.
+func (r *textReport) nextRow(ls *listing, i int) layout.Text {
+	return layout.Join(r.between(ls, i), strings.Repeat(" ", addressWidth))
 }
 
 // marginCell is text padded to the width of the margin; nothing when there is no margin.
-func (r *textReport) marginCell(ls *listing, text string) string {
+func (r *textReport) marginCell(ls *listing, text string) layout.Text {
 	if ls.margin.width == 0 {
-		return ""
+		return layout.Text{}
 	}
-	return r.Paint(layout.Dim, text) + strings.Repeat(" ", ls.margin.width-utf8.RuneCountInString(text)+2)
+	return layout.Join(r.Paint(layout.Dim, text), strings.Repeat(" ", ls.margin.width-layout.Width(text)+2))
 }
 
 // lineText is the instruction with the name of the code that it calls or jumps to. The name is left out when a comment
@@ -166,7 +165,7 @@ func lineText(l *profile.Line) string {
 func textColumn(lines []profile.Line) int {
 	column := minTextColumn
 	for i := range lines {
-		if n := utf8.RuneCountInString(lineText(&lines[i])); n <= maxTextColumn {
+		if n := layout.Width(lineText(&lines[i])); n <= maxTextColumn {
 			column = max(column, n)
 		}
 	}
@@ -175,8 +174,8 @@ func textColumn(lines []profile.Line) int {
 
 // comments are an instruction's comments, in HotSpot's order and look: bytecode, frames, relocations. Behind the innermost
 // frame is its line of Java, where there are sources.
-func (r *textReport) comments(ls *listing, l *profile.Line) []string {
-	var first, last []string
+func (r *textReport) comments(ls *listing, l *profile.Line) []layout.Text {
+	var first, last []layout.Text
 	for _, c := range l.Comments {
 		switch c = strings.TrimSpace(c); {
 		case strings.HasPrefix(c, "{"):
@@ -192,9 +191,9 @@ func (r *textReport) comments(ls *listing, l *profile.Line) []string {
 			text := "  ; - " + f.String()
 			source := ""
 			if i == 0 {
-				source = r.sourceLine(f, r.commentColumn(ls)+utf8.RuneCountInString(text))
+				source = r.sourceLine(f, r.commentColumn(ls)+layout.Width(text))
 			}
-			first = append(first, r.Paint(layout.Dim, text)+source)
+			first = append(first, layout.Join(r.Paint(layout.Dim, text), source))
 		}
 	}
 	return append(first, last...)
@@ -202,7 +201,7 @@ func (r *textReport) comments(ls *listing, l *profile.Line) []string {
 
 // commentColumn is the number of columns before the comments.
 func (r *textReport) commentColumn(ls *listing) int {
-	n := utf8.RuneCountInString(ls.noCounts) + 2 + ls.gutter.width + 2 + addressWidth + ls.column
+	n := layout.Width(ls.noCounts) + 2 + ls.gutter.width + 2 + addressWidth + ls.column
 	if ls.margin.width > 0 {
 		n += ls.margin.width + 2
 	}
@@ -260,7 +259,7 @@ func (r *textReport) countWidth(e int) int {
 	if len(r.p.Events) == 1 {
 		return least
 	}
-	return max(least, utf8.RuneCountInString(r.p.Events[e])+2)
+	return max(least, layout.Width(r.p.Events[e])+2)
 }
 
 // countCells writes one column per event; counts may be nil for blank ones.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/schema"
@@ -20,7 +21,7 @@ func WriteJSON(w io.Writer, ps *profile.Profiles, o Options) error {
 		return err
 	}
 	text := layoutJSON(nil, bytes.TrimSpace(compact.Bytes()), 0)
-	_, err := w.Write(append(text, '\n'))
+	_, err := w.Write(append(layout.EscapeJSON(text), '\n'))
 	return err
 }
 

@@ -42,7 +42,7 @@ func layoutMargin(lines []profile.Line, pass, ellipsis string) margin {
 			continue
 		}
 		m.at[i] = labels[method]
-		m.width = max(m.width, utf8.RuneCountInString(m.at[i]))
+		m.width = max(m.width, layout.Width(m.at[i]))
 	}
 	return m
 }
@@ -105,7 +105,7 @@ var marginForms = []func(method, ellipsis string) string{
 func withClass(method, ellipsis string) string {
 	const leastClass = 4 // runes that still tell something
 	class, name := simpleNames(method)
-	room := maxMargin - utf8.RuneCountInString("."+name)
+	room := maxMargin - layout.Width("."+name)
 	return layout.CutEnd(layout.CutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
@@ -17,7 +16,7 @@ func commandLines(words []string, width int, ellipsis string) []string {
 	}
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = quote(w)
+		quoted[i] = quote(layout.Escape(w))
 	}
 	return layout.Wrap(shortCommand(quoted, maxCommandLines*width*9/10, ellipsis), width)
 }
@@ -30,10 +29,10 @@ func quote(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// shortCommand joins words to a text of at most width runes. It leaves out words in the middle as needed.
+// shortCommand joins words to a text of at most width columns. It leaves out words in the middle as needed.
 func shortCommand(words []string, width int, ellipsis string) string {
 	full := strings.Join(words, " ")
-	for out := 1; out < len(words)-1 && utf8.RuneCountInString(full) > width; out++ {
+	for out := 1; out < len(words)-1 && layout.Width(full) > width; out++ {
 		head := (len(words) - out + 1) / 2
 		full = strings.Join(words[:head], " ") + " " + ellipsis + " " + strings.Join(words[head+out:], " ")
 	}

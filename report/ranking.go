@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -125,7 +124,7 @@ func (r *textReport) layout(t ranking, rows []rankingRow) []string {
 	width := r.nameWidth(rows, columns)
 	add(tw.AlignLeft, func(row *rankingRow) string {
 		if width > 0 {
-			return t.shorten(row.name, max(width-utf8.RuneCountInString(row.tail), 10), r.Ellipsis()) + row.tail
+			return t.shorten(row.name, max(width-layout.Width(row.tail), 10), r.Ellipsis()) + row.tail
 		}
 		return row.name + row.tail
 	})
@@ -162,7 +161,7 @@ func (r *textReport) nameWidth(rows []rankingRow, before [][]string) int {
 func columnWidth(cells []string) int {
 	width := 0
 	for _, c := range cells {
-		width = max(width, utf8.RuneCountInString(c))
+		width = max(width, layout.Width(c))
 	}
 	return width
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/record"
 )
 
@@ -93,8 +94,8 @@ func gasm(s streams, args []string) int {
 	return code
 }
 
-// say writes one line of a message for the user.
-func say(w io.Writer, format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+// say writes one line of a message for the user, with its arguments escaped.
+func say(w io.Writer, format string, args ...any) { fmt.Fprintln(w, layout.Message(format, args...)) }
 
 func rootCommand(s streams) *cobra.Command {
 	root := &cobra.Command{

@@ -23,7 +23,7 @@ func newProgress(stderr *os.File, doing string, total int64) *progress {
 	p := &progress{}
 	if layout.IsTerminal(stderr) {
 		p.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("gasm: "+doing),
+			progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription(layout.Message("gasm: %s", doing)),
 			progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish(),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetRenderBlankState(false))
 	}

@@ -11,7 +11,6 @@ import (
 // Copy.
 type Code struct {
 	*printassembly.Installed
-	Method        string // "pkg.Class::method", as the tag has it but always in UTF-8
 	MachineCode   []byte // of [Lo, Hi)
 	VerifiedEntry uint64 // address of the verified entry point; 0 when unknown
 	OSRBCI        int    // the bci at which an OSR method is entered
@@ -40,7 +39,7 @@ func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 		return nil, fmt.Errorf("its code [%#x, %#x) does not lie in its nmethod [%#x, %#x)", tag.Lo, tag.Hi, tag.Address, tag.Address+tag.Size)
 	}
 	code := &c.code
-	code.Installed, code.Method, code.copier = tag, inUTF8(tag.Name), c
+	code.Installed, code.copier = tag, c
 	var err error
 	if code.nmethod, err = c.vm.Read(code.nmethod, tag.Address, tag.Size); err != nil {
 		return nil, err

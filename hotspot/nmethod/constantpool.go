@@ -3,6 +3,8 @@ package nmethod
 import (
 	"encoding/binary"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // poolEntry reads an entry of a ConstantPool.
@@ -69,7 +71,7 @@ func (c *Copier) memberName(key memberKey) string {
 	if err != nil {
 		name = ""
 	}
-	c.members[key] = quoted(name)
+	c.members[key] = printassembly.JavaName(name)
 	return c.members[key]
 }
 

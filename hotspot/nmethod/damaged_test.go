@@ -235,7 +235,7 @@ func checkReadable(t *testing.T, text string, code *Code) {
 	require.Len(t, l.Blobs, 1)
 	b := &l.Blobs[0]
 	require.Equal(t, []uint64{code.Lo, code.Hi}, []uint64{b.Lo, b.Hi})
-	require.Equal(t, code.Method, b.Name)
+	require.Equal(t, code.Name, b.Name)
 	got, err := l.Code(b, disasm.ATT)
 	require.NoError(t, err)
 	require.NotEmpty(t, got)
@@ -245,7 +245,7 @@ func checkReadable(t *testing.T, text string, code *Code) {
 		require.Less(t, in.Lo, in.Hi)
 		at = in.Hi
 		if in.OwnFrames {
-			require.Equal(t, code.Method, in.Frames[len(in.Frames)-1].Method)
+			require.Equal(t, code.Name, in.Frames[len(in.Frames)-1].Method)
 		}
 	}
 	require.Equal(t, b.Hi, at)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
@@ -336,6 +337,19 @@ func (j *fakeJVM) tag(c fakeCode, id int, at uint64, size int, offsets map[strin
 	}
 	fmt.Fprintf(&s, " method='%s %s (I)V' bytes='%d' count='5' stamp='%d.%03d'/>\n", // the class in modified UTF-8
 		attribute.Replace(class), attribute.Replace(quoted(m.name)), len(m.bytecode), id/10, id%10*100)
+	return s.String()
+}
+
+// quoted writes the name of a method as tags have it (UTF8::as_quoted_ascii).
+func quoted(name string) string {
+	var s strings.Builder
+	for _, unit := range utf16.Encode([]rune(name)) {
+		if unit >= ' ' && unit < 0x7f {
+			s.WriteByte(byte(unit))
+		} else {
+			fmt.Fprintf(&s, `\u%04x`, unit)
+		}
+	}
 	return s.String()
 }
 

@@ -3,6 +3,8 @@ package nmethod
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // A method is what debug info needs of a Java method (HotSpot's Method and
@@ -74,7 +76,7 @@ func (c *Copier) methodName(pool, index uint64) (string, error) {
 		return "", err
 	}
 	class, err := c.className(klass)
-	return class + "::" + quoted(name), err
+	return class + "::" + printassembly.JavaName(name), err
 }
 
 // className reads the name of a class as HotSpot prints it, once.

@@ -127,11 +127,11 @@ var roundTrips = map[string]struct {
 				{12, []fakeFrame{{1, 0}, {0, 6}}},
 				{17, []fakeFrame{{2, 0}, {1, 0}, {0, 6}}},
 			}},
-		name: `p.größe.日本$𝒜&<T>::\u03bb<&'"@7)`,
+		name: `p.größe.日本$𝒜&<T>::λ<&'"@7)`,
 		want: map[int]string{
-			10: `*getfield mal_\u00b5; p.größe.日本$𝒜&<T>::\u03bb<&'"@7)@1`,
-			12: `*nop; p.A$$Lambda/0x00007f00120a::run@0; p.größe.日本$𝒜&<T>::\u03bb<&'"@7)@6`,
-			17: `p.Line\u000abreak::two\u000alines@0; p.A$$Lambda/0x00007f00120a::run@0; p.größe.日本$𝒜&<T>::\u03bb<&'"@7)@6`,
+			10: `*getfield mal_µ; p.größe.日本$𝒜&<T>::λ<&'"@7)@1`,
+			12: `*nop; p.A$$Lambda/0x00007f00120a::run@0; p.größe.日本$𝒜&<T>::λ<&'"@7)@6`,
+			17: "p.Line\nbreak::two\nlines@0; p.A$$Lambda/0x00007f00120a::run@0; p.größe.日本$𝒜&<T>::λ<&'\"@7)@6",
 		},
 	},
 	"hidden class": {

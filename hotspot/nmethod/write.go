@@ -51,7 +51,7 @@ func (c *Code) AppendTo(text []byte) ([]byte, error) {
 //	 main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352
 //	 stub code      [0x00007fae08ed7900,0x00007fae08ed7918] = 24
 func (c *Code) appendHead(text []byte) []byte {
-	compiler, attribute, name, size := c.Compiler, ' ', escaped(c.Method), fmt.Sprintf("%d bytes", c.BytecodeSize)
+	compiler, attribute, name, size := c.Compiler, ' ', escaped(c.Name), fmt.Sprintf("%d bytes", c.BytecodeSize)
 	switch {
 	case c.Kind == "osr":
 		attribute, name = '%', name+fmt.Sprintf(" @ %d", c.OSRBCI)
@@ -198,7 +198,7 @@ func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 		if err != nil {
 			return text, err
 		}
-		if s.sender == 0 && m.name != c.Method {
+		if s.sender == 0 && m.name != c.Name {
 			return text, fmt.Errorf("its debug info is that of %s", m.name)
 		}
 		if n == 0 {

@@ -1,24 +1,26 @@
 // Package layout puts text into lines and columns, for everything that gasm writes for
 // people: a [Page] with rules, paragraphs and colours, tables without borders, and names
-// that are shortened to fit. Widths are in runes.
+// that are shortened to fit. It escapes all that comes from outside, so that nothing of it
+// reaches a terminal raw, and counts widths in the columns that are left then.
 package layout
 
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
-// Wrap breaks text at blanks into lines of at most width runes. A word that is longer
-// gets a line of its own. There is at least one line.
+// Wrap breaks text at blanks, and where it has the end of a line, into lines of at most
+// width columns. A word that is longer gets a line of its own. There is at least one line.
 func Wrap(text string, width int) []string {
+	isBlank := func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.FieldsFunc(text, isBlank) {
+		word = Escape(word)
 		switch {
 		case line == "":
 			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+		case Width(line)+1+Width(word) <= width:
 			line += " " + word
 		default:
 			lines = append(lines, line)
@@ -26,16 +28,6 @@ func Wrap(text string, width int) []string {
 		}
 	}
 	return append(lines, line)
-}
-
-// PadLeft right-aligns s in width columns.
-func PadLeft(s string, width int) string {
-	return strings.Repeat(" ", max(width-utf8.RuneCountInString(s), 0)) + s
-}
-
-// PadRight left-aligns s in width columns.
-func PadRight(s string, width int) string {
-	return s + strings.Repeat(" ", max(width-utf8.RuneCountInString(s), 0))
 }
 
 // Plural writes a number of things: "1 JVM", "2 JVMs".

@@ -5,64 +5,64 @@ import (
 	"unicode/utf8"
 )
 
-// ShortMethod makes a name such as pkg.Class::method at most width runes long. The end of a name says the most. So packages
+// ShortMethod makes a name such as pkg.Class::method at most width columns wide. The end of a name says the most. So packages
 // are shortened first, from the left ("o.o.jmh.samples.Bench::sum"), then the end of the class is cut off, and then the
 // beginning of what is left. A name without "::" loses its middle.
 func ShortMethod(name string, width int, ellipsis string) string {
+	name = Escape(name)
 	holder, method, found := strings.Cut(name, "::")
 	if !found {
 		return ShortMiddle(name, width, ellipsis)
 	}
 	parts := strings.Split(holder, ".")
-	for i := 0; i < len(parts)-1 && utf8.RuneCountInString(name) > width; i++ {
+	for i := 0; i < len(parts)-1 && Width(name) > width; i++ {
 		if _, size := utf8.DecodeRuneInString(parts[i]); size > 0 {
 			parts[i] = parts[i][:size]
 		}
 		name = strings.Join(parts, ".") + "::" + method
 	}
-	over := utf8.RuneCountInString(name) - width
+	over := Width(name) - width
 	if over <= 0 {
 		return name
 	}
-	const leastClass = 6 // runes of a class name that still tell something
-	class := []rune(parts[len(parts)-1])
-	if keep := len(class) - over - utf8.RuneCountInString(ellipsis); keep >= leastClass {
-		parts[len(parts)-1] = string(class[:keep]) + ellipsis
+	const leastClass = 6 // columns of a class name that still tell something
+	class := parts[len(parts)-1]
+	if keep := Width(class) - over - Width(ellipsis); keep >= leastClass {
+		parts[len(parts)-1] = head(class, keep) + ellipsis
 		return strings.Join(parts, ".") + "::" + method
 	}
 	return CutStart(name, width, ellipsis)
 }
 
-// ShortMiddle makes s at most width runes long by cutting out its middle. It is for C++ names, of which both ends say
+// ShortMiddle makes s at most width columns wide by cutting out its middle. It is for C++ names, of which both ends say
 // something.
 func ShortMiddle(s string, width int, ellipsis string) string {
-	runes := []rune(s)
-	keep := width - utf8.RuneCountInString(ellipsis)
-	if len(runes) <= width || keep < 2 {
+	s = Escape(s)
+	keep := width - Width(ellipsis)
+	if Width(s) <= width || keep < 2 {
 		return s
 	}
-	head := keep / 2
-	return string(runes[:head]) + ellipsis + string(runes[len(runes)-(keep-head):])
+	return head(s, keep/2) + ellipsis + tail(s, keep-keep/2)
 }
 
-// CutEnd makes s at most width runes long by cutting off its end.
+// CutEnd makes s at most width columns wide by cutting off its end.
 func CutEnd(s string, width int, ellipsis string) string {
-	runes := []rune(s)
-	keep := width - utf8.RuneCountInString(ellipsis)
-	if len(runes) <= width || keep < 1 {
+	s = Escape(s)
+	keep := width - Width(ellipsis)
+	if Width(s) <= width || keep < 1 {
 		return s
 	}
-	return string(runes[:keep]) + ellipsis
+	return head(s, keep) + ellipsis
 }
 
-// CutStart makes s at most width runes long by cutting off its beginning.
+// CutStart makes s at most width columns wide by cutting off its beginning.
 func CutStart(s string, width int, ellipsis string) string {
-	runes := []rune(s)
-	keep := width - utf8.RuneCountInString(ellipsis)
-	if len(runes) <= width || keep < 1 {
+	s = Escape(s)
+	keep := width - Width(ellipsis)
+	if Width(s) <= width || keep < 1 {
 		return s
 	}
-	return ellipsis + string(runes[len(runes)-keep:])
+	return ellipsis + tail(s, keep)
 }
 
 // Or lists the values that are allowed: "auto", "auto or perf", "auto, perf or dtrace".

@@ -2,10 +2,8 @@ package layout
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // Look says how a text is drawn.
@@ -49,23 +47,21 @@ func NewPage(w io.Writer, look Look) *Page { return &Page{look, bufio.NewWriter(
 // Flush writes what is left, and gives the first error of all writing.
 func (p *Page) Flush() error { return p.out.Flush() }
 
-// Line writes one line, without the blanks at its end. A format without arguments is
-// written as it is.
+// Line writes one line, without the blanks at its end. All arguments but Texts are
+// escaped. A format without arguments is written as it is.
 func (p *Page) Line(format string, args ...any) {
-	text := format
-	if len(args) > 0 {
-		text = fmt.Sprintf(format, args...)
-	}
-	p.out.WriteString(strings.TrimRight(text, " "))
+	p.out.WriteString(strings.TrimRight(expand(format, args...), " "))
 	p.out.WriteByte('\n')
 }
 
-// Paint puts text into a style, where there are colours.
-func (p *Page) Paint(s Style, text string) string {
+// Paint puts text, which it escapes, into a style, where there are colours. It is all that
+// makes escape sequences.
+func (p *Page) Paint(s Style, text string) Text {
+	text = Escape(text)
 	if !p.Color || s == Plain || text == "" {
-		return text
+		return Text{text}
 	}
-	return string(s) + text + reset
+	return Text{string(s) + text + reset}
 }
 
 // Glyph is the first text, or the second one where only ASCII is drawn.
@@ -94,8 +90,8 @@ func (p *Page) Rule(title string) { p.Heading('.', title) }
 func (p *Page) Heading(fill byte, title string) {
 	mark := string(fill)
 	text := strings.Repeat(mark, 4) + "[" + title + "]"
-	rest := max(p.Columns(RuleWidth)-utf8.RuneCountInString(text), 4)
-	p.Line("%s", p.Paint(Bold, text)+strings.Repeat(mark, rest))
+	rest := max(p.Columns(RuleWidth)-Width(text), 4)
+	p.Line("%s%s", p.Paint(Bold, text), strings.Repeat(mark, rest))
 }
 
 // EndRule writes the line of dots below what Rule began.
@@ -104,9 +100,9 @@ func (p *Page) EndRule() { p.Line("%s", strings.Repeat(".", p.Columns(RuleWidth)
 // Paragraph writes wrapped text behind a mark, "note: ", under which its other lines
 // are indented.
 func (p *Page) Paragraph(mark, text string) {
-	for i, line := range Wrap(text, p.Columns(RuleWidth)-utf8.RuneCountInString(mark)) {
+	for i, line := range Wrap(text, p.Columns(RuleWidth)-Width(mark)) {
 		if i > 0 {
-			mark = strings.Repeat(" ", utf8.RuneCountInString(mark))
+			mark = strings.Repeat(" ", Width(mark))
 		}
 		p.Line("%s%s", mark, line)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Table lays out cells in columns without borders and gives the lines. A nil header makes no line. Blanks at the start of
-// a cell stay; those at the end of a line are removed.
+// Table lays out cells, which it escapes, in columns without borders and gives the lines. A nil header makes no line.
+// Blanks at the start of a cell stay; those at the end of a line are removed.
 func Table(header []string, rows [][]string, aligns []tw.Align) []string {
 	section := tw.CellConfig{
 		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
@@ -30,14 +30,26 @@ func Table(header []string, rows [][]string, aligns []tw.Align) []string {
 		})),
 	)
 	if header != nil {
-		t.Header(header)
+		t.Header(escapeAll(header))
+	}
+	escaped := make([][]string, len(rows))
+	for i, row := range rows {
+		escaped[i] = escapeAll(row)
 	}
 	// Strings into a strings.Builder: neither can fail.
-	_ = t.Bulk(rows)
+	_ = t.Bulk(escaped)
 	_ = t.Render()
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return lines
+}
+
+func escapeAll(cells []string) []string {
+	escaped := make([]string, len(cells))
+	for i, cell := range cells {
+		escaped[i] = Escape(cell)
+	}
+	return escaped
 }
