@@ -74,12 +74,12 @@ const maxLost = 1 << 40
 // one is fs.ErrNotExist.
 func ReadDescription(dir string) (*Description, error) {
 	path := filepath.Join(dir, DescriptionFile)
-	text, err := regular.ReadFile(path)
+	text, err := regular.ReadFile(path, maxDescription)
 	if err != nil {
 		return nil, fmt.Errorf("reading the capture's description: %w", err)
 	}
-	var d Description
-	if err := json.Unmarshal(text, &d); err != nil {
+	d, err := parseDescription(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s: not a capture's description: %w", path, err)
 	}
 	if d.Schema == 0 {
@@ -92,7 +92,7 @@ func ReadDescription(dir string) (*Description, error) {
 		d.Notes.Add(fmt.Sprintf("%s is damaged: it says that the sampler lost %d samples, which can't be, so none are counted as lost", DescriptionFile, d.Lost))
 		d.Lost = 0
 	}
-	return &d, nil
+	return d, nil
 }
 
 // SamplerText is "perf, cycles and instructions at 1001 Hz", with what is known.

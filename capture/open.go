@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/internal/regular"
@@ -103,25 +102,39 @@ func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	if c.Guessed {
 		return c, c.guess()
 	}
-	c.JVMs = slices.Clone(c.JVMs) // the description stays as it was read
-	for i := range c.JVMs {
-		j := &c.JVMs[i]
-		j.Log = c.logOf(j.LogFile)
-		isLog := func(path string) bool { return filepath.Base(path) == j.LogFile }
-		if !slices.ContainsFunc(logs, isLog) {
-			c.Notes.Add(fmt.Sprintf("%s is missing: the code of JVM %d has no names in the report", j.LogFile, j.PID))
-		}
-	}
+	jvms, note := distinctJVMs(c.JVMs)
+	c.JVMs = jvms
+	c.Notes.Add(note)
+	c.giveLogs(logs)
 	return c, nil
 }
 
-// logOf finds a log by its file's name; nil when it is not there.
-func (c *Capture) logOf(file string) *printassembly.Log {
-	i := slices.IndexFunc(c.logs, func(l *printassembly.Log) bool { return filepath.Base(l.Name()) == file })
-	if i < 0 {
-		return nil
+// maxMissing is how many missing logs have a note of their own.
+const maxMissing = 5
+
+// giveLogs gives each JVM its log, and notes which of the folder's logs are missing.
+func (c *Capture) giveLogs(paths []string) {
+	there, read := map[string]bool{}, map[string]*printassembly.Log{}
+	for _, path := range paths {
+		there[filepath.Base(path)] = true
 	}
-	return c.logs[i]
+	for _, l := range c.logs {
+		read[filepath.Base(l.Name())] = l
+	}
+	missing := 0
+	for i := range c.JVMs {
+		j := &c.JVMs[i]
+		j.Log = read[j.LogFile]
+		if there[j.LogFile] {
+			continue
+		}
+		if missing++; missing <= maxMissing {
+			c.Notes.Add(fmt.Sprintf("%s is missing: the code of JVM %d has no names in the report", j.LogFile, j.PID))
+		}
+	}
+	if missing > maxMissing {
+		c.Notes.Add(fmt.Sprintf("the logs of %d more JVMs are missing", missing-maxMissing))
+	}
 }
 
 // Close closes the logs.

@@ -23,25 +23,41 @@ func sameBlob(a, b *Region) bool {
 		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < maxCodeSize
 }
 
+// A blobKey is what the regions of one compilation have in common, and those of the same
+// compilation in other JVMs.
+type blobKey struct {
+	source, method string
+	osr            bool
+	compileID      int
+}
+
+// maxAtOnce is how many JVMs may have a compilation with the same id at addresses that are
+// close to each other. The regions of one JVM do not overlap.
+const maxAtOnce = 16
+
 // mergeRegions merges regions of one compilation that are close to each other. The
 // result is ordered by samples, the hottest region first.
 func mergeRegions(regions []Region) []Region {
 	byAddress := slices.Clone(regions)
 	slices.SortStableFunc(byAddress, func(a, b Region) int { return cmp.Compare(a.Lo, b.Lo) })
 	var merged []Region
+	last := map[blobKey][]int{} // of each compilation, the regions that were merged last
 	for i := range byAddress {
 		r := &byAddress[i]
 		if len(r.Lines) == 0 {
 			r.Unlisted = r.Count
 		}
-		last := slices.IndexFunc(merged, func(m Region) bool {
-			return sameBlob(&m, r) && r.Lo >= m.Hi && r.Lo-m.Hi <= MergeMargin
+		key := blobKey{r.Source, r.Method, r.OSR, r.CompileID}
+		k := slices.IndexFunc(last[key], func(m int) bool {
+			before := &merged[m]
+			return sameBlob(before, r) && r.Lo >= before.Hi && r.Lo-before.Hi <= MergeMargin
 		})
-		if last < 0 {
+		if k < 0 {
+			last[key] = append(last[key][max(0, len(last[key])+1-maxAtOnce):], len(merged))
 			merged = append(merged, *r)
 			continue
 		}
-		m := &merged[last]
+		m := &merged[last[key][k]]
 		m.Hi, m.Count, m.Unlisted = r.Hi, m.Count+r.Count, m.Unlisted+r.Unlisted
 		m.Lines = appendLines(m.Lines, r.Lines)
 	}

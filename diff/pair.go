@@ -245,13 +245,18 @@ const minRun = 6
 // other side does not have in any region of the method.
 func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	found := map[*Region][]bool{} // by line
-	for _, r := range slices.Concat(q.method.a, q.method.b) {
+	in := map[*Region]bool{}      // in the pair
+	for _, r := range slices.Concat(q.a, q.b) {
+		found[r], in[r] = make([]bool, len(r.Lines)), true
+	}
+	listedA, listedB := listed(q.method.a), listed(q.method.b)
+	for _, r := range slices.Concat(listedA, listedB) {
 		found[r] = make([]bool, len(r.Lines))
 	}
-	for _, ra := range q.method.a {
-		for _, rb := range q.method.b {
-			inA, inB := slices.Contains(q.a, ra), slices.Contains(q.b, rb)
-			if len(ra.Lines) == 0 || len(rb.Lines) == 0 || !inA && !inB {
+	for _, ra := range listedA {
+		for _, rb := range listedB {
+			inA, inB := in[ra], in[rb]
+			if !inA && !inB {
 				continue
 			}
 			matches := p.matches(ra, rb)
@@ -275,6 +280,20 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 		return n
 	}
 	return missing(q.a), missing(q.b)
+}
+
+// maxListed is how many regions of a method are searched for an instruction.
+const maxListed = 64
+
+// listed are the hottest regions with code.
+func listed(regions []*Region) []*Region {
+	var hottest []*Region
+	for _, r := range regions {
+		if len(r.Lines) > 0 && len(hottest) < maxListed {
+			hottest = append(hottest, r)
+		}
+	}
+	return hottest
 }
 
 // longRuns keeps the matches in runs of at least minRun lines.

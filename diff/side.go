@@ -2,9 +2,7 @@ package diff
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -69,21 +67,6 @@ type Region struct {
 // Empty tells that no trial of the side has a sample.
 func (s *Side) Empty() bool {
 	return !slices.ContainsFunc(s.Trials, func(t TrialSide) bool { return t.Samples > 0 })
-}
-
-// ReadJSON reads a JSON report. name is the file's name as the user wrote it.
-func ReadJSON(r io.Reader, name string) (*Side, error) {
-	var rep schema.Report
-	if err := json.NewDecoder(r).Decode(&rep); err != nil {
-		return nil, fmt.Errorf("%s is no JSON report: %w; 'gasm report --format json' makes one", name, err)
-	}
-	switch {
-	case rep.Schema != 0 && rep.Schema != schema.Version:
-		return nil, fmt.Errorf("%s has schema %d; this gasm reads schema %d only: use the gasm that wrote it", name, rep.Schema, schema.Version)
-	case rep.Schema == 0 || rep.Capture == nil || rep.Profiles == nil:
-		return nil, fmt.Errorf("%s is JSON, but no report: 'gasm report --format json' makes one", name)
-	}
-	return FromReport(name, &rep), nil
 }
 
 // FromReport makes a side from a report. A capture is compared by making its report

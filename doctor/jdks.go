@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 		i := slices.IndexFunc(found, func(j *foundJDK) bool { return j.home == home })
 		if i < 0 {
 			i = len(found)
-			found = append(found, &foundJDK{home: home, libjvm: findLibJVM(home)})
+			found = append(found, &foundJDK{home: home, libjvm: jdk.LibJVM(home)})
 		}
 		if by != "" {
 			found[i].foundBy = append(found[i].foundBy, by)
@@ -118,7 +117,7 @@ func homeOnPath(ctx context.Context) (string, error) {
 		return "", errors.New("no java on PATH")
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
-		if home := filepath.Dir(filepath.Dir(target)); findLibJVM(home) != "" {
+		if home := filepath.Dir(filepath.Dir(target)); jdk.LibJVM(home) != "" {
 			return home, nil
 		}
 	}
@@ -131,21 +130,6 @@ func homeOnPath(ctx context.Context) (string, error) {
 
 // What java -XshowSettings:properties prints: "    java.home = /usr/lib/jvm/temurin-25".
 var homeProperty = regexp.MustCompile(`(?m)^ *java\.home = (.+)$`)
-
-// findLibJVM finds the library that is the JVM; "" if there is none. Since JDK 9 it is in
-// lib/server, before that in a folder named after the architecture.
-func findLibJVM(home string) string {
-	name := "libjvm.so"
-	if runtime.GOOS == "darwin" {
-		name = "libjvm.dylib"
-	}
-	for _, dir := range []string{"lib/server", "jre/lib/*/server", "jre/lib/server", "lib/*/server", "lib/client", "lib/minimal", "lib/zero"} {
-		if paths, _ := filepath.Glob(filepath.Join(home, dir, name)); len(paths) > 0 {
-			return paths[0]
-		}
-	}
-	return ""
-}
 
 // describe fills in the version, vendor and variant: what the release file says of them,
 // else what java -version says.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
 // fakeJDK makes a folder with a release file and a java that is a shell script.
@@ -31,7 +32,7 @@ func fakeJDK(t *testing.T, release, java string) string {
 func examine(t *testing.T, home string) (r jdkResult, code Finding) {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "a b.log") // a blank must be quoted
-	r = (&foundJDK{home: home, libjvm: findLibJVM(home)}).check(t.Context(), log)
+	r = (&foundJDK{home: home, libjvm: jdk.LibJVM(home)}).check(t.Context(), log)
 	return r, finding(t, r.checks, "jdk "+home, "code")
 }
 

@@ -62,11 +62,15 @@ type Blob struct {
 	HasCode bool
 
 	offset    int64  // where its first line starts in the log
-	end       int64  // where the same writer's next blob starts
+	end       int64  // where another thread's lines follow, or the same thread's next blob
+	turns     []turn // where its lines go on behind those of other threads
 	installed int64  // blobs are in the order of these offsets, see addNamed
-	writer    string // the thread that wrote it: other threads' lines may lie between
 	named     bool   // only an <nmethod …/> tag told of it, see namedTag
 }
+
+// A turn is a piece of the log that one thread wrote in a row. Its first line is the tag
+// <writer …/> that begins it.
+type turn struct{ from, to int64 }
 
 // Source names the blob's kind as the reports' Source column does, in
 // perfasm's words: "c2, level 4", "native wrapper", "stub", "interpreter".

@@ -1,17 +1,17 @@
 package printassembly
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
 // Code reads the instructions of a blob from the log, by ascending address and
 // without gaps where the log has none. A blob whose code the log does not have
-// gives none.
+// gives none. With a [TooMuchError] come the instructions in front of what was too much.
 func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 	if !b.HasCode {
 		return nil, nil
@@ -22,6 +22,12 @@ func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 	}
 	c.decodeRows()
 	spreadFrames(c.insts)
+	if c.tooMuch == "" {
+		c.tooMuch = c.rows.tooMuch
+	}
+	if c.tooMuch != "" {
+		return c.insts, &TooMuchError{l.name, b.Name, c.tooMuch}
+	}
 	return c.insts, nil
 }
 
@@ -29,30 +35,36 @@ func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 // until take is done. A line that other threads' lines cut in two is whole
 // again.
 func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
-	lines := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(l.file, b.offset, b.end-b.offset), 1<<14)}
-	lines.indent = l.indent
-	lines.next()    // the blob's first line
 	var held []byte // the last line, which may go on behind other threads' lines
-	mine, back := true, false
-	for lines.next() {
-		if bytes.HasPrefix(lines.line, []byte("<writer ")) {
-			mine, back = string(attr(lines.line, "thread")) == b.writer, true
-			continue
+	lines := &lineReader{indent: l.indent}
+	for i := -1; i < len(b.turns); i++ {
+		t := turn{b.offset, b.end}
+		if i >= 0 {
+			t = b.turns[i]
 		}
-		switch {
-		case !mine:
-			continue
-		case back && goesOn(lines.line):
-			held = append(held, lines.line...)
-		case take(held):
-			return nil
-		default:
-			held = append(held[:0], lines.line...)
+		lines.reset(io.NewSectionReader(l.file, t.from, t.to-t.from))
+		lines.next() // the blob's first line, or the tag
+		back := i >= 0
+		for lines.next() {
+			switch {
+			case bytes.HasPrefix(lines.line, []byte("<writer ")): // the same one
+				back = true
+				continue
+			case back && goesOn(lines.line):
+				held = append(held, lines.line...)
+			case take(held):
+				return nil
+			default:
+				held = append(held[:0], lines.line...)
+			}
+			back = false
 		}
-		back = false
+		if lines.err != nil {
+			return lines.err
+		}
 	}
 	take(held)
-	return lines.err
+	return nil
 }
 
 // goesOn tells whether a line can be the second half of a cut one. All other
@@ -71,7 +83,27 @@ type codeReader struct {
 	rows    hexRows // of the hex dump
 	section string  // name of a section that has begun and has no instruction yet
 	lead    []string
-	skip    bool // the last row was none of the blob's, so its comments are not either
+	skip    bool   // the last row was none of the blob's, so its comments are not either
+	tooMuch string // what there was too much of; "" for nothing
+	notes   int    // how many comments and frames there were
+}
+
+// More than the code of one method has. C1 makes at most 512 kB of code (NMethodSizeLimit in
+// c1_globals.hpp), a JVMCI compiler 640 kB (JVMCINMethodSizeLimit), and C2 what 80000 nodes
+// need (MaxNodeLimit); an instruction takes about four bytes. Inlining is at most 15 deep, and
+// 100 with method handles (MaxInlineLevel, MaxForceInlineLevel), but Graal goes deeper.
+const (
+	maxInstructions = 1 << 20
+	maxCode         = 15 * maxInstructions // bytes: x86 has none longer
+	maxNotes        = 1 << 20              // comments and frames of a piece of code
+	maxFrames       = 1000                 // of an inlining chain
+)
+
+// A TooMuchError tells that a piece of code has more than any HotSpot's.
+type TooMuchError struct{ Log, Name, What string }
+
+func (e *TooMuchError) Error() string {
+	return fmt.Sprintf("%s is damaged: %s has more %s than any code of HotSpot's, and is cut there", e.Log, e.Name, e.What)
 }
 
 // take reads one line; true at the end of the blob's code.
@@ -130,17 +162,47 @@ func (c *codeReader) decodeRows() {
 		return
 	}
 	c.insts = nil
+	c.rows.sortNotes()
 	for _, run := range c.rows.runs(c.blob.Lo, c.blob.Hi) {
 		from := len(c.insts)
-		insts, err := disasm.Decode(c.log.arch, c.syntax, run.code, run.lo)
-		if err != nil {
-			insts = undecoded(run.code, run.lo)
+		c.decode(run)
+		c.rows.annotate(c.insts[from:])
+		if c.tooMuch != "" {
+			return
 		}
+	}
+}
+
+const (
+	// decodedAtOnce is how many bytes are decoded at once: what decoding makes of them is
+	// twice as large as an [Instruction].
+	decodedAtOnce = 64 << 10
+	// longest is the longest instruction of any instruction set, in bytes.
+	longest = 15
+)
+
+// decode appends the instructions of a run.
+func (c *codeReader) decode(run codeRun) {
+	for at := 0; at < len(run.code); {
+		lo := run.lo + uint64(at)
+		part := run.code[at:min(at+decodedAtOnce+longest, len(run.code))]
+		insts, err := disasm.Decode(c.log.arch, c.syntax, part, lo)
+		if err != nil {
+			insts = undecoded(part, lo)
+		}
+		c.insts = slices.Grow(c.insts, len(insts))
 		for _, in := range insts {
+			if in.Addr-lo >= decodedAtOnce { // it may be cut
+				break
+			}
+			if len(c.insts) == maxInstructions {
+				c.tooMuch = "instructions"
+				return
+			}
 			c.insts = append(c.insts, Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len),
 				Text: in.Text, Kind: in.Kind, Target: in.Target, Bad: in.Bad})
+			at = int(in.Addr-run.lo) + in.Len
 		}
-		c.rows.annotate(c.insts[from:])
 	}
 }
 

@@ -2,6 +2,8 @@ package printassembly
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -16,12 +18,20 @@ const ExactMark = "[Comments at the last byte of their instructions]"
 // so all bytes are collected first and decoded as one run. HotSpot prints whole
 // cells only: up to three bytes at the end of a stub are missing.
 type hexRows struct {
-	exact bool // by [ExactMark]
-	code  []byte
-	at    []uint64 // address of each byte of code
-	notes []note
+	exact  bool // by [ExactMark]
+	code   []byte
+	pieces []piece
+	notes  []note
 	// pending holds marks and lines with "#", which belong to the next row's address.
 	pending []note
+	frames  int    // of all notes
+	tooMuch string // what was left out because there was too much of it
+}
+
+// A piece is the bytes of one or more rows that follow each other.
+type piece struct {
+	lo       uint64 // address
+	from, to int    // in hexRows.code
 }
 
 // A note is something that the log says at the address of a cell.
@@ -55,35 +65,62 @@ func (h *hexRows) take(line []byte) {
 	}
 	for _, p := range h.pending {
 		p.cell = addr
-		h.notes = append(h.notes, p)
+		h.note(p)
 	}
 	h.pending = h.pending[:0]
 	h.row(addr, rest)
 }
 
 func (h *hexRows) row(addr uint64, cells []byte) {
+	from := len(h.code)
 	for i := 0; i < len(cells); {
 		if cells[i] == ' ' || cells[i] == '|' {
 			i++
 			continue
 		}
 		if i+1 >= len(cells) {
-			return
+			break
 		}
 		hi, lo := hexDigit(cells[i]), hexDigit(cells[i+1])
 		if hi < 0 || lo < 0 {
-			return
+			break
+		}
+		if len(h.code) == maxCode {
+			h.tooMuch = "bytes"
+			break
 		}
 		h.code = append(h.code, byte(hi<<4|lo))
-		h.at = append(h.at, addr)
-		addr++
 		i += 2
 	}
+	if n := len(h.pieces); n > 0 && h.pieces[n-1].lo+uint64(from-h.pieces[n-1].from) == addr {
+		h.pieces[n-1].to = len(h.code)
+	} else if from < len(h.code) {
+		h.pieces = append(h.pieces, piece{addr, from, len(h.code)})
+	}
+}
+
+// note adds a note, unless there are too many.
+func (h *hexRows) note(n note) {
+	if h.frames += len(n.frames); len(h.notes)+h.frames >= maxNotes {
+		h.tooMuch = "comments"
+		return
+	}
+	h.notes = append(h.notes, n)
+}
+
+// frame adds a frame to the last note, unless there are too many.
+func (h *hexRows) frame(f Frame) {
+	n := &h.notes[len(h.notes)-1]
+	if h.frames++; len(n.frames) == maxFrames || len(h.notes)+h.frames >= maxNotes {
+		h.tooMuch = "inlining"
+		return
+	}
+	n.frames = append(n.frames, f)
 }
 
 // section notes a mark; it belongs to the row that comes next.
 func (h *hexRows) section(name string) {
-	h.pending = append(h.pending, note{section: true, text: name})
+	h.wait(note{section: true, text: name})
 }
 
 // loose takes a line without an address.
@@ -98,8 +135,17 @@ func (h *hexRows) loose(line []byte) {
 	case goesOn && len(h.notes) > 0:
 		h.comment(h.notes[len(h.notes)-1].cell, line)
 	case line[0] == '#':
-		h.pending = append(h.pending, note{text: text})
+		h.wait(note{text: text})
 	}
+}
+
+// wait keeps a note for the next row, unless there are too many.
+func (h *hexRows) wait(n note) {
+	if len(h.pending) >= maxFrames {
+		h.tooMuch = "comments"
+		return
+	}
+	h.pending = append(h.pending, n)
 }
 
 func (h *hexRows) comment(cell uint64, line []byte) {
@@ -107,14 +153,14 @@ func (h *hexRows) comment(cell uint64, line []byte) {
 	if frame, ok := strings.CutPrefix(text, "-"); ok {
 		if f, ok := parseFrame(frame); ok {
 			if last := len(h.notes) - 1; last >= 0 && h.notes[last].debug && h.notes[last].cell == cell {
-				h.notes[last].frames = append(h.notes[last].frames, f)
+				h.frame(f)
 			} else {
-				h.notes = append(h.notes, note{cell: cell, debug: true, frames: []Frame{f}})
+				h.note(note{cell: cell, debug: true, frames: []Frame{f}})
 			}
 			return
 		}
 	}
-	h.notes = append(h.notes, note{cell: cell, text: text, debug: strings.HasPrefix(text, "*")})
+	h.note(note{cell: cell, text: text, debug: strings.HasPrefix(text, "*")})
 }
 
 // cleanComment cuts the mark in front of a comment and undoes the escaping, also that of
@@ -135,21 +181,34 @@ type codeRun struct {
 func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
 	next := lo // the lowest address that the dump may go on with
-	for i, at := range h.at {
-		if at < next || at >= hi {
+	for _, p := range h.pieces {
+		at, code := p.lo, h.code[p.from:p.to]
+		if at < next {
+			code = code[min(next-at, uint64(len(code))):]
+			at = next
+		}
+		if at >= hi || len(code) == 0 {
 			continue
 		}
+		code = code[:min(hi-at, uint64(len(code)))]
 		if len(runs) == 0 || at > next {
-			runs = append(runs, codeRun{lo: at})
+			runs = append(runs, codeRun{at, slices.Clip(code)}) // what is appended to it goes elsewhere
+		} else {
+			last := &runs[len(runs)-1]
+			last.code = append(last.code, code...)
 		}
-		last := &runs[len(runs)-1]
-		last.code = append(last.code, h.code[i])
-		next = at + 1
+		next = at + uint64(len(code))
 	}
 	return runs
 }
 
-// annotate hands the notes to the instructions of one run.
+// sortNotes puts the notes into the order of their addresses, which they have but in a
+// damaged log.
+func (h *hexRows) sortNotes() {
+	slices.SortStableFunc(h.notes, func(a, b note) int { return cmp.Compare(a.cell, b.cell) })
+}
+
+// annotate hands the notes, which ascend, to the instructions of one run.
 //
 // HotSpot comments a cell [X, X+4) as if it were an instruction
 // (nmethod::print_code_comment_on with begin X and end X+4): debug info and oop
@@ -160,14 +219,9 @@ func (h *hexRows) annotate(insts []Instruction) {
 		return
 	}
 	lo, hi := insts[0].Lo, insts[len(insts)-1].Hi
-	for k, i := 0, 0; k < len(h.notes); k++ {
+	first, _ := slices.BinarySearchFunc(h.notes, lo, func(n note, lo uint64) int { return cmp.Compare(n.cell, lo) })
+	for k, i := first, 0; k < len(h.notes) && h.notes[k].cell < hi; k++ {
 		n := &h.notes[k]
-		if n.cell < lo || n.cell >= hi {
-			continue
-		}
-		if insts[i].Lo > n.cell {
-			i = 0 // addresses ascend except in damaged logs
-		}
 		for insts[i].Hi <= n.cell {
 			i++
 		}

@@ -2,9 +2,11 @@ package printassembly
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,7 +80,8 @@ type openBlob struct {
 	mainLo, mainHi uint64 // of an nmethod's main code
 	stubLo, stubHi uint64 // of its stub code
 	active         bool
-	unranged       // for blobs whose range no line tells
+	turn           int64 // where the writer's turn began, if the blob was begun before; else 0
+	unranged             // for blobs whose range no line tells
 }
 
 // unknownRange tells that the blob's rows have to be looked into for its range.
@@ -282,8 +285,24 @@ func (x *indexer) switchTo(writer []byte) {
 	if string(writer) == x.writer {
 		return
 	}
+	x.endTurn()
 	x.writer = string(writer)
-	x.cur = x.open[x.writer]
+	if x.cur = x.open[x.writer]; x.cur != nil {
+		x.cur.turn = x.at
+	}
+}
+
+// endTurn notes where lines of another writer follow.
+func (x *indexer) endTurn() {
+	if x.cur == nil || !x.cur.active {
+		return
+	}
+	b := &x.idx.Blobs[x.cur.index]
+	if x.cur.turn == 0 {
+		b.end = x.at
+	} else {
+		b.turns = append(b.turns, turn{x.cur.turn, x.at})
+	}
 }
 
 // start closes the writer's blob and begins the next.
@@ -292,12 +311,13 @@ func (x *indexer) start(b Blob, ok bool) {
 		x.cur = new(openBlob)
 		x.open[x.writer] = x.cur
 	}
+	x.endTurn()
 	x.close(x.cur)
-	if !ok {
+	if !ok || len(b.Name) > maxName {
 		x.idx.Damaged++
 		return
 	}
-	b.offset, b.writer = x.at, x.writer
+	b.offset = x.at
 	if b.Stamped {
 		x.lastStamp = max(x.lastStamp, b.UptimeMillis)
 	} else {
@@ -323,22 +343,32 @@ func (x *indexer) close(o *openBlob) {
 	if o.stubLo == o.mainHi && o.stubHi > o.mainHi {
 		b.Hi = o.stubHi
 	}
-	b.end = x.at
+	// A damaged log may have nothing but first lines.
+	if last := len(x.idx.Blobs) - 1; o.index == last && !hasRange(b) {
+		x.idx.Blobs = x.idx.Blobs[:last]
+		x.idx.Damaged++
+	}
 }
+
+// maxName is longer than the name of any method: a class and a method have at most 64 kB
+// each (CONSTANT_Utf8 in class files).
+const maxName = 1 << 17
 
 // maxBlob is more than HotSpot gives to one piece of code, so a longer range is
 // damage. It bounds what a reader of the index spends on one blob.
 const maxBlob = 1 << 26
 
+func hasRange(b *Blob) bool { return b.Lo < b.Hi && b.Hi-b.Lo <= maxBlob }
+
 // finish closes all blobs, drops those that never said where they are, and
 // keeps the first of several prints of one method: PrintNativeNMethods and
 // LogCompilation both print native wrappers.
 func (x *indexer) finish(size int64) {
-	for _, o := range x.open {
-		if o.active {
-			x.close(o)
-			x.idx.Blobs[o.index].end = size
-		}
+	x.at = size
+	x.endTurn()
+	open := slices.SortedFunc(maps.Values(x.open), func(a, b *openBlob) int { return cmp.Compare(b.index, a.index) })
+	for _, o := range open { // the last blob first, see close
+		x.close(o)
 	}
 	// The same method is printed twice if all of this is the same.
 	type identity struct {
@@ -349,7 +379,7 @@ func (x *indexer) finish(size int64) {
 	seen := map[identity]int{} // where in kept it is
 	kept := x.idx.Blobs[:0]
 	for _, b := range x.idx.Blobs {
-		if b.Lo >= b.Hi || b.Hi-b.Lo > maxBlob {
+		if !hasRange(&b) {
 			x.idx.Damaged++
 			continue
 		}

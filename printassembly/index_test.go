@@ -126,8 +126,9 @@ func TestCutRows(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	for _, n := range []int{64<<10 + 1, 256<<10 + 1, 1 << 20} {
 		long := strings.Repeat("x", n)
-		l := newLog(t, header+long+"\n"+nmethod(10, "A::"+long, 0x1000)+"  "+long+"\n"+nmethod(11, "B::b", 0x2000))
-		require.Equal(t, "A::"+long+" B::b", blobNames(l.Index))
+		name := "A::" + long[:min(n, 1<<16)]
+		l := newLog(t, header+long+"\n"+nmethod(10, name, 0x1000)+"  "+long+"\n"+nmethod(11, "B::b", 0x2000))
+		require.Equal(t, name+" B::b", blobNames(l.Index))
 		assert.Equal(t, nmethodText, texts(code(t, l, &l.Blobs[0])))
 		assert.Equal(t, nmethodText, texts(code(t, l, &l.Blobs[1])))
 	}

@@ -2,12 +2,13 @@ package printassembly
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 )
 
-// A lineReader gives the lines of a piece of a log without their ends, however long
-// they are.
+// A lineReader gives the lines of a piece of a log without their ends. Of a line that is
+// longer than maxLine it gives the beginning.
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte // holds a line that is longer than r's buffer
@@ -18,6 +19,15 @@ type lineReader struct {
 	indent int
 }
 
+// reset makes the reader go on with another piece of the log.
+func (l *lineReader) reset(piece io.Reader) {
+	if l.r == nil {
+		l.r = bufio.NewReaderSize(piece, 1<<14)
+	} else {
+		l.r.Reset(piece)
+	}
+}
+
 // next reads the next line; false at the end and on an I/O error.
 func (l *lineReader) next() bool {
 	line, err := l.r.ReadSlice('\n')
@@ -25,13 +35,13 @@ func (l *lineReader) next() bool {
 		l.long = append(l.long[:0], line...)
 		for errors.Is(err, bufio.ErrBufferFull) {
 			line, err = l.r.ReadSlice('\n')
-			l.long = append(l.long, line...)
+			l.long = append(l.long, line[:min(len(line), maxLine-len(l.long))]...)
 		}
 		line = l.long
 	}
 	switch {
 	case err == nil:
-		line = line[:len(line)-1]
+		line = bytes.TrimSuffix(line, []byte{'\n'})
 	case !errors.Is(err, io.EOF):
 		l.err = err
 		return false

@@ -52,7 +52,7 @@ func (x *indexer) addNamed(r io.ReaderAt) error {
 		if _, err := r.ReadAt(line, t.at); err != nil {
 			return fmt.Errorf("at offset %d: %w", t.at, err)
 		}
-		if installed, ok := ParseInstalled(line); ok {
+		if installed, ok := ParseInstalled(line); ok && len(installed.Name) <= maxName {
 			b := Blob{Name: installed.Name, Lo: installed.Lo, Hi: installed.Hi,
 				offset: t.at, end: t.at + int64(t.size), installed: t.at, named: true}
 			installed.describe(&b)

@@ -295,7 +295,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 func parseFrame(s string) (f Frame, ok bool) {
 	s = strings.TrimPrefix(strings.TrimLeft(s, " "), "(reexecute) ")
 	at := strings.LastIndexByte(s, '@')
-	if at <= 0 || !strings.Contains(s[:at], "::") {
+	if at <= 0 || at > maxName || !strings.Contains(s[:at], "::") {
 		return f, false
 	}
 	bci, rest, _ := strings.Cut(s[at+1:], " ")

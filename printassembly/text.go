@@ -33,6 +33,10 @@ func (c *codeReader) textLine(line []byte) {
 	if c.skip {
 		return
 	}
+	if len(c.insts) == maxInstructions {
+		c.tooMuch, c.skip = "instructions", true
+		return
+	}
 	in := Instruction{Lo: addr, Hi: c.blob.Hi, Text: unescape(bytes.TrimRight(text, " ")),
 		Section: c.section, Comments: c.lead}
 	in.Kind, in.Target = flow(in.Text)
@@ -53,6 +57,10 @@ func (c *codeReader) comment(line []byte) {
 	if text == "" {
 		return
 	}
+	if c.notes++; c.notes >= maxNotes {
+		c.tooMuch = "comments"
+		return
+	}
 	if c.section != "" || len(c.insts) == 0 {
 		c.lead = append(c.lead, text)
 		return
@@ -60,6 +68,10 @@ func (c *codeReader) comment(line []byte) {
 	in := &c.insts[len(c.insts)-1]
 	if frame, ok := strings.CutPrefix(text, "-"); ok {
 		if f, ok := parseFrame(frame); ok {
+			if len(in.Frames) == maxFrames {
+				c.tooMuch = "inlining"
+				return
+			}
 			in.Frames, in.OwnFrames = append(in.Frames, f), true
 			return
 		}

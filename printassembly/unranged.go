@@ -28,7 +28,7 @@ const maxRowGap = 64
 func (x *indexer) learn(o *openBlob, line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	if o.nameless && bytes.HasPrefix(line, []byte("# {method} ")) {
-		if name, ok := parseMethod(cleanComment(line)); ok {
+		if name, ok := parseMethod(cleanComment(line)); ok && len(name) <= maxName {
 			x.idx.Blobs[o.index].Name, o.nameless = name, false
 		}
 	}

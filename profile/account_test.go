@@ -134,7 +134,7 @@ func TestNoTimes(t *testing.T) {
 func TestTrials(t *testing.T) {
 	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, []capture.Trial{
 		{Name: "a", Windows: []capture.Window{window(1, 0, 500e6), window(2, 1e9, 1500e6)}},
-		{Name: "b", Windows: []capture.Window{always(2)}},
+		{Name: "b", Windows: []capture.Window{window(2, 0, 1e9)}},
 		{Name: "c", Windows: []capture.Window{window(3, 0, 1e9)}},
 		{Name: "d"},
 	})
@@ -145,13 +145,33 @@ func TestTrials(t *testing.T) {
 	assert.Equal(t, Account{Total: 7, OtherProcess: 2, OutsideWindow: 2, Lost: 1, Profiled: 2, Compiled: 2}, ps[0].Accounts[0])
 	assert.Equal(t, []int{1, 2}, ps[0].PIDs)
 	assert.InDelta(t, 1.0, ps[0].WindowSeconds, 1e-9)
-	assert.Equal(t, Account{Total: 7, OtherProcess: 4, Lost: 1, Profiled: 2, Compiled: 2}, ps[1].Accounts[0])
+	assert.Equal(t, Account{Total: 7, OtherProcess: 4, OutsideWindow: 1, Lost: 1, Profiled: 1, Compiled: 1}, ps[1].Accounts[0])
 	assert.Equal(t, Account{Total: 7, OtherProcess: 4, Lost: 1, Profiled: 2, Native: 1, Unresolved: 1}, ps[2].Accounts[0],
 		"a JVM without a log has no code, and not another's")
 	assert.Equal(t, Account{Total: 7, OtherProcess: 6, Lost: 1}, ps[3].Accounts[0])
 	for i, want := range []string{"a", "b", "c", "d"} {
 		assert.Equal(t, want, ps[i].Trial)
 	}
+}
+
+// A JVM runs one trial at a time. Windows that say otherwise are damage: each sample is in
+// one trial, and the account is balanced.
+func TestOverlappingTrials(t *testing.T) {
+	trials := []capture.Trial{
+		{Name: "a", Windows: []capture.Window{window(1, 0, 300e6), window(1, 200e6, 500e6)}},
+		{Name: "b", Windows: []capture.Window{window(1, 100e6, 700e6), window(1, -1<<63, 1<<63-1)}},
+		{Name: "c", Windows: []capture.Window{window(1, 50e6, 60e6)}},
+	}
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, trials)
+	for ms := range int64(1000) {
+		add(b, at(1, ms, 0x700))
+	}
+	var profiled []int64
+	for _, p := range build(t, b, DefaultOptions()) {
+		profiled = append(profiled, p.Accounts[0].Profiled)
+	}
+	assert.Equal(t, []int64{300, 700, 0}, profiled)
+	assert.Equal(t, 3, b.overlapping)
 }
 
 // Whatever comes in, in whatever order, the account is balanced and the result

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -43,6 +44,10 @@ type Options struct {
 	Operations float64
 }
 
+// Limits are the highest values of options, by their flags' names: nobody reads more lines
+// of one region, and all of them are laid out together.
+var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000}
+
 // DefaultOptions are perfasm's defaults.
 func DefaultOptions() Options {
 	return Options{HotThreshold: 0.10, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
@@ -54,7 +59,7 @@ func DefaultOptions() Options {
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	for _, t := range b.trials {
-		w := work{b: b, trial: t, opts: opts, n: len(b.events), listings: map[blobRef][]printassembly.Instruction{}}
+		w := work{b: b, trial: t, opts: opts, n: len(b.events), listings: map[blobRef][]printassembly.Instruction{}, unread: map[blobRef]bool{}}
 		profiles = append(profiles, w.profile())
 	}
 	return profiles
@@ -71,7 +76,10 @@ type work struct {
 	opts     Options
 	n        int // number of events
 	warnings []string
-	listings map[blobRef][]printassembly.Instruction // of the blobs that were read so far
+	compared int                                     // how many numbers compare JVMs or slices, see zeros
+	listings map[blobRef][]printassembly.Instruction // of the blobs that were read last
+	listed   int                                     // how many instructions these have
+	unread   map[blobRef]bool                        // blobs whose code could not be read, or not all of it
 }
 
 func (w *work) blob(r blobRef) *printassembly.Blob { return w.b.jvms[r.jvm].code.Blob(r.blob) }
@@ -102,6 +110,7 @@ func (w *work) profile() Profile {
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}
+	w.dropCompared(&p)
 	w.warn(&p, sampled)
 	p.Warnings = w.warnings
 	return p
@@ -128,12 +137,15 @@ func windowSeconds(windows []capture.Window) float64 {
 // So an account that is balanced shows that no sample is missing.
 func (w *work) accounts() []Account {
 	t := w.trial
-	total, own, lost := w.counts(w.b.totals), w.counts(t.own), w.counts(w.b.lost)
-	outside, kernel, unresolved := w.counts(t.outside), w.counts(t.kernel), w.unresolved()
+	total, own, lost := w.counts(w.b.totals), make(Counts, w.n), w.counts(w.b.lost)
+	for _, pid := range t.pids {
+		own.Add(w.b.lines[pid].samples)
+	}
+	inside, kernel, unresolved := w.counts(t.inside), w.counts(t.kernel), w.unresolved()
 	accounts := make([]Account, w.n)
 	for e := range accounts {
 		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - own[e],
-			OutsideWindow: outside[e], Lost: lost[e], Profiled: own[e] - outside[e],
+			OutsideWindow: own[e] - inside[e], Lost: lost[e], Profiled: inside[e],
 			Kernel: kernel[e], Unresolved: unresolved[e]}
 	}
 	for key, c := range t.code {
@@ -164,10 +176,13 @@ func (w *work) accounts() []Account {
 type sampledBlob struct {
 	blobRef
 	*printassembly.Blob
-	pid      int
-	counts   Counts
-	atPC     map[uint64]Counts
-	overTime map[uint64][]Counts // the counts at each PC, slice by slice; nil values in a trial that is not cut
+	pid    int
+	counts Counts
+	atPC   map[uint64]Counts
+	// overTime are the counts at each PC, slice by slice of the blob's JVM, whose first slice
+	// is firstSlice. It is nil in a trial that is not cut.
+	overTime   map[uint64][]Counts
+	firstSlice int
 }
 
 // sampledBlobs groups the samples by blob, hottest first.
@@ -178,16 +193,23 @@ func (w *work) sampledBlobs() []*sampledBlob {
 		s := byRef[ref]
 		if s == nil {
 			s = &sampledBlob{blobRef: ref, Blob: w.blob(ref), pid: w.b.jvms[key.jvm].PID,
-				counts: make(Counts, w.n), atPC: map[uint64]Counts{}, overTime: map[uint64][]Counts{}}
+				counts: make(Counts, w.n), atPC: map[uint64]Counts{}}
+			if w.trial.Name != "" {
+				place, _ := slices.BinarySearch(w.trial.pids, s.pid)
+				s.overTime, s.firstSlice = map[uint64][]Counts{}, place*SlicesPerJVM
+			}
 			byRef[ref] = s
 		}
 		if s.atPC[key.pc] == nil {
-			s.atPC[key.pc], s.overTime[key.pc] = make(Counts, w.n), w.newSlices()
+			s.atPC[key.pc] = make(Counts, w.n)
 		}
 		s.atPC[key.pc].Add(c)
 		s.counts.Add(c)
-		if sliced := s.overTime[key.pc]; sliced != nil {
-			sliced[key.slice].Add(c)
+		if s.overTime != nil {
+			if s.overTime[key.pc] == nil {
+				s.overTime[key.pc] = zeros(SlicesPerJVM, w.n)
+			}
+			s.overTime[key.pc][key.slice-s.firstSlice].Add(c)
 		}
 	}
 	sampled := make([]*sampledBlob, 0, len(byRef))
@@ -204,16 +226,29 @@ func (w *work) sampledBlobs() []*sampledBlob {
 // event, then by the next one.
 func compareCounts(a, b Counts) int { return slices.Compare(b, a) }
 
-// listing gives a blob's instructions, which it reads from the log once.
+// maxListed is how many instructions of listings are kept. Code that is needed again is read
+// again. It is more than the hot code of most programs has.
+const maxListed = 2 << 20
+
+// listing gives a blob's instructions, which it reads from the log.
 func (w *work) listing(r blobRef) []printassembly.Instruction {
 	insts, ok := w.listings[r]
-	if !ok {
-		var err error
-		insts, err = w.b.jvms[r.jvm].Log.Code(w.blob(r), w.opts.Syntax)
-		if err != nil {
+	if ok {
+		return insts
+	}
+	insts, err := w.b.jvms[r.jvm].Log.Code(w.blob(r), w.opts.Syntax)
+	if _, again := w.unread[r]; err != nil && !again {
+		w.unread[r] = true
+		if tooMuch := new(printassembly.TooMuchError); errors.As(err, &tooMuch) {
+			w.warnings = append(w.warnings, err.Error())
+		} else {
 			w.warnings = append(w.warnings, fmt.Sprintf("%v: shown without code", err))
 		}
-		w.listings[r] = insts
 	}
+	if w.listed += len(insts); w.listed > maxListed {
+		clear(w.listings)
+		w.listed = len(insts)
+	}
+	w.listings[r] = insts
 	return insts
 }

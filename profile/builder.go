@@ -13,10 +13,15 @@ type Builder struct {
 	jvms   []*jvmCode
 	byPID  map[int]int // index in jvms
 	trials []*trialCounts
-	ofPID  map[int][]int // the trials that a process belongs to
+	lines  map[int]*timeline // of each process that belongs to a trial
 	events []string
-	totals Counts // of all samples, whatever process they are of
-	lost   Counts // samples that the sampler dropped
+	// left are samples that were left out, because they are of more events than
+	// [capture.MaxEvents].
+	left int64
+	// overlapping are windows that another trial's windows overlap, see newTimelines.
+	overlapping int
+	totals      Counts // of all samples, whatever process they are of
+	lost        Counts // samples that the sampler dropped
 }
 
 // A jvmCode is a JVM with the map of its code.
@@ -29,14 +34,12 @@ type jvmCode struct {
 // of events, because a new event may have come up later.
 type trialCounts struct {
 	capture.Trial
-	pids            []int // the trial's JVMs, ascending
-	slicing         slicing
-	outside, kernel Counts
-	own             Counts // samples of the trial's JVMs, in or out of its windows
-	code            map[codeKey]Counts
-	native          map[nativeKey]Counts
-	unresolved      map[processPC]Counts
-	threads         map[string]Counts // by the thread's name; "" when the sampler gave none
+	pids           []int // the trial's JVMs, ascending
+	inside, kernel Counts
+	code           map[codeKey]Counts
+	native         map[nativeKey]Counts
+	unresolved     map[processPC]Counts
+	threads        map[string]Counts // by the thread's name; "" when the sampler gave none
 }
 
 type codeKey struct {
@@ -64,7 +67,7 @@ type processPC struct {
 // profiles are to show them. Others follow in the order in which samples of them
 // come.
 func NewBuilder(jvms []capture.JVM, trials []capture.Trial, events ...string) *Builder {
-	b := &Builder{byPID: map[int]int{}, ofPID: map[int][]int{}, events: slices.Clone(events)}
+	b := &Builder{byPID: map[int]int{}, events: slices.Clone(events[:min(len(events), capture.MaxEvents)])}
 	var pids []int
 	for _, j := range jvms {
 		if j.Log == nil {
@@ -78,20 +81,22 @@ func NewBuilder(jvms []capture.JVM, trials []capture.Trial, events ...string) *B
 		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: code})
 		pids = append(pids, j.PID)
 	}
+	b.lines, b.overlapping = newTimelines(trials)
 	for _, t := range trials {
 		b.addTrial(t, t.PIDs())
 	}
 	if len(trials) == 0 {
-		b.addTrial(capture.Trial{}, distinct(pids))
+		pids = distinct(pids)
+		b.addTrial(capture.Trial{}, pids)
+		for _, pid := range pids {
+			b.lines[pid] = new(timeline)
+		}
 	}
 	return b
 }
 
 func (b *Builder) addTrial(t capture.Trial, pids []int) {
-	for _, pid := range pids {
-		b.ofPID[pid] = append(b.ofPID[pid], len(b.trials))
-	}
-	b.trials = append(b.trials, &trialCounts{Trial: t, pids: pids, slicing: newSlicing(&t), code: map[codeKey]Counts{},
+	b.trials = append(b.trials, &trialCounts{Trial: t, pids: pids, code: map[codeKey]Counts{},
 		native: map[nativeKey]Counts{}, unresolved: map[processPC]Counts{}, threads: map[string]Counts{}})
 }
 
@@ -110,10 +115,11 @@ func bumpAt[K comparable](m map[K]Counts, key K, e int) {
 	m[key] = c
 }
 
-// event gives an event's place in the list of events, to which it adds a new one.
+// event gives an event's place in the list of events, to which it adds a new one; -1 when
+// there are too many.
 func (b *Builder) event(name string) int {
 	i := slices.Index(b.events, name)
-	if i < 0 {
+	if i < 0 && len(b.events) < capture.MaxEvents {
 		i = len(b.events)
 		b.events = append(b.events, name)
 	}
@@ -128,22 +134,28 @@ func (b *Builder) Lost(n int64) { bump(&b.lost, 0, n) }
 // process ids is taken for the JVM's, when there is only one JVM.
 func (b *Builder) Add(s *sampler.Sample) {
 	e := b.event(s.Event)
+	if e < 0 {
+		b.left++
+		return
+	}
 	bump(&b.totals, e, 1)
 	pid := s.PID
 	if pid == sampler.NoPID && len(b.jvms) == 1 {
 		pid = b.jvms[0].PID
 	}
-	for _, i := range b.ofPID[pid] {
-		t := b.trials[i]
-		bump(&t.own, e, 1)
-		slice, in := t.slicing.find(pid, s.MonoNanos)
-		if !in {
-			bump(&t.outside, e, 1)
-			continue
-		}
-		bumpAt(t.threads, s.Thread, e)
-		b.count(t, pid, slice, e, s)
+	line := b.lines[pid]
+	if line == nil {
+		return
 	}
+	bump(&line.samples, e, 1)
+	trial, slice, in := line.find(s.MonoNanos)
+	if !in {
+		return
+	}
+	t := b.trials[trial]
+	bump(&t.inside, e, 1)
+	bumpAt(t.threads, s.Thread, e)
+	b.count(t, pid, slice, e, s)
 }
 
 // count counts a sample for the kernel, the code, the native function or the unknown

@@ -42,7 +42,7 @@ func (b *Builder) CodeCounts() []CodeCounts {
 	index := make([]int, len(b.jvms)) // of each JVM in all; -1 when it is not there
 	for i, j := range b.jvms {
 		index[i] = -1
-		if len(b.ofPID[j.PID]) > 0 {
+		if b.lines[j.PID] != nil {
 			index[i] = len(all)
 			all = append(all, CodeCounts{JVM: j.JVM, Events: slices.Clone(b.events),
 				Unprinted: j.code.gaps, blobs: map[int]map[uint64]Counts{}})

@@ -10,13 +10,13 @@ import (
 // frames adds up the instructions of compiled code by their innermost Java frame, and
 // by all frames of their inlining chain.
 func (w *work) frames(sampled []*sampledBlob, pids []int) []FrameTotal {
-	sum := frameSums{w: w, pids: pids, methods: map[string]*FrameTotal{}, lines: map[string]map[int]Counts{}}
+	sum := frameSums{w: w, pids: pids, methods: map[string]*frameSum{}, lines: map[methodLine]Counts{}}
 	for _, s := range sampled {
 		if !s.Kind.Java() {
 			continue
 		}
 		for pc, c := range s.atPC {
-			sum.add(w.chain(s, pc), s.pid, c, s.overTime[pc])
+			sum.add(w.chain(s, pc), s, c, s.overTime[pc])
 		}
 	}
 	return sum.sorted()
@@ -36,39 +36,44 @@ func (w *work) chain(s *sampledBlob, pc uint64) []printassembly.Frame {
 type frameSums struct {
 	w       *work
 	pids    []int
-	methods map[string]*FrameTotal
-	lines   map[string]map[int]Counts
+	methods map[string]*frameSum
+	lines   map[methodLine]Counts
+	chains  int // how many were added
 }
 
-// add counts samples of a JVM at an instruction with an inlining chain.
-func (f *frameSums) add(chain []printassembly.Frame, pid int, c Counts, over []Counts) {
+// A frameSum is what a method has so far.
+type frameSum struct {
+	FrameTotal
+	chain int // the last chain that it was in
+}
+
+type methodLine struct {
+	method string
+	line   int
+}
+
+// add counts samples of a blob at an instruction with an inlining chain.
+func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c Counts, over []Counts) {
+	f.chains++
 	inner := chain[0]
 	m := f.method(inner.Method)
 	m.Counts.Add(c)
-	addAll(m.Slices, over)
-	addOf(m.PerJVM, f.pids, pid, c)
-	at := f.lines[inner.Method]
-	if at == nil {
-		at = map[int]Counts{}
-		f.lines[inner.Method] = at
-	}
-	if at[inner.Line] == nil {
-		at[inner.Line] = make(Counts, f.w.n)
-	}
-	at[inner.Line].Add(c)
-	for i, frame := range chain {
-		again := func(before printassembly.Frame) bool { return before.Method == frame.Method }
-		if !slices.ContainsFunc(chain[:i], again) {
-			f.method(frame.Method).Total.Add(c)
+	addSlices(m.Slices, s.firstSlice, over)
+	addOf(m.PerJVM, f.pids, s.pid, c)
+	addTo(f.w, f.lines, methodLine{inner.Method, inner.Line}, c)
+	for _, frame := range chain {
+		if m := f.method(frame.Method); m.chain != f.chains { // not in the chain before
+			m.chain = f.chains
+			m.Total.Add(c)
 		}
 	}
 }
 
 // method gives the sums of a method, which are zero at first.
-func (f *frameSums) method(name string) *FrameTotal {
+func (f *frameSums) method(name string) *frameSum {
 	m := f.methods[name]
 	if m == nil {
-		m = &FrameTotal{Method: name, Counts: make(Counts, f.w.n), Total: make(Counts, f.w.n), Slices: f.w.newSlices(), PerJVM: f.w.zeros(len(f.pids))}
+		m = &frameSum{FrameTotal: FrameTotal{Method: name, Counts: make(Counts, f.w.n), Total: make(Counts, f.w.n), Slices: f.w.newSlices(), PerJVM: f.w.zeros(len(f.pids))}}
 		f.methods[name] = m
 	}
 	return m
@@ -77,14 +82,15 @@ func (f *frameSums) method(name string) *FrameTotal {
 // sorted gives the methods, those with the most samples of their own first.
 func (f *frameSums) sorted() []FrameTotal {
 	frames := make([]FrameTotal, 0, len(f.methods))
-	for name, m := range f.methods {
-		for line, c := range f.lines[name] {
-			m.Lines = append(m.Lines, LineTotal{line, c})
-		}
+	for key, c := range f.lines {
+		m := f.methods[key.method]
+		m.Lines = append(m.Lines, LineTotal{key.line, c})
+	}
+	for _, m := range f.methods {
 		slices.SortFunc(m.Lines, func(a, b LineTotal) int {
 			return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Line, b.Line))
 		})
-		frames = append(frames, *m)
+		frames = append(frames, m.FrameTotal)
 	}
 	slices.SortFunc(frames, func(a, b FrameTotal) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), compareCounts(a.Total, b.Total), cmp.Compare(a.Method, b.Method))

@@ -83,6 +83,12 @@ func (w *work) unresolved() Counts {
 
 // startWall gives the value of [Profile.StartWallNanos].
 func (w *work) startWall() int64 {
+	firstWindow := map[int]int64{}
+	for _, win := range w.trial.Windows {
+		if at, ok := firstWindow[win.PID]; !ok || win.FromMonoNanos < at {
+			firstWindow[win.PID] = win.FromMonoNanos
+		}
+	}
 	var first int64
 	for _, pid := range w.trial.pids {
 		i, ok := w.b.byPID[pid]
@@ -91,7 +97,7 @@ func (w *work) startWall() int64 {
 		}
 		j := w.b.jvms[i]
 		from := j.StartMonoNanos
-		if at, ok := w.trial.firstWindow(pid); ok && from > 0 {
+		if at, ok := firstWindow[pid]; ok && from > 0 {
 			from = at
 		}
 		start := j.Log.StartWallMillis*1e6 + from - j.StartMonoNanos
@@ -100,14 +106,4 @@ func (w *work) startWall() int64 {
 		}
 	}
 	return first
-}
-
-// firstWindow gives the start of a process's first window.
-func (t *trialCounts) firstWindow(pid int) (from int64, ok bool) {
-	for _, win := range t.Windows {
-		if win.PID == pid && (!ok || win.FromMonoNanos < from) {
-			from, ok = win.FromMonoNanos, true
-		}
-	}
-	return from, ok
 }

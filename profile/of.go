@@ -46,6 +46,13 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	b.Lost(c.Lost)
+	if b.left > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("the samples are of more than %d events: %d samples of the other events are left out", capture.MaxEvents, b.left))
+	}
+	if b.overlapping > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("%s is damaged: %d windows of trials overlap those of another trial in the same JVM; "+
+			"the time in both counts for the one that began first", capture.DescriptionFile, b.overlapping))
+	}
 	ps.Trials = b.Build(o)
 	if events := ps.Trials[0].Events; len(events) > 0 {
 		ps.Capture.Events = events

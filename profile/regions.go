@@ -8,6 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
+// maxAnnotated is how many lines of annotated code a profile has, but for those of its last
+// region.
+const maxAnnotated = 1 << 20
+
 // regions cuts all code into regions, at gaps of more than the merge margin between two
 // sampled PCs. It orders the regions by heat, and annotates the hot ones.
 func (w *work) regions(p *Profile, merged []*mergedCode) []Region {
@@ -34,14 +38,25 @@ func (w *work) regions(p *Profile, merged []*mergedCode) []Region {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo))
 	})
 	regions := make([]Region, len(cuts))
+	annotated, left := 0, 0
 	for i, c := range cuts {
 		regions[i] = c.Region
 		r := &regions[i]
 		// Where no region is hot, the hottest one is annotated, so that the report is
 		// never empty.
-		if r.Hot = !w.opts.SkipLines && (p.IsHot(r.Counts) || i == 0); r.Hot {
-			w.annotate(r, c.from)
+		r.Hot = !w.opts.SkipLines && (p.IsHot(r.Counts) || i == 0)
+		if r.Hot && annotated >= maxAnnotated {
+			r.Hot = false
+			left++
 		}
+		if r.Hot {
+			w.annotate(r, c.from)
+			annotated += len(r.Lines)
+		}
+	}
+	if left > 0 {
+		w.warnings = append(w.warnings, fmt.Sprintf("the code of %d hot regions is left out, because that of the hottest ones has more than %d lines: "+
+			"a higher --hot-threshold or a smaller --print-margin takes fewer", left, maxAnnotated))
 	}
 	return regions
 }

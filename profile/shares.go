@@ -1,6 +1,9 @@
 package profile
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // shares gives what each process has of the profile.
 func (w *work) shares(sampled []*sampledBlob, pids []int) []JVMShare {
@@ -30,11 +33,41 @@ func (w *work) shares(sampled []*sampledBlob, pids []int) []JVMShare {
 	return shares
 }
 
-// zeros makes counts for n processes.
-func (w *work) zeros(n int) []Counts {
-	all := make([]Counts, n)
+// zeros makes n counts of some events.
+func zeros(n, events int) []Counts {
+	all, values := make([]Counts, n), make(Counts, n*events)
 	for i := range all {
-		all[i] = make(Counts, w.n)
+		all[i] = values[i*events : (i+1)*events : (i+1)*events]
 	}
 	return all
+}
+
+// maxCompared is how many numbers a profile may have that compare JVMs or slices. It is more
+// than 100 forks with 5 slices each have in 10 000 functions.
+const maxCompared = 8 << 20
+
+// zeros makes counts for n JVMs or slices. It gives nil when the profile has too many.
+func (w *work) zeros(n int) []Counts {
+	if w.compared += n * w.n; w.compared > maxCompared {
+		return nil
+	}
+	return zeros(n, w.n)
+}
+
+// dropCompared leaves out what compares JVMs and slices, where there is too much of it.
+func (w *work) dropCompared(p *Profile) {
+	if w.compared <= maxCompared {
+		return
+	}
+	w.warnings = append(w.warnings, fmt.Sprintf("%d JVMs with so many functions are too much to compare: the report has their sums only", len(p.PIDs)))
+	p.Slices = nil
+	for i := range p.Methods {
+		p.Methods[i].PerJVM, p.Methods[i].Slices = nil, nil
+	}
+	for i := range p.Frames {
+		p.Frames[i].PerJVM, p.Frames[i].Slices = nil, nil
+	}
+	for i := range p.Native {
+		p.Native[i].PerJVM, p.Native[i].Slices = nil, nil
+	}
 }

@@ -34,7 +34,7 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 		methods[i].Blobs++
 		methods[i].Counts.Add(s.counts)
 		for _, over := range s.overTime {
-			addAll(methods[i].Slices, over)
+			addSlices(methods[i].Slices, s.firstSlice, over)
 		}
 		addOf(methods[i].PerJVM, pids, s.pid, s.counts)
 	}
@@ -46,6 +46,9 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 
 // addOf adds counts of one process to those of all, which are in the order of pids.
 func addOf(perJVM []Counts, pids []int, pid int, c Counts) {
+	if perJVM == nil {
+		return
+	}
 	if i, ok := slices.BinarySearch(pids, pid); ok {
 		perJVM[i].Add(c)
 	}
@@ -67,24 +70,23 @@ func find(insts []printassembly.Instruction, pc uint64) int {
 
 // native sums up functions over all processes.
 func (w *work) native(pids []int) []NativeFunction {
-	total := map[nativeKey]*NativeFunction{}
+	index := map[nativeKey]int{}
+	functions := []NativeFunction{}
 	for key, c := range w.trial.native {
 		slice, pid := key.slice, key.pid
 		key.pid, key.slice = 0, 0
-		f := total[key]
-		if f == nil {
-			f = &NativeFunction{Module: key.module, Symbol: key.symbol, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()}
-			total[key] = f
+		i, ok := index[key]
+		if !ok {
+			i = len(functions)
+			index[key] = i
+			functions = append(functions, NativeFunction{Module: key.module, Symbol: key.symbol, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()})
 		}
+		f := &functions[i]
 		f.Counts.Add(c)
 		addOf(f.PerJVM, pids, pid, c)
 		if f.Slices != nil {
 			f.Slices[slice].Add(c)
 		}
-	}
-	functions := make([]NativeFunction, 0, len(total))
-	for _, f := range total {
-		functions = append(functions, *f)
 	}
 	slices.SortFunc(functions, func(a, b NativeFunction) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Symbol, b.Symbol))

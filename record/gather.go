@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -18,23 +17,27 @@ import (
 func (l *logFolder) gather(dir string) error {
 	var errs []error
 	for _, log := range append(l.logs(), l.strays()...) {
-		if err := takeLog(log.path, freeName(filepath.Join(dir, capture.LogFile(log.pid)))); err != nil {
+		to, err := freeName(dir, log.pid)
+		if err == nil {
+			err = takeLog(log.path, to)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("taking the log of JVM %d: %w", log.pid, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// freeName gives the name, or asm-4711-2.log where there is an asm-4711.log: a process id
-// may come twice, and no log is written over.
-func freeName(path string) string {
-	name, free := strings.TrimSuffix(path, ".log"), path
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(free); errors.Is(err, fs.ErrNotExist) {
-			return free
+// freeName gives the name for a log of a process in a capture. One process may have two
+// logs, and none is written over.
+func freeName(dir string, pid int) (path string, err error) {
+	for _, name := range []string{capture.LogFile(pid), fmt.Sprintf("asm-pid%d.log", pid)} {
+		path = filepath.Join(dir, name)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path, nil
 		}
-		free = fmt.Sprintf("%s-%d.log", name, n)
 	}
+	return "", errors.New("the capture has two logs of it already")
 }
 
 // takeLog moves a log. It looks at the file when it is in the capture, where nobody can

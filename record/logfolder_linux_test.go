@@ -31,26 +31,6 @@ func logName(l *logFolder, pid string) string {
 	return strings.ReplaceAll(l.pattern(), "%p", "pid"+pid)
 }
 
-// Two logs of one process id are two logs: none is written over.
-func TestGatherTwoOfOneProcess(t *testing.T) {
-	folder, logs := newTestLogs(t)
-	require.NoError(t, os.WriteFile(filepath.Join(folder.Path, "asm-4711.log"), []byte("the command's own"), 0o644))
-	require.NoError(t, os.WriteFile(logName(logs, "4711"), []byte("<hotspot_log>"), 0o644))
-	head, tail := strayName(logs.path)
-	require.NoError(t, os.WriteFile(filepath.Join(hotSpotTemp, head+"4711"+tail), []byte("<hotspot_log stray>"), 0o644))
-	require.NoError(t, logs.gather(folder.Path))
-	found, err := capture.Logs(folder.Path)
-	require.NoError(t, err)
-	got := map[string]string{}
-	for _, path := range found {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		got[filepath.Base(path)] = string(text)
-	}
-	assert.Equal(t, map[string]string{"asm-4711.log": "the command's own", "asm-4711-2.log": "<hotspot_log>",
-		"asm-4711-3.log": "<hotspot_log stray>"}, got)
-}
-
 func TestGather(t *testing.T) {
 	folder, logs := newTestLogs(t)
 	require.NoError(t, os.WriteFile(logName(logs, "4711"), []byte("<hotspot_log>"), 0o644))

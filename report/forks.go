@@ -34,21 +34,24 @@ type forkRow struct {
 func (r *textReport) forkTable() {
 	var jvms []profile.JVMShare
 	var at []int // their places in Shares
+	repeats := r.repeating()
 	for i, s := range r.p.Shares {
-		if s.Counts[0] > 0 && r.repeats(s.PID) {
+		if s.Counts[0] > 0 && repeats(s.PID) {
 			jvms, at = append(jvms, s), append(at, i)
 		}
 	}
-	if len(jvms) < 2 {
+	uncompared := func(m profile.Method) bool { return m.PerJVM == nil }
+	if len(jvms) < 2 || slices.ContainsFunc(r.p.Methods, uncompared) {
 		return
 	}
 	header, columns := []string{}, [][]string{}
 	rows := r.forkRows(jvms, at)
-	for i, name := range r.forkNames(jvms) {
-		header = append(header, name)
-		columns = append(columns, r.forkColumn(rows, jvms, func(shares []share) share { return shares[i] }))
-	}
-	if len(jvms) > maxForkColumns {
+	if len(jvms) <= maxForkColumns {
+		for i, s := range jvms {
+			header = append(header, r.forkName(s.PID))
+			columns = append(columns, r.forkColumn(rows, jvms, func(shares []share) share { return shares[i] }))
+		}
+	} else {
 		header, columns = []string{"least", "median", "most"}, [][]string{
 			r.forkColumn(rows, jvms, slices.Min[[]share]),
 			r.forkColumn(rows, jvms, func(shares []share) share {
@@ -77,44 +80,36 @@ func (r *textReport) forkTable() {
 	r.Line("")
 }
 
-// repeats tells whether a JVM does the same as the hottest one: it is a fork of a
-// benchmark or, when there is no benchmark, a JVM of the same main class.
-func (r *textReport) repeats(pid int) bool {
-	if r.p.Trial != "" {
-		return true
+// repeating tells of each JVM whether it does the same as the hottest one: it is a fork of
+// a benchmark or, when there is no benchmark, a JVM of the same main class.
+func (r *textReport) repeating() func(pid int) bool {
+	if r.p.Trial != "" || len(r.p.Shares) == 0 {
+		return func(int) bool { return true }
+	}
+	mains := map[int]string{}
+	for _, j := range r.about.JVMs {
+		mains[j.PID] = j.Main
 	}
 	hottest := slices.MaxFunc(r.p.Shares, func(a, b profile.JVMShare) int { return cmp.Compare(a.Counts[0], b.Counts[0]) })
-	main := r.mainOf(hottest.PID)
-	return main != "" && r.mainOf(pid) == main
+	main := mains[hottest.PID]
+	return func(pid int) bool { return main != "" && mains[pid] == main }
 }
 
-func (r *textReport) mainOf(pid int) string {
-	for _, j := range r.about.JVMs {
-		if j.PID == pid {
-			return j.Main
-		}
+// forkName is the heading of a JVM's column: JMH's number, or the process id.
+func (r *textReport) forkName(pid int) string {
+	if j := r.jvm(pid); j.Fork > 0 {
+		return "fork " + strconv.Itoa(j.Fork)
 	}
-	return ""
-}
-
-// forkNames are the headings of the columns: JMH's numbers, or process ids.
-func (r *textReport) forkNames(jvms []profile.JVMShare) []string {
-	names := make([]string, len(jvms))
-	for i, s := range jvms {
-		names[i] = "pid " + strconv.Itoa(s.PID)
-		for _, j := range r.about.JVMs {
-			if j.PID == s.PID && j.Fork > 0 {
-				names[i] = "fork " + strconv.Itoa(j.Fork)
-			}
-		}
-	}
-	return names
+	return "pid " + strconv.Itoa(pid)
 }
 
 // forkRows are the hottest methods, hottest first, and a row for native code.
 func (r *textReport) forkRows(jvms []profile.JVMShare, at []int) []forkRow {
 	var rows []forkRow
 	for _, m := range r.p.Methods {
+		if len(rows) == maxForkRows {
+			break
+		}
 		row := forkRow{source: m.Source, name: m.Name}
 		hot := false
 		for i, k := range at {
@@ -122,7 +117,7 @@ func (r *textReport) forkRows(jvms []profile.JVMShare, at []int) []forkRow {
 			row.counts = append(row.counts, n)
 			hot = hot || shareOf(n, jvms[i].Counts[0]) >= leastForkShare
 		}
-		if hot && len(rows) < maxForkRows {
+		if hot {
 			rows = append(rows, row)
 		}
 	}

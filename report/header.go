@@ -24,7 +24,8 @@ func (r *textReport) capture(ps []profile.Profile) {
 	r.field("gasm", nonEmpty(r.o.Gasm)...)
 	r.field("Command", commandLines(r.about.Command, r.Columns(layout.RuleWidth)-labelWidth, r.Ellipsis())...)
 	r.field("Sampler", nonEmpty(r.about.SamplerText())...)
-	r.field("Other JVMs", r.listed(unprofiled(r.about.JVMs, ps))...)
+	_, others := divide(r.about.JVMs, ps)
+	r.field("Other JVMs", r.listed(len(others), func(i int) string { return others[i].String() + " (not profiled)" })...)
 	if !r.single {
 		r.writeNotes()
 	}
@@ -40,10 +41,18 @@ func (r *textReport) writeNotes() {
 	}
 }
 
-// listed cuts a list of JVMs that is too long for a header.
-func (r *textReport) listed(lines []string) []string {
-	if more := len(lines) - maxJVMLines; more > 1 { // the line about one more has room for that one
-		return append(lines[:maxJVMLines], fmt.Sprintf("%s %d more", r.Ellipsis(), more))
+// listed describes JVMs, by their place among n. It only counts those that are too many for a header.
+func (r *textReport) listed(n int, describe func(i int) string) []string {
+	more := n - maxJVMLines
+	if more == 1 {
+		more = 0 // the line about one more has room for that one
+	}
+	var lines []string
+	for i := range n - max(more, 0) {
+		lines = append(lines, describe(i))
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("%s %d more", r.Ellipsis(), more))
 	}
 	return lines
 }
@@ -55,29 +64,38 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// unprofiled lists the JVMs that no profile has samples of: JMH's own process, Maven, Gradle.
-func unprofiled(jvms []capture.JVM, ps []profile.Profile) []string {
-	var lines []string
-	for i := range jvms {
-		j := &jvms[i]
-		if !slices.ContainsFunc(ps, func(p profile.Profile) bool { return slices.Contains(p.PIDs, j.PID) }) {
-			lines = append(lines, j.String()+" (not profiled)")
+// divide parts the JVMs into those that a profile is of, and the others: JMH's own process, Maven, Gradle.
+func divide(jvms []capture.JVM, ps []profile.Profile) (profiled, others []*capture.JVM) {
+	pids := map[int]bool{}
+	for i := range ps {
+		for _, pid := range ps[i].PIDs {
+			pids[pid] = true
 		}
 	}
-	return lines
+	for i := range jvms {
+		if j := &jvms[i]; pids[j.PID] {
+			profiled = append(profiled, j)
+		} else {
+			others = append(others, j)
+		}
+	}
+	return profiled, others
+}
+
+// jvm gives what the capture knows of a process.
+func (r *textReport) jvm(pid int) capture.JVM {
+	if i := slices.IndexFunc(r.about.JVMs, func(j capture.JVM) bool { return j.PID == pid }); i >= 0 {
+		return r.about.JVMs[i]
+	}
+	return capture.JVM{PID: pid}
 }
 
 // jvms describes the JVMs of the current profile.
 func (r *textReport) jvms() []string {
-	var lines []string
-	for _, pid := range r.p.PIDs {
-		j := capture.JVM{PID: pid} // all that is known where the capture does not list it
-		if i := slices.IndexFunc(r.about.JVMs, func(j capture.JVM) bool { return j.PID == pid }); i >= 0 {
-			j = r.about.JVMs[i]
-		}
-		lines = append(lines, j.String())
-	}
-	return lines
+	return r.listed(len(r.p.PIDs), func(i int) string {
+		j := r.jvm(r.p.PIDs[i])
+		return j.String()
+	})
 }
 
 // trialHeading separates the profiles of several trials.
@@ -94,7 +112,7 @@ func (r *textReport) trialHeading(number, of int) {
 // summary writes what holds for the current profile.
 func (r *textReport) summary() {
 	p := r.p
-	r.field("JVMs", r.listed(r.jvms())...)
+	r.field("JVMs", r.jvms()...)
 	if r.single { // else the heading has it
 		r.field("Trial", nonEmpty(p.Trial)...)
 	}

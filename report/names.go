@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -16,7 +17,7 @@ func commandLines(words []string, width int, ellipsis string) []string {
 	}
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = quote(layout.Escape(w))
+		quoted[i] = quote(layout.Escape(w)) // a shell would take escapes apart too
 	}
 	return layout.Wrap(shortCommand(quoted, maxCommandLines*width*9/10, ellipsis), width)
 }
@@ -31,10 +32,18 @@ func quote(w string) string {
 
 // shortCommand joins words to a text of at most width columns. It leaves out words in the middle as needed.
 func shortCommand(words []string, width int, ellipsis string) string {
-	full := strings.Join(words, " ")
-	for out := 1; out < len(words)-1 && layout.Width(full) > width; out++ {
-		head := (len(words) - out + 1) / 2
-		full = strings.Join(words[:head], " ") + " " + ellipsis + " " + strings.Join(words[head+out:], " ")
+	ends := make([]int, len(words)+1) // columns of the first words, each with a blank behind it
+	for i, w := range words {
+		ends[i+1] = ends[i] + layout.Width(w) + 1
 	}
-	return layout.ShortMiddle(full, width, ellipsis)
+	full := func(head, tail int) int { return ends[head] + ends[len(words)] - ends[tail] - 1 }
+	head, tail, gap := 0, 0, 0 // the words between head and tail are left out
+	for out := 1; out < len(words)-1 && full(head, tail)+gap > width; out++ {
+		head = (len(words) - out + 1) / 2
+		tail, gap = head+out, layout.Width(ellipsis)+1
+	}
+	if gap > 0 {
+		words = slices.Concat(words[:head], []string{ellipsis}, words[tail:])
+	}
+	return layout.ShortMiddle(strings.Join(words, " "), width, ellipsis)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -81,9 +80,7 @@ func comments(about *capture.Description, ps []profile.Profile, gasm string) []s
 	}
 	field("command", shortCommand(words, 2*layout.RuleWidth, "..."))
 	field("sampler", about.SamplerText())
-	jvms := slices.DeleteFunc(slices.Clone(about.JVMs), func(j capture.JVM) bool {
-		return !slices.ContainsFunc(ps, func(p profile.Profile) bool { return slices.Contains(p.PIDs, j.PID) })
-	})
+	jvms, _ := divide(about.JVMs, ps)
 	for i := range jvms {
 		if i == maxJVMLines {
 			field("JVMs", strconv.Itoa(len(jvms)-i)+" more")

@@ -14,7 +14,10 @@ import (
 // A ranking is a table with the hottest rows first.
 type ranking struct {
 	title string
-	rows  []rankingRow // hottest first
+	rows  []rankingRow // hottest first, see add
+	// beyond are more rows than any table shows, whose samples are summed up.
+	beyond      int
+	beyondCount profile.Counts
 	// more is what one row is called in the line about those that are left out: "warm
 	// region" makes "<...other 7 warm regions...>".
 	more string
@@ -41,6 +44,33 @@ type rankingRow struct {
 	details string
 }
 
+// add adds a row with its samples. The rest of the row is only made where the table may show
+// it: there can be a million others.
+func (r *textReport) add(t *ranking, counts profile.Counts, row func() rankingRow) {
+	if !t.all && r.o.Top > 0 && len(t.rows) > r.o.Top {
+		if t.beyond++; t.beyondCount == nil {
+			t.beyondCount = r.zero()
+		}
+		t.beyondCount.Add(counts)
+		return
+	}
+	added := row()
+	added.counts = counts
+	t.rows = append(t.rows, added)
+}
+
+// sum adds up the samples of an event in the rows from one on.
+func (t *ranking) sum(from, e int) int64 {
+	var n int64
+	for _, row := range t.rows[from:] {
+		n += row.counts[e]
+	}
+	if t.beyond > 0 {
+		n += t.beyondCount[e]
+	}
+	return n
+}
+
 // ranking writes a table: its hottest rows, a row for the others, the rest, a rule, and the totals.
 func (r *textReport) ranking(t ranking) {
 	if len(t.rows) == 0 {
@@ -65,20 +95,20 @@ func (r *textReport) ranking(t ranking) {
 // cut keeps the rows that the table shows, and sums up the others in one row.
 func (r *textReport) cut(t ranking) []rankingRow {
 	shown := 0
-	for shown < len(t.rows) && (r.o.Top == 0 || t.all || shown < r.o.Top) && (r.visible(t.rows[shown].counts) || r.minor(t.rows[shown]) > 0) {
+	for shown < len(t.rows) && (r.o.Top == 0 || t.all || shown < r.o.Top) && (r.visible(t.rows[shown].counts) || !r.minor(t.rows[shown].counts, t.rows[shown].total)) {
 		shown++
 	}
 	rows := slices.Clone(t.rows[:shown])
-	others := t.rows[shown:]
+	others := len(t.rows) - shown + t.beyond
 	switch {
-	case len(others) == 0:
+	case others == 0:
 		return rows
-	case len(others) == 1 && r.visible(others[0].counts):
-		return append(rows, others[0]) // in the place of a line that says there is one more
+	case others == 1 && r.visible(t.rows[shown].counts):
+		return append(rows, t.rows[shown]) // in the place of a line that says there is one more
 	}
-	row := rankingRow{counts: r.zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(len(others), t.more))}
+	row := rankingRow{counts: r.zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(others, t.more))}
 	for e := range row.counts {
-		row.counts[e] = sum(others, e)
+		row.counts[e] = t.sum(shown, e)
 	}
 	if !r.visible(row.counts) {
 		return rows

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,36 +18,40 @@ func (r *textReport) regionTable() {
 	}
 	for i := range r.p.Regions {
 		reg := &r.p.Regions[i]
-		row := rankingRow{counts: reg.Counts, source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
-		if same[key(reg)] > 1 { // parts of one method
-			row.tail += fmt.Sprintf(", at 0x%x", reg.Lo)
-		}
-		t.rows = append(t.rows, row)
+		r.add(&t, reg.Counts, func() rankingRow {
+			row := rankingRow{source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
+			if same[key(reg)] > 1 { // parts of one method
+				row.tail += fmt.Sprintf(", at 0x%x", reg.Lo)
+			}
+			return row
+		})
 	}
-	t.rest = r.outsideCodeCache(t.rows)
+	t.rest = r.outsideCodeCache(&t)
 	r.ranking(t)
 }
 
 func (r *textReport) methodTable() {
 	t := ranking{title: "Hottest Methods (after inlining)", more: "warm method", shorten: layout.ShortMethod}
 	for _, m := range r.p.Methods {
-		row := rankingRow{counts: m.Counts, source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
-		if m.Blobs > 1 && m.CompileID != 0 { // the many bodies of a stub or codelet are no compilations
-			row.tail = ", " + layout.Plural(m.Blobs, "compilation")
-		}
-		t.rows = append(t.rows, row)
+		r.add(&t, m.Counts, func() rankingRow {
+			row := rankingRow{source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
+			if m.Blobs > 1 && m.CompileID != 0 { // the many bodies of a stub or codelet are no compilations
+				row.tail = ", " + layout.Plural(m.Blobs, "compilation")
+			}
+			return row
+		})
 	}
-	t.rest = r.outsideCodeCache(t.rows)
+	t.rest = r.outsideCodeCache(&t)
 	r.ranking(t)
 }
 
 // outsideCodeCache are the rows for all samples that are not in a table of the code cache: with them it adds up to 100 %.
-func (r *textReport) outsideCodeCache(rows []rankingRow) []rankingRow {
+func (r *textReport) outsideCodeCache(t *ranking) []rankingRow {
 	unresolved, native, skipped := r.zero(), r.zero(), r.zero()
 	for e, a := range r.p.Accounts {
 		unresolved[e] = a.Unresolved
 		native[e] = a.Native + a.Kernel
-		skipped[e] = a.Compiled + a.Stub + a.Interpreter - sum(rows, e)
+		skipped[e] = a.Compiled + a.Stub + a.Interpreter - t.sum(0, e)
 	}
 	return []rankingRow{
 		{counts: native, name: "<native code: see Hottest Native Functions below>"},
@@ -61,14 +63,6 @@ func (r *textReport) outsideCodeCache(rows []rankingRow) []rankingRow {
 // zero makes counts without samples.
 func (r *textReport) zero() profile.Counts { return make(profile.Counts, len(r.p.Events)) }
 
-func sum(rows []rankingRow, e int) int64 {
-	var n int64
-	for _, row := range rows {
-		n += row.counts[e]
-	}
-	return n
-}
-
 func (r *textReport) frameTable() {
 	if len(r.p.Frames) == 0 {
 		return
@@ -77,23 +71,24 @@ func (r *textReport) frameTable() {
 		title: "Hottest Frames (inlining undone)", more: "warm frame", shorten: layout.ShortMethod,
 		about: "compiled code", totals: true,
 	}
-	for _, f := range r.p.Frames {
-		t.rows = append(t.rows, rankingRow{counts: f.Counts, total: f.Total, name: f.Method, details: r.hottestLines(f.Lines)})
-	}
 	// A method with hardly any samples of its own is still of interest when much was
 	// inlined into it.
-	slices.SortStableFunc(t.rows, func(a, b rankingRow) int { return cmp.Compare(r.minor(b), r.minor(a)) })
+	for _, minor := range []bool{false, true} {
+		for i := range r.p.Frames {
+			if f := &r.p.Frames[i]; r.minor(f.Counts, f.Total) == minor {
+				r.add(&t, f.Counts, func() rankingRow {
+					return rankingRow{total: f.Total, name: f.Method, details: r.hottestLines(f.Lines)}
+				})
+			}
+		}
+	}
 	r.ranking(t)
 }
 
-// minor is 0 for a row that belongs at the end of the table of frames, and 1 for any
-// other: one with at least 1 % of the samples for itself, or as much in total as makes a
-// region hot.
-func (r *textReport) minor(row rankingRow) int {
-	if r.p.Share(row.counts) >= 0.01 || r.p.Share(row.total) >= max(r.p.HotThreshold, 0.01) {
-		return 1
-	}
-	return 0
+// minor tells the rows that belong at the end of the table of frames. All others have at
+// least 1 % of the samples for themselves, or as much in total as makes a region hot.
+func (r *textReport) minor(counts, total profile.Counts) bool {
+	return r.p.Share(counts) < 0.01 && r.p.Share(total) < max(r.p.HotThreshold, 0.01)
 }
 
 // hottestLines lists the hottest lines of a frame by the first event: "line 12 61.8%, line 14 3.1%, 2 more".
@@ -134,7 +129,7 @@ func (r *textReport) nativeTable() {
 		if symbol == "" {
 			symbol = "(no symbol)"
 		}
-		t.rows = append(t.rows, rankingRow{counts: n.Counts, source: n.Module, name: symbol})
+		r.add(&t, n.Counts, func() rankingRow { return rankingRow{source: n.Module, name: symbol} })
 	}
 	r.ranking(t)
 }
@@ -142,7 +137,7 @@ func (r *textReport) nativeTable() {
 func (r *textReport) sourceTable() {
 	t := ranking{title: "Distribution by Source", more: "source", all: true, shorten: layout.ShortMiddle}
 	for _, s := range r.p.Sources {
-		t.rows = append(t.rows, rankingRow{counts: s.Counts, name: s.Source})
+		r.add(&t, s.Counts, func() rankingRow { return rankingRow{name: s.Source} })
 	}
 	r.ranking(t)
 }

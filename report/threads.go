@@ -16,14 +16,17 @@ func (r *textReport) threadTable() {
 		const most = 4
 		var names []string
 		for _, thread := range k.Threads {
-			if amount := r.amount(thread.Counts[0], 0); amount != "" && len(names) < most {
+			if len(names) == most {
+				break
+			}
+			if amount := r.amount(thread.Counts[0], 0); amount != "" {
 				names = append(names, cmp.Or(thread.Name, "(no name)")+" "+amount)
 			}
 		}
 		if more := len(k.Threads) - len(names); more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))
 		}
-		t.rows = append(t.rows, rankingRow{counts: k.Counts, name: k.Kind, details: strings.Join(names, ", ")})
+		r.add(&t, k.Counts, func() rankingRow { return rankingRow{name: k.Kind, details: strings.Join(names, ", ")} })
 	}
 	r.ranking(t)
 }

@@ -13,13 +13,11 @@ const (
 	chunkSize = 256 << 10
 	// maxLine is the length of the longest line that is read. A line can be longer
 	// than a chunk, because a symbol of C++ can.
-	maxLine = 16 << 20
+	maxLine = 1 << 20
 	// maxParsers is how many goroutines parse at most. Whoever takes the records is
 	// slower than four of them.
 	maxParsers = 4
 )
-
-var errTooLong = errors.New("a line of more than 16 MB: no sampler's text")
 
 // A lineParser parses lines of one sampler's text. It remembers names, so that it
 // allocates nothing for a name that it has seen before. Each goroutine has its own.
@@ -79,6 +77,7 @@ type textReader struct {
 type chunk struct {
 	text    []byte
 	cut     bool // the last line has no end
+	tooLong bool // text is the beginning of one line, which is longer than maxLine
 	lines   int
 	samples []Sample
 	kernel  bool // one of the samples is of an event that includes the kernel
@@ -154,7 +153,7 @@ func (r *textReader) read(jobs chan<- *chunk) {
 	var rest []byte // the start of a line that the last chunk ended in
 	for ended := false; !ended; {
 		c := <-r.free
-		c.text, c.err, c.cut = append(c.text[:0], rest...), nil, false
+		c.text, c.err, c.cut, c.tooLong = append(c.text[:0], rest...), nil, false, false
 		rest, ended = c.fill(r.in, rest)
 		jobs <- c
 		r.queue <- c
@@ -187,7 +186,24 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			c.text = c.text[:last+1]
 			return rest, false
 		case last < have && len(c.text) > maxLine && bytes.IndexByte(c.text, '\n') < 0:
-			c.text, c.err = c.text[:0], errTooLong
+			return c.skipLine(in, buf)
+		}
+	}
+}
+
+// skipLine reads to the end of a line that is too long, of which the chunk has the
+// beginning. What follows is the rest, as fill's.
+func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
+	c.tooLong = true
+	for {
+		n, err := in.Read(c.text)
+		if end := bytes.IndexByte(c.text[:n], '\n'); end >= 0 { // an error comes again
+			return append(buf[:0], c.text[end+1:n]...), false
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				c.err = err
+			}
 			return nil, true
 		}
 	}
@@ -196,10 +212,19 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 // parse makes the records of the chunk's text.
 func (c *chunk) parse(p lineParser) {
 	c.lines, c.samples, c.others, c.kernel = 0, c.samples[:0], c.others[:0], false
+	tooLong := outcome{kind: badRecord, msg: "longer than 1 MB, as no sampler's line is"}
+	if c.tooLong {
+		c.lines, c.others = 1, append(c.others, otherLine{outcome: tooLong})
+		return
+	}
 	for rest := c.text; len(rest) > 0; c.lines++ {
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
 		rest = after
 		line = bytes.TrimSuffix(line, []byte{'\r'})
+		if len(line) > maxLine {
+			c.others = append(c.others, otherLine{tooLong, c.lines, len(c.samples)})
+			continue
+		}
 		cut := !whole && c.cut && len(line) > 0 && !isBlank(line[len(line)-1])
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue

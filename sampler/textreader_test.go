@@ -1,7 +1,6 @@
 package sampler
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -96,14 +95,30 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// A line that is too long is an error, after the records in front of it.
+// A line that is too long is a bad line. What follows it is read, wherever the line ends in
+// the chunks.
 func TestTooLongLine(t *testing.T) {
-	text := append([]byte("1/1 1.5: cycles: 7f00 f (/a)\n"), bytes.Repeat([]byte("x"), maxLine+chunkSize)...)
-	r := NewPerfReader(bytes.NewReader(text), "in")
-	n := 0
-	for r.Scan() {
-		n++
+	const sample = "1/1 1.5: cycles: 7f00 f (/a)\n"
+	for _, n := range []int{maxLine + 1, maxLine + chunkSize, 5*maxLine + 7} {
+		for _, end := range []string{"", "\n", "\n" + sample, "\n\n" + strings.Repeat("x", 2*maxLine) + "\n" + sample + sample} {
+			r := NewPerfReader(strings.NewReader(sample+strings.Repeat("x", n)+end), "in")
+			var samples int
+			var bad []string
+			for r.Scan() {
+				switch rec := r.Record().(type) {
+				case *Sample:
+					samples++
+				case *SyntaxError:
+					bad = append(bad, rec.Error())
+				}
+			}
+			require.NoError(t, r.Err())
+			require.Equal(t, 1+strings.Count(end, sample), samples)
+			want := []string{"in:2: longer than 1 MB, as no sampler's line is"}
+			if strings.Contains(end, "x") {
+				want = append(want, "in:4: longer than 1 MB, as no sampler's line is")
+			}
+			require.Equal(t, want, bad)
+		}
 	}
-	require.Equal(t, 1, n)
-	require.EqualError(t, r.Err(), "in:2: a line of more than 16 MB: no sampler's text")
 }

@@ -27,31 +27,17 @@ if ! command -v patchelf >/dev/null; then
   apt-get install -y -qq --no-install-recommends patchelf >/dev/null
 fi
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs"
-
-# An apt of its own, that knows unstable alone and leaves the system's lists as they are.
-mirror=$(sed -n 's/^URIs: *\([^ ]*debian\)\/*$/\1/p; s/^deb \([^ ]*debian\)\/* .*/\1/p' \
-  /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | sed -n 1p || true)
-[ -n "$mirror" ] || mirror=http://deb.debian.org/debian
-keys=/usr/share/keyrings/debian-archive-keyring.gpg
-[ -e "$keys" ] || { echo "no $keys: this is for Debian" >&2; exit 1; }
-echo "deb [signed-by=$keys] $mirror sid main" >"$work/sources"
-own_apt() {
-  apt-get -o Dir::Etc::SourceList="$work/sources" -o Dir::Etc::SourceParts=/dev/null \
-    -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root \
-    -o Acquire::Check-Valid-Until=false -qq "$@"
-}
-own_apt update
-(cd "$work/debs" && own_apt download "${packages[@]}")
-mkdir -p "$work/root"
-for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/root"; done
+# shellcheck source=scripts/unstable.sh
+. "$(dirname "${BASH_SOURCE[0]}")/unstable.sh"
+mkdir -p "$unstable/debs" "$unstable/root"
+unstable_update
+unstable_download "$unstable/debs" "${packages[@]}"
+for deb in "$unstable"/debs/*.deb; do dpkg-deb -x "$deb" "$unstable/root"; done
 
 # Under PREFIX it is complete or not there at all.
 mkdir -p "$(dirname "$prefix")"
 rm -rf "$prefix"
-mv "$work/root" "$prefix"
+mv "$unstable/root" "$prefix"
 mkdir -p "$prefix/bin"
 
 # io.d needs kernel data symbols, which a kernel without CONFIG_KALLSYMS_ALL does not list. Nothing here uses it.

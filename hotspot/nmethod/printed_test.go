@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // A printedMethod is what a log has of one method.
@@ -37,7 +39,8 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
+		// HotSpot has names with \u00fc, a copy has them in UTF-8.
+		line := strings.TrimSpace(printassembly.JavaName(lines.Text()))
 		words := strings.Fields(line)
 		switch {
 		case strings.HasPrefix(line, "Compiled method ("):

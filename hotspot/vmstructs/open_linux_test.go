@@ -50,11 +50,12 @@ func TestOpen(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, jdk.Feature, vm.Release)
 			t.Logf("%d offsets, %d statics, %d sizes, %d ints", len(vm.tables.offsets), len(vm.tables.statics), len(vm.tables.sizes), len(vm.tables.ints))
-			// The least of JDK 11 to 25 are JDK 25's: 503, 82, 335 and 346. Much less would be a table that was not read to its end.
+			// The least of JDK 8 to 28 are 492 and 80 (JDK 28's), 334 (26's) and 224 (8's). Much less would be a table that was not
+			// read to its end.
 			assert.Greater(t, len(vm.tables.offsets), 400)
 			assert.Greater(t, len(vm.tables.statics), 60)
 			assert.Greater(t, len(vm.tables.sizes), 250)
-			assert.Greater(t, len(vm.tables.ints), 250)
+			assert.Greater(t, len(vm.tables.ints), 180)
 			size, ok := vm.Size("Symbol")
 			require.True(t, ok)
 			body, ok := vm.Offset("Symbol::_body")

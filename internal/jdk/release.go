@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,30 @@ func javaRelease(java string) int {
 	if err != nil {
 		return 0
 	}
-	return Feature(Version(filepath.Dir(filepath.Dir(target))))
+	home := filepath.Dir(filepath.Dir(target))
+	if release := Feature(Version(home)); release > 0 {
+		return release
+	}
+	// Debian's JDK 8 has no release file. It is the last JDK with its classes in a jar.
+	if _, err := os.Stat(filepath.Join(home, "lib/rt.jar")); err == nil {
+		return 8
+	}
+	return 0
+}
+
+// LibJVM finds the library in the folder of a JDK that is the JVM; "" if there is none.
+// Since JDK 9 it is in lib/server, before that in a folder named after the architecture.
+func LibJVM(home string) string {
+	name := "libjvm.so"
+	if runtime.GOOS == "darwin" {
+		name = "libjvm.dylib"
+	}
+	for _, dir := range []string{"lib/server", "jre/lib/*/server", "jre/lib/server", "lib/*/server", "lib/client", "lib/minimal", "lib/zero"} {
+		if paths, _ := filepath.Glob(filepath.Join(home, dir, name)); len(paths) > 0 {
+			return paths[0]
+		}
+	}
+	return ""
 }
 
 // Feature is the feature release of a version: 17 of "17.0.15+6", 8 of "1.8.0_432"; 0

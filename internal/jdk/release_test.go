@@ -3,6 +3,7 @@ package jdk
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,4 +26,40 @@ func TestProperties(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(home, "release"), []byte(text), 0o644))
 	assert.Equal(t, map[string]string{"IMPLEMENTOR": "Azul Systems, Inc.", "JAVA_VERSION": "17.0.15", "SOURCE": ".:git:x=y"}, Properties(home))
 	assert.Equal(t, "17.0.15", Version(home))
+}
+
+// TestRelease has the folders of a JDK as Temurin lays it out, of Debian's JRE 8, and of no
+// JDK at all.
+func TestRelease(t *testing.T) {
+	cases := []struct {
+		name   string
+		files  map[string]string
+		java   string
+		want   int
+		libjvm string // on Linux
+	}{
+		{"JDK 25", map[string]string{"release": "JAVA_VERSION=\"25.0.1\"\n", "lib/server/libjvm.so": ""}, "bin/java", 25, "lib/server/libjvm.so"},
+		{"Debian's JRE 8", map[string]string{"lib/rt.jar": "", "lib/amd64/server/libjvm.so": ""}, "bin/java", 8, "lib/amd64/server/libjvm.so"},
+		{"JDK 8", map[string]string{"release": "JAVA_VERSION=\"1.8.0_402\"\n", "jre/lib/rt.jar": "", "jre/lib/amd64/server/libjvm.so": ""}, "bin/javac", 8,
+			"jre/lib/amd64/server/libjvm.so"},
+		{"no JDK", map[string]string{"lib/tools.jar": ""}, "bin/java", 0, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			home, err := filepath.EvalSymlinks(t.TempDir())
+			require.NoError(t, err)
+			c.files[c.java] = "#!/bin/sh\n"
+			for name, text := range c.files {
+				path := filepath.Join(home, name)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o755))
+			}
+			assert.Equal(t, c.want, Release([]string{filepath.Join(home, c.java)}))
+			want := ""
+			if c.libjvm != "" && runtime.GOOS == "linux" {
+				want = filepath.Join(home, c.libjvm)
+			}
+			assert.Equal(t, want, LibJVM(home))
+		})
+	}
 }

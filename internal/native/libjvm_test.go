@@ -98,7 +98,7 @@ func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 	t.Logf("%d of %d have names", named, len(addrs))
 	assert.Zero(t, wrong, "of %d addresses", len(addrs))
 	// The first and the last byte of 400 functions have names, unless the symbol table does not tell the function's
-	// size. With JDK 11 to 25, 819 to 2297 addresses had names.
+	// size. With JDK 11 to 28, 819 to 2297 addresses had names.
 	assert.Greater(t, named, 750)
 }
 

@@ -7,6 +7,7 @@
 package regular
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -66,13 +67,16 @@ func open(path string, stat func(string) (fs.FileInfo, error), flags int) (f *os
 	return f, info.Size(), nil
 }
 
-// ReadFile gives the content of a regular file, of the size that it has when it is opened.
-func ReadFile(path string) ([]byte, error) {
+// ReadFile gives the content of a regular file of at most limit bytes.
+func ReadFile(path string, limit int64) ([]byte, error) {
 	f, size, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if size > limit {
+		return nil, fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", path, size, limit)
+	}
 	return io.ReadAll(io.LimitReader(f, size))
 }
 

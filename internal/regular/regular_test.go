@@ -75,9 +75,11 @@ func TestOpen(t *testing.T) {
 		assert.Equal(t, "text", string(text))
 		assert.EqualValues(t, 4, size)
 		f.Close()
-		text, err = ReadFile(path)
+		text, err = ReadFile(path, 4)
 		require.NoError(t, err)
 		assert.Equal(t, "text", string(text))
+		_, err = ReadFile(path, 3)
+		assert.ErrorContains(t, err, path+" has")
 	}
 	f, _, err := OpenNoLink(at("file"))
 	require.NoError(t, err)

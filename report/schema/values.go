@@ -56,6 +56,9 @@ func (p PerEvent[T]) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
+// maxEvents is more than the events of any report.
+const maxEvents = 64
+
 // UnmarshalJSON reads an object. Of several members of one name the last counts, as
 // everywhere in encoding/json.
 func (p *PerEvent[T]) UnmarshalJSON(text []byte) error {
@@ -79,6 +82,9 @@ func (p *PerEvent[T]) UnmarshalJSON(text []byte) error {
 		if i := slices.Index(p.Events, event); i >= 0 {
 			p.Values[i] = value
 			continue
+		}
+		if len(p.Events) == maxEvents {
+			return fmt.Errorf("there are more than %d events, as in no report", maxEvents)
 		}
 		p.Events, p.Values = append(p.Events, event), append(p.Values, value)
 	}

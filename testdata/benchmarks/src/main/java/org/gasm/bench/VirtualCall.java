@@ -92,10 +92,17 @@ public class VirtualCall {
             double a = 1 + random.nextDouble();
             double b = 1 + random.nextDouble();
             switch (random.nextInt(4)) {
-                case 0 -> shapes[i] = new Circle(a);
-                case 1 -> shapes[i] = new Square(a);
-                case 2 -> shapes[i] = new Rectangle(a, b);
-                default -> shapes[i] = new Triangle(a, b);
+                case 0:
+                    shapes[i] = new Circle(a);
+                    break;
+                case 1:
+                    shapes[i] = new Square(a);
+                    break;
+                case 2:
+                    shapes[i] = new Rectangle(a, b);
+                    break;
+                default:
+                    shapes[i] = new Triangle(a, b);
             }
         }
     }

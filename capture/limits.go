@@ -1,0 +1,138 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// More than any capture has. A few bytes of JSON can be a large value in memory, so without
+// these limits a small file could take all memory.
+const (
+	maxDescription = 64 << 20 // bytes of capture.json
+	maxJVMs        = 100_000
+	maxTrials      = 5_000
+	maxWindows     = 1_000_000 // of all trials
+	maxNotes       = 1_000
+	maxClocks      = 1_000
+)
+
+// MaxEvents is how many events a capture has at most. The tables of a report have columns
+// for each of them.
+const MaxEvents = 16
+
+// A listedDescription is a capture.json whose lists are not read yet.
+type listedDescription struct {
+	Description
+	Events json.RawMessage `json:"events"`
+	Notes  json.RawMessage `json:"notes"`
+	Clocks json.RawMessage `json:"clocks"`
+	JVMs   json.RawMessage `json:"jvms"`
+	Trials json.RawMessage `json:"trials"`
+}
+
+// A listedTrial is a [Trial] with windows that are not read yet.
+type listedTrial struct {
+	Trial
+	Windows json.RawMessage `json:"windows"`
+}
+
+// parseDescription reads a capture.json. Of a list that is longer than any capture's it
+// takes the beginning, and adds a note that says so.
+func parseDescription(text []byte) (*Description, error) {
+	var file listedDescription
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, err
+	}
+	d := &file.Description
+	var trials []listedTrial
+	more := map[string]int{} // the limit of each list that is longer
+	err := errors.Join(
+		readList(file.Events, "events", MaxEvents, &d.Events, more),
+		readList(file.Notes, "notes", maxNotes, (*[]string)(&d.Notes), more),
+		readList(file.Clocks, "clocks", maxClocks, &d.Clocks, more),
+		readList(file.JVMs, "JVMs", maxJVMs, &d.JVMs, more),
+		readList(file.Trials, "trials", maxTrials, &trials, more))
+	if err != nil {
+		return nil, err
+	}
+	if trials != nil {
+		d.Trials = make([]Trial, len(trials))
+	}
+	left := maxWindows
+	for i, t := range trials {
+		d.Trials[i] = t.Trial
+		if err := readList(t.Windows, "windows", left, &d.Trials[i].Windows, more); err != nil {
+			return nil, err
+		}
+		left -= len(d.Trials[i].Windows)
+	}
+	for _, what := range []string{"events", "notes", "clocks", "JVMs", "trials", "windows"} {
+		if limit, ok := more[what]; ok {
+			if what == "events" { // the samples name theirs
+				d.Events = nil
+			}
+			d.Notes.Add(fmt.Sprintf("%s is damaged: it has more than %d %s, which no capture has; the others are left out", DescriptionFile, limit, what))
+		}
+	}
+	return d, nil
+}
+
+// readList reads the first elements of a list, as many as its limit allows.
+func readList[T any](text json.RawMessage, what string, limit int, list *[]T, more map[string]int) error {
+	if len(text) == 0 || string(text) == "null" {
+		return nil
+	}
+	elements := json.NewDecoder(bytes.NewReader(text))
+	if start, err := elements.Token(); err != nil || start != json.Delim('[') {
+		return fmt.Errorf("its %s are no list", what)
+	}
+	*list = []T{}
+	for elements.More() {
+		if len(*list) == limit {
+			more[what] = limit
+			break
+		}
+		var element T
+		if err := elements.Decode(&element); err != nil {
+			return err
+		}
+		*list = append(*list, element)
+	}
+	*list = slices.Clip(*list)
+	return nil
+}
+
+// distinctJVMs leaves out what can't be: a process without an id, one that is there a
+// second time, and one that has another's log. The note says what was left out.
+func distinctJVMs(jvms []JVM) (distinct []JVM, note string) {
+	pids, logs := map[int]bool{}, map[string]bool{}
+	var first string
+	for _, j := range jvms {
+		problem := ""
+		switch {
+		case j.PID <= 0:
+			problem = fmt.Sprintf("a JVM has the process id %d", j.PID)
+		case pids[j.PID]:
+			problem = fmt.Sprintf("JVM %d is there twice", j.PID)
+		case j.LogFile != "" && logs[j.LogFile]:
+			problem = fmt.Sprintf("JVM %d has the log of another one, %s", j.PID, j.LogFile)
+		default:
+			distinct = append(distinct, j)
+			pids[j.PID], logs[j.LogFile] = true, true
+		}
+		if first == "" {
+			first = problem
+		}
+	}
+	switch n := len(jvms) - len(distinct); n {
+	case 0:
+	case 1:
+		note = fmt.Sprintf("%s is damaged: %s; it is left out", DescriptionFile, first)
+	default:
+		note = fmt.Sprintf("%s is damaged: %s; %d JVMs that can't be are left out", DescriptionFile, first, n)
+	}
+	return distinct, note
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// What gasm may use for an input below 50 MB. The kernel ends a process that has more
+// than hardMemory; without that, a test that fails could take the whole machine.
+const (
+	mostTime   = 20 * time.Second
+	hardTime   = 5 * mostTime
+	mostMemory = 1 << 30
+	hardMemory = 2 << 30
+)
+
+// Sizes of the inputs, in bytes. What an input costs grows with its size, so small inputs
+// have smaller limits. A run of gasm takes some time and memory for any input.
+const (
+	longInput   = 48 << 20
+	shortInput  = longInput / 32
+	startTime   = 5 * time.Second
+	startMemory = 320 << 20
+)
+
+// TestHostile gives gasm inputs that no JVM, sampler or gasm writes. It may refuse them, or
+// report on what they have, but must not fall over, and must use time and memory as the
+// size of the input says. With -long the inputs are as large as those that are promised to
+// cost no more than mostTime and mostMemory.
+func TestHostile(t *testing.T) {
+	size := shortInput
+	if gasmtest.Long() {
+		size = longInput
+	}
+	require.NotEmpty(t, hostileInputs)
+	for _, input := range hostileInputs {
+		t.Run(input.name, func(t *testing.T) {
+			h := &hostile{t: t, dir: t.TempDir(), size: size}
+			input.make(h)
+			h.run(input.says)
+		})
+	}
+}
+
+// A hostileInput is one way to hurt.
+type hostileInput struct {
+	name string
+	make func(h *hostile)
+	// says is what gasm must say of it, in the report or on stderr; "" where the input is
+	// odd and nothing of it is damaged.
+	says string
+}
+
+// hostile is one input on its way.
+type hostile struct {
+	t    *testing.T
+	dir  string
+	size int      // that the input should have, in bytes
+	args []string // of gasm; the usual ones when it is nil
+}
+
+func (h *hostile) file(name string) string { return filepath.Join(h.dir, name) }
+
+// A hostileRun is a run of gasm on an input.
+type hostileRun struct {
+	name string
+	args []string
+}
+
+// runs are all that read an input.
+func (h *hostile) runs() []hostileRun {
+	if h.args != nil {
+		return []hostileRun{{"run", h.args}}
+	}
+	out := filepath.Join(h.t.TempDir(), "out")
+	return []hostileRun{
+		{"text", []string{"report", h.dir}},
+		{"json", []string{"report", "--format", "json", "--report", out, h.dir}},
+		{"pprof", []string{"report", "--format", "pprof", "--report", out, h.dir}},
+		{"log", []string{"report", "--save-log", out, h.dir}},
+		{"diff", []string{"diff", h.dir, h.dir}},
+	}
+}
+
+// run runs gasm, and checks what holds for any input.
+func (h *hostile) run(says string) {
+	size := h.inputSize()
+	for i, run := range h.runs() {
+		h.t.Run(run.name, func(t *testing.T) {
+			r := runLimited(t, run.args)
+			t.Logf("exit code %d, %.1f s, %d MB; the input is %.1f MB", r.code, r.took.Seconds(), r.memory>>20, float64(size)/(1<<20))
+			assert.Contains(t, []int{0, 1, 2}, r.code)
+			assert.False(t, r.says("\x1b"), "an escape sequence")
+			assert.False(t, r.says(`panic:|goroutine \d|fatal error|runtime error|DATA RACE`), "a fault of gasm's: %s", r.start())
+			most := float64(size) / longInput
+			assert.LessOrEqual(t, r.memory, int64(startMemory+most*(mostMemory-startMemory)), "memory")
+			assert.LessOrEqual(t, r.took, startTime+time.Duration(most*float64(mostTime-startTime)), "time")
+			if i == 0 {
+				assert.True(t, r.says(says), "it should say %q: %s", says, r.start())
+			}
+		})
+	}
+}
+
+func (h *hostile) inputSize() (size int64) {
+	_ = filepath.Walk(h.dir, func(_ string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
+}
+
+// limited is what a run of gasm within limits left. Its output is in a file, because the
+// memory of this process would count for the next run.
+type limited struct {
+	t      *testing.T
+	output string // both of stdout and stderr
+	code   int
+	took   time.Duration
+	memory int64         // bytes, at most
+}
+
+// runLimited runs gasm within the limits.
+func runLimited(t *testing.T, args []string) limited {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	require.NoError(t, err)
+	defer out.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), hardTime)
+	defer cancel()
+	// The limit is on private writable memory, of which Go takes as much as it uses.
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -d "$1"; shift; exec "$@"`, "sh", fmt.Sprint(hardMemory >> 10), binary}, args...)...)
+	cmd.Stdout, cmd.Stderr = out, out
+	start := time.Now()
+	err = cmd.Run()
+	took := time.Since(start)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	rusage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	// On a machine with nothing else to do it takes neither more time than this nor more
+	// than its time on all CPUs.
+	took = min(took, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+	return limited{t, out.Name(), cmd.ProcessState.ExitCode(), took, rusage.Maxrss << 10}
+}
+
+// says tells whether a regular expression is somewhere in the output.
+func (l *limited) says(expression string) bool {
+	f, err := os.Open(l.output)
+	require.NoError(l.t, err)
+	defer f.Close()
+	return regexp.MustCompile(expression).MatchReader(bufio.NewReaderSize(f, 1<<16))
+}
+
+// start is where the output begins, for messages.
+func (l *limited) start() string {
+	f, err := os.Open(l.output)
+	require.NoError(l.t, err)
+	defer f.Close()
+	start, err := io.ReadAll(io.LimitReader(f, 1500))
+	require.NoError(l.t, err)
+	return string(start)
+}

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The JVM that the inputs are of, and an address of its code.
+const (
+	hostilePID  = 4711
+	hostileCode = 0x7f0000000000
+)
+
+const hostileHeader = `<?xml version='1.0' encoding='UTF-8'?>
+<hotspot_log version='160 1' process='4711' time_ms='1795223087175'>
+<vm_version>
+<info>
+OpenJDK 64-Bit Server VM (17.0.21+1) for linux-amd64 JRE (17.0.21+1), built on Oct 29 2026 04:34:15
+</info>
+</vm_version>
+<tty>
+`
+
+// A filler writes one file of an input until the input is large enough.
+type filler struct {
+	*bufio.Writer
+	left int
+}
+
+func (f *filler) printf(format string, args ...any) {
+	n, _ := fmt.Fprintf(f.Writer, format, args...) // the flush tells of errors
+	f.left -= n
+}
+
+// fill writes a line again and again. The number of the line is its argument.
+func (f *filler) fill(line func(i int) string) {
+	for i := 0; f.left > 0; i++ {
+		n, _ := f.WriteString(line(i)) // as above
+		f.left -= n
+	}
+}
+
+// repeat writes a text again and again until the file is large enough.
+func (f *filler) repeat(text string) { f.fill(func(int) string { return text }) }
+
+// write writes a file.
+func (h *hostile) write(name string, write func(f *filler)) {
+	file, err := os.Create(h.file(name))
+	require.NoError(h.t, err)
+	defer file.Close()
+	f := filler{bufio.NewWriterSize(file, 1<<20), h.size}
+	write(&f)
+	require.NoError(h.t, f.Flush())
+}
+
+// sample is a line of perf script.
+func sample(i int, pc uint64) string {
+	return fmt.Sprintf("java %d/%d %d.%06d: cpu-clock: %x [unknown] (//anon)\n", hostilePID, hostilePID, 10+i/1e6, i%1e6, pc)
+}
+
+// samples writes a samples.txt with n samples, step bytes apart.
+func (h *hostile) samples(n, step int) {
+	h.write("samples.txt", func(f *filler) {
+		for i := range n {
+			f.printf("%s", sample(i, hostileCode+uint64(i*step)))
+		}
+	})
+}
+
+// log writes the log of the one JVM.
+func (h *hostile) log(write func(f *filler)) {
+	h.write("asm-4711.log", func(f *filler) {
+		f.printf("%s", hostileHeader)
+		write(f)
+		f.printf("</tty>\n</hotspot_log>\n")
+	})
+}
+
+// method is the head of a method's text.
+func method(id int, name string, lo, hi uint64) string {
+	return fmt.Sprintf("Compiled method (c2) 1 %d 4 %s (13 bytes)\n main code [0x%x,0x%x] = 0\n", id, name, lo, hi)
+}
+
+// good writes a small log that has nothing wrong.
+func (h *hostile) good() {
+	h.log(func(f *filler) {
+		f.printf("%s[MachCode]\n  0x%x: 9090 9090\n[/MachCode]\n", method(1, "a.B::c", hostileCode, hostileCode+4), hostileCode)
+	})
+}
+
+// description writes capture.json with lists that are filled.
+func (h *hostile) description(list string, element func(i int) string) {
+	h.write("capture.json", func(f *filler) {
+		f.printf(`{"schema":1,"command":["java"],"sampler":"perf","events":["cpu-clock"],"frequency":1001`)
+		if list != "jvms" {
+			f.printf(`,"jvms":[{"pid":4711,"log":"asm-4711.log","start_mono_nanos":1}]`)
+		}
+		f.printf(`,"%s":[`, list)
+		for i := 0; f.left > 0; i++ {
+			if i > 0 {
+				f.printf(",")
+			}
+			f.printf("%s", element(i))
+		}
+		f.printf("%s\n", strings.Repeat("]}", 1+strings.Count(list, "[")))
+	})
+}
+
+// bytesRow is a row of 32 bytes of code.
+func bytesRow(addr uint64) string {
+	return fmt.Sprintf("  0x%016x: 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090\n", addr)
+}
+
+// inCode makes a log with one large method. It is sampled at its start, or all over.
+func inCode(samples, step int, form string, line func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.samples(samples, step)
+		h.log(func(f *filler) {
+			f.printf("%s%s\n", method(1, "a.B::c", hostileCode, hostileCode+1<<26), form)
+			f.printf("  0x%x: 9090 9090\n", hostileCode)
+			f.fill(line)
+			f.printf("[/MachCode]\n")
+		})
+	}
+}
+
+// inLog makes a log of lines.
+func inLog(line func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.samples(1000, 4)
+		h.log(func(f *filler) { f.fill(line) })
+	}
+}
+
+// inSamples makes samples of lines, beside a good log.
+func inSamples(line func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.write("samples.txt", func(f *filler) { f.fill(line) })
+	}
+}
+
+// inDescription makes a capture.json whose list has these elements.
+func inDescription(list string, element func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.samples(1000, 1)
+		h.description(list, element)
+	}
+}
+
+func always(text string) func(int) string { return func(int) string { return text } }
+
+var hostileInputs = []hostileInput{
+	// HotSpot's log: where code is.
+	{"overlapping methods", inLog(func(i int) string {
+		lo := hostileCode + uint64(i)*16
+		return method(i+1, fmt.Sprintf("a.B::m%d", i), lo, lo+1<<26)
+	}), ""},
+	{"ranges of the whole memory", inLog(func(i int) string {
+		return method(i+1, "a.B::c", uint64(i), 1<<63)
+	}), `pieces of code could not be read`},
+	{"tiny stubs", inLog(func(i int) string {
+		return fmt.Sprintf("a [0x%x,0x%x] (1 bytes)\n", hostileCode+i*2, hostileCode+i*2+1)
+	}), ""},
+	{"stubs without ranges", inLog(always("Decoding a\n")), "pieces of code could not be read"},
+	{"signature handlers", inLog(always("argument handler #\n")), "pieces of code could not be read"},
+	{"marks without methods", inLog(always("[MachCode]\n")), "pieces of code could not be read"},
+	{"cut first lines", inLog(always("Compiled method (\n")), "pieces of code could not be read"},
+	{"one method, printed again and again", inLog(func(int) string { return method(1, "a.B::c", hostileCode, hostileCode+64) }), ""},
+	{"methods at one address", inLog(func(i int) string { return method(i+1, "a.B::c", hostileCode, hostileCode+64) }), ""},
+	{"a name of a file's size", func(h *hostile) {
+		h.samples(1000, 4)
+		h.log(func(f *filler) {
+			f.printf("Compiled method (c2) 1 1 4 ")
+			f.repeat("a")
+			f.printf("::b (13 bytes)\n main code [0x%x,0x%x] = 0\n", hostileCode, hostileCode+4096)
+			f.printf("[MachCode]\n  0x%x: 9090 9090\n[/MachCode]\n", hostileCode)
+		})
+	}, ""},
+	{"names of 60 kB", inLog(func(i int) string {
+		return method(i+1, fmt.Sprintf("a%d%s::b", i, strings.Repeat("a", 60000)), hostileCode+uint64(i)*4, hostileCode+uint64(i)*4+4)
+	}), ""},
+	{"the JVM's arguments are a file's size", func(h *hostile) {
+		h.samples(1000, 4)
+		h.log(func(f *filler) {
+			f.printf("<args>\n")
+			f.repeat("-Dx=y ")
+			f.printf("\n</args>\n")
+		})
+	}, ""},
+	{"the command is a file's size", func(h *hostile) {
+		h.samples(1000, 4)
+		h.log(func(f *filler) {
+			f.printf("<command>\n")
+			f.repeat("x")
+			f.printf("\n</command>\n")
+		})
+	}, ""},
+	// Threads that take turns.
+	{"writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i) }), ""},
+	{"two writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i%2) }), ""},
+	{"writers that each begin a method", inLog(func(i int) string {
+		return fmt.Sprintf("<writer thread='%d'/>\n%s", i, method(i+1, "a.B::c", hostileCode+uint64(i)*4, hostileCode+uint64(i)*4+4))
+	}), ""},
+	{"methods that never end", func(h *hostile) {
+		const writers = 5000
+		h.samples(writers, 4)
+		h.log(func(f *filler) {
+			for i := range writers {
+				lo := hostileCode + uint64(i)*4
+				f.printf("<writer thread='%d'/>\n%s[MachCode]\n  0x%x: 9090 9090\n", i, method(i+1, fmt.Sprintf("a.B::c%d", i), lo, lo+4), lo)
+			}
+			f.fill(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n  ; x\n", i%writers) })
+		})
+	}, ""},
+	{"installed methods", inLog(func(i int) string {
+		return fmt.Sprintf("<nmethod compile_id='%d' address='0x%x' size='8' insts_offset='1' method='A b ()V' stamp='1'/>\n", i, hostileCode+i*8)
+	}), ""},
+	{"installed methods, one id", inLog(always("<nmethod compile_id='7'\n")), ""},
+	// The code of a method.
+	{"a method of bytes", inCode(300, 1, "[MachCode]", func(i int) string { return bytesRow(hostileCode + 4 + uint64(i)*32) }), ""},
+	{"a method of bytes, sampled all over", inCode(3000, 1<<14, "[MachCode]", func(i int) string { return bytesRow(hostileCode + 4 + uint64(i)*32) }), ""},
+	{"rows of one byte", inCode(300, 1, "[MachCode]", func(i int) string { return fmt.Sprintf("  0x%x: 90\n", hostileCode+4+i*2) }), ""},
+	{"rows of one byte, downwards", inCode(300, 1, "[MachCode]", func(i int) string { return fmt.Sprintf("  0x%x: 90\n", hostileCode+1<<24-i*2) }), ""},
+	{"rows of one byte, with comments", inCode(300, 1, "[MachCode]", func(i int) string {
+		addr := hostileCode + 4 + i*2
+		return fmt.Sprintf("  0x%x: ; x\n  0x%x: 90\n", addr, addr)
+	}), ""},
+	{"one row", func(h *hostile) {
+		h.samples(300, 1)
+		h.log(func(f *filler) {
+			f.printf("%s[MachCode]\n  0x%x: ", method(1, "a.B::c", hostileCode, hostileCode+1<<26), hostileCode)
+			f.fill(always("9090 "))
+			f.printf("\n[/MachCode]\n")
+		})
+	}, ""},
+	{"instructions of text", inCode(300, 1, "[Disassembly]", func(i int) string { return fmt.Sprintf("  0x%x: nop\n", hostileCode+4+i) }), ""},
+	{"instructions of text, long", inCode(300, 4, "[Disassembly]", func(i int) string {
+		return fmt.Sprintf("  0x%x: nop %s\n", hostileCode+4+i, strings.Repeat("x", 100000))
+	}), ""},
+	{"inlining without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", func(i int) string { return fmt.Sprintf("    ; - a.B::m%d@1 (line 2)\n", i) }), ""},
+	{"recursion without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", always("    ; - a::b@1\n")), ""},
+	{"inlining without end, as text", inCode(300, 1, "[Disassembly]", func(i int) string { return fmt.Sprintf("    ; - a.B::m%d@1 (line 2)\n", i) }), ""},
+	{"comments without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", always("    ; x\n")), ""},
+	{"a comment of a file's size", func(h *hostile) {
+		h.samples(300, 1)
+		h.log(func(f *filler) {
+			f.printf("%s[MachCode]\n  0x%x: ;", method(1, "a.B::c", hostileCode, hostileCode+4), hostileCode)
+			f.repeat(" x")
+			f.printf("\n  0x%x: 9090 9090\n[/MachCode]\n", hostileCode)
+		})
+	}, ""},
+	{"sections without end", inCode(300, 1, "[MachCode]", always("[x]\n")), ""},
+	{"comments up and down", inCode(300, 1, "[MachCode]", func(i int) string {
+		row := ""
+		if i < 1<<16 {
+			row = bytesRow(hostileCode + 4 + uint64(i)*32)
+		}
+		return row + fmt.Sprintf("  0x%x: ; x\n  0x%x: ; x\n", hostileCode, hostileCode+1<<16)
+	}), ""},
+	// Samples.
+	{"samples: one line", func(h *hostile) {
+		h.good()
+		h.write("samples.txt", func(f *filler) {
+			f.printf("%s", sample(0, hostileCode))
+			f.repeat("x")
+			f.printf("\n%s", sample(1, hostileCode))
+		})
+	}, "line of the samples could not be read"},
+	{"samples: a symbol of a file's size", func(h *hostile) {
+		h.good()
+		h.write("samples.txt", func(f *filler) {
+			f.printf("java 4711/4711 1.0: cpu-clock: 1234 ")
+			f.repeat("x")
+			f.printf(" (/lib/a.so)\n")
+		})
+	}, ""},
+	{"samples: short ones", inSamples(always("1/1 1.0: e: 1 (a)\n")), "of other processes"},
+	{"samples: at all addresses", func(h *hostile) {
+		h.log(func(f *filler) { f.printf("%s", method(1, "a.B::c", hostileCode, hostileCode+1<<26)) })
+		h.write("samples.txt", func(f *filler) {
+			f.fill(func(i int) string { return fmt.Sprintf("4711/1 %d.0: e: %x (//anon)\n", i, hostileCode+i%(1<<26)) })
+		})
+	}, ""},
+	{"samples: at unknown addresses", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x (//anon)\n", hostileCode+i*16) }), ""},
+	{"samples: threads", inSamples(func(i int) string { return fmt.Sprintf("t%d_ 4711/1 1.0: e: 1 (a)\n", i) }), ""},
+	{"samples: events", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e%d: 1 (a)\n", i) }), "events"},
+	{"samples: events of code", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e%d: %x (//anon)\n", i, hostileCode) }), "events"},
+	{"samples: functions", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x f%d (a)\n", i, i) }), ""},
+	{"samples: modules", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x f (a%d)\n", i, i) }), ""},
+	{"samples: mangled names", inSamples(func(i int) string {
+		return fmt.Sprintf("4711/1 1.0: e: 1 _Z1fI%sE%dv (a)\n", strings.Repeat("S_IS", 2000), i)
+	}), ""},
+	{"samples: lost ones", inSamples(always("java 4711/1 1.0: PERF_RECORD_LOST lost 9223372036854775807\n")), ""},
+	{"samples: bad lines", inSamples(always("x\n")), "holds no samples"},
+	{"samples: zeros", inSamples(always("\x00")), ""},
+	{"samples: DTrace's", inSamples(func(i int) string {
+		return fmt.Sprintf(" 1 1 :profile-1001 4711 0x%x 1%d a`f%d\n", i, i, i)
+	}), ""},
+	// capture.json.
+	{"JVMs of one log", inDescription("jvms", func(i int) string { return fmt.Sprintf(`{"pid":%d,"log":"asm-4711.log"}`, i+1) }), `asm-4711\.log`},
+	{"one JVM again and again", inDescription("jvms", always(`{"pid":4711,"log":"asm-4711.log"}`)), "JVM"},
+	{"JVMs without logs", inDescription("jvms", func(i int) string { return fmt.Sprintf(`{"pid":%d,"log":"asm-%d.log"}`, i+5000, i+5000) }), "JVM"},
+	{"JVMs of nothing", inDescription("jvms", always(`{}`)), "JVM"},
+	{"trials", inDescription("trials", func(i int) string { return fmt.Sprintf(`{"name":"t%d","windows":[{"pid":4711}]}`, i) }), "trial"},
+	{"trials that overlap", inDescription("trials", func(i int) string {
+		return fmt.Sprintf(`{"name":"t%d","windows":[{"pid":4711,"from_mono_nanos":1,"to_mono_nanos":99999999999}]}`, i)
+	}), "trial"},
+	{"trials of nothing", inDescription("trials", always(`{}`)), "trial"},
+	{"windows", func(h *hostile) {
+		h.good()
+		h.samples(1000, 1)
+		h.description(`trials":[{"windows`, func(i int) string {
+			return fmt.Sprintf(`{"pid":4711,"from_mono_nanos":%d,"to_mono_nanos":%d}`, i*2, i*2+1)
+		})
+	}, ""},
+	{"windows of many JVMs", func(h *hostile) {
+		h.good()
+		h.samples(1000, 1)
+		h.description(`trials":[{"name":"x","windows`, func(i int) string {
+			return fmt.Sprintf(`{"pid":%d,"from_mono_nanos":1,"to_mono_nanos":99999999999}`, i+4711)
+		})
+	}, ""},
+	{"clocks", inDescription("clocks", always(`{}`)), ""},
+	{"notes", inDescription("notes", func(i int) string { return fmt.Sprintf(`"n%d"`, i) }), ""},
+	{"notes of nothing", inDescription("notes", always(`""`)), ""},
+	{"events", inDescription("events", func(i int) string { return fmt.Sprintf(`"e%d"`, i) }), "events"},
+	{"the command's words", inDescription("command", always(`"x"`)), ""},
+	{"a deep description", inDescription("trials", always("[")), "not a capture's description"},
+	// symbols.txt.
+	{"symbols", inSymbols(func(i int) string { return fmt.Sprintf("4711 0x%x 0x%x m\n", i*2, i*2+1) }), ""},
+	{"symbols that overlap", inSymbols(func(i int) string { return fmt.Sprintf("4711 0x%x 0x%x m f%d\n", i, 1<<40-i, i) }), ""},
+	{"symbols: one line", inSymbols(always("x")), "native symbols could not be read"},
+	{"symbols of many processes", inSymbols(func(i int) string { return fmt.Sprintf("%d 0x1 0x2 m\n", i) }), ""},
+	{"symbols: bad lines", inSymbols(always("x\n")), "native symbols could not be read"},
+}
+
+func inSymbols(line func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.samples(1000, 1)
+		h.write("symbols.txt", func(f *filler) { f.fill(line) })
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// A startWay is how a command starts a JVM.
+type startWay struct {
+	name      string
+	otherUser bool     // the JVM is nobody's, and gasm root's
+	words     []string // what comes in front of java and its arguments
+}
+
+var startWays = []startWay{
+	{name: "java"},
+	{name: "script", words: []string{"sh", "-c", `"$@"; exit $?`, "sh"}},
+	{name: "setpriv", otherUser: true, words: []string{"setpriv", "--reuid=" + strconv.Itoa(gasmtest.Nobody), "--clear-groups"}},
+	{name: "su", otherUser: true, words: []string{"su", "-s", "/bin/sh", "-c", `"$0" "$@"`, "--", "nobody"}},
+	{name: "sudo", otherUser: true, words: []string{"sudo", "-E", "-u", "nobody"}},
+}
+
+// TestEveryJDK profiles a program on each JDK, in each way in which a JVM is started: stdin,
+// stdout and exit code are the program's own, and its hottest method has its name.
+func TestEveryJDK(t *testing.T) {
+	gasmtest.NeedPerf(t)
+	gasmtest.NeedTime(t)
+	classPath := filepath.Join(filepath.Dir(binary), "classes8") // where other users can read it
+	gasmtest.CompileJava(t, classPath, 8, gasmtest.Testdata("programs", "Exit.java"))
+	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
+		for _, way := range startWays {
+			t.Run(j.Name()+"/"+way.name, func(t *testing.T) {
+				t.Parallel() // nothing is measured
+				way.need(t, j)
+				profileExit(t, j, way, classPath)
+			})
+		}
+	}
+}
+
+// need skips a test that this machine can't run.
+func (w startWay) need(t *testing.T, j gasmtest.JDK) {
+	t.Helper()
+	if !w.otherUser {
+		return
+	}
+	gasmtest.NeedRoot(t)
+	gasmtest.NeedTool(t, w.words[0], "scripts/setup.sh test installs it")
+	command := slices.Concat(w.words, []string{j.Java(), "-version"})
+	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+		t.Skipf("the user nobody can't run %s: %v: %s", j.Java(), err, out)
+	}
+}
+
+// profileExit profiles Exit, which prints its arguments and its stdin, and ends with 7.
+func profileExit(t *testing.T, j gasmtest.JDK, way startWay, classPath string) {
+	file := filepath.Join(t.TempDir(), "report.json")
+	r := runGasm(t, slices.Concat([]string{"profile", "--frequency", "1001", "--format", "json", "--report", file, "--"}, way.words,
+		[]string{j.Java(), "-Drounds=80000", "-cp", classPath, "Exit", "7", "echo", "a b"}), withStdin("line 1\nline 2\n"))
+	assert.Equal(t, 7, r.code, r.stderr)
+	assert.Equal(t, "arg 7\narg echo\narg a b\nline 1\nline 2\n", r.stdout)
+	if j.Feature < printassembly.OldestKnown && way.name == "sudo" {
+		// sudo takes JAVA_TOOL_OPTIONS away, and JDK 8 reads no other variable that it leaves.
+		assert.Contains(t, r.said(), "sudo ended with exit code 7 before a JVM had told of any code")
+		assert.NoFileExists(t, file)
+		return
+	}
+	assert.Empty(t, r.said())
+	rep := readReport(t, readFile(t, file))
+	require.Len(t, rep.Profiles, 1)
+	p := &rep.Profiles[0]
+	assert.Len(t, p.PIDs, 1)
+	require.NotEmpty(t, p.Methods)
+	assert.Equal(t, "Exit::spin", p.Methods[0].Name)
+	checkResolved(t, j, p)
+}
+
+// checkResolved checks the share of addresses that nothing knows.
+func checkResolved(t *testing.T, j gasmtest.JDK, p *schema.Profile) {
+	t.Helper()
+	limit := 0.005
+	if j.Feature < printassembly.OldestWithBytes {
+		limit = 0.01 // without hsdis, these JDKs tell of hardly any stub: up to 2 of 300 samples were in one
+	}
+	unresolvedAtMost(t, p, limit)
+}
+
+// TestJMHOnEveryJDK profiles JMH, which starts a JVM of its own for the benchmark, on each
+// JDK.
+func TestJMHOnEveryJDK(t *testing.T) {
+	gasmtest.NeedPerf(t)
+	gasmtest.NeedTime(t)
+	gasmtest.NeedBenchmarks(t)
+	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
+		t.Run(j.Name(), func(t *testing.T) {
+			t.Parallel() // nothing is measured
+			file := filepath.Join(t.TempDir(), "report.json")
+			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--format", "json", "--report", file, "--"},
+				jmhCommand(t, j.Java(), "-f", "1", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum")...))
+			require.Equal(t, 0, r.code, r.stderr)
+			assert.Empty(t, r.said())
+			assert.Regexp(t, `(?m)^VectorSum\.sum +4096 +avgt `, r.stdout)
+			assert.NotContains(t, r.stdout, "hotspot_log")
+			rep := readReport(t, readFile(t, file))
+			require.Len(t, rep.Profiles, 1)
+			p := &rep.Profiles[0]
+			assert.Equal(t, "org.gasm.bench.VectorSum.sum (size=4096)", p.Trial)
+			assert.Len(t, p.PIDs, 1, "the fork")
+			require.NotEmpty(t, p.Methods)
+			assert.True(t, strings.Contains(p.Methods[0].Name, "VectorSum"), p.Methods[0].Name)
+			checkResolved(t, j, p)
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package diff
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// More than any report has. An empty object of JSON can be a large value in memory, so
+// without these limits a small file could take all memory.
+const (
+	maxTrials    = 5_000
+	maxProcesses = 100_000
+	maxItems     = 200_000 // methods, frames, native functions or regions of a trial
+	maxElement   = 4 << 20 // bytes of one of these
+)
+
+// ReadJSON reads a JSON report. name is the file's name as the user wrote it.
+func ReadJSON(r io.Reader, name string) (*Side, error) {
+	rep, err := readReport(json.NewDecoder(r))
+	if err != nil {
+		return nil, fmt.Errorf("%s is no JSON report: %w; 'gasm report --format json' makes one", name, err)
+	}
+	switch {
+	case rep.Schema != 0 && rep.Schema != schema.Version:
+		return nil, fmt.Errorf("%s has schema %d; this gasm reads schema %d only: use the gasm that wrote it", name, rep.Schema, schema.Version)
+	case rep.Schema == 0 || rep.Capture == nil || rep.Profiles == nil:
+		return nil, fmt.Errorf("%s is JSON, but no report: 'gasm report --format json' makes one", name)
+	}
+	return FromReport(name, rep), nil
+}
+
+// readReport reads what [FromReport] needs of a report, element by element.
+func readReport(dec *json.Decoder) (*schema.Report, error) {
+	var rep schema.Report
+	err := members(dec, func(key string) error {
+		switch key {
+		case "schema":
+			return dec.Decode(&rep.Schema)
+		case "capture":
+			return readCapture(dec, &rep.Capture)
+		case "profiles":
+			return elements(dec, key, maxTrials, &rep.Profiles, func(p *schema.Profile) error { return readProfile(dec, p) })
+		}
+		return skip(dec)
+	})
+	return &rep, err
+}
+
+func readCapture(dec *json.Decoder, about **schema.Capture) error {
+	c := new(schema.Capture)
+	err := members(dec, func(key string) error {
+		*about = c
+		switch key {
+		case "command":
+			return dec.Decode(&c.Command)
+		case "sampler":
+			return dec.Decode(&c.Sampler)
+		case "events":
+			return dec.Decode(&c.Events)
+		case "frequency":
+			return dec.Decode(&c.Frequency)
+		case "jvms":
+			return whole(dec, key, maxProcesses, &c.JVMs)
+		case "selection":
+			return dec.Decode(&c.Selection)
+		case "notes":
+			return dec.Decode(&c.Notes)
+		}
+		return skip(dec)
+	})
+	*about = c
+	return err
+}
+
+func readProfile(dec *json.Decoder, p *schema.Profile) error {
+	return members(dec, func(key string) error {
+		switch key {
+		case "trial":
+			return dec.Decode(&p.Trial)
+		case "window_seconds":
+			return dec.Decode(&p.WindowSeconds)
+		case "operations":
+			return dec.Decode(&p.Operations)
+		case "account":
+			return dec.Decode(&p.Account)
+		case "jvms":
+			return whole(dec, key, maxProcesses, &p.JVMs)
+		case "slices":
+			return dec.Decode(&p.Slices)
+		case "regions":
+			return whole(dec, key, maxItems, &p.Regions)
+		case "methods":
+			return whole(dec, key, maxItems, &p.Methods)
+		case "frames":
+			return whole(dec, key, maxItems, &p.Frames)
+		case "native":
+			return whole(dec, key, maxItems, &p.Native)
+		}
+		return skip(dec)
+	})
+}
+
+// members calls read for each member of an object, to read its value. null has none.
+func members(dec *json.Decoder, read func(key string) error) error {
+	start, err := dec.Token()
+	if err != nil || start == nil {
+		return err
+	}
+	if start != json.Delim('{') {
+		return errors.New("it is no object")
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := key.(string) // the key of an object is one
+		if err := read(name); err != nil {
+			return err
+		}
+	}
+	_, err = dec.Token()
+	return err
+}
+
+// elements reads a list with at most a number of elements. null is none.
+func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read func(*T) error) error {
+	start, err := dec.Token()
+	if err != nil || start == nil {
+		return err
+	}
+	if start != json.Delim('[') {
+		return fmt.Errorf("its %s are no list", what)
+	}
+	*list = []T{}
+	for dec.More() {
+		if len(*list) == most {
+			return fmt.Errorf("it has more than %d %s, as no report has", most, what)
+		}
+		var element T
+		if err := read(&element); err != nil {
+			return err
+		}
+		*list = append(*list, element)
+	}
+	_, err = dec.Token()
+	return err
+}
+
+// whole reads a list whose elements are small enough to be read at once.
+func whole[T any](dec *json.Decoder, what string, most int, list *[]T) error {
+	var text json.RawMessage
+	return elements(dec, what, most, list, func(element *T) error {
+		text = text[:0]
+		if err := dec.Decode(&text); err != nil {
+			return err
+		}
+		if len(text) > maxElement {
+			return fmt.Errorf("one of its %s has %d MB, as none of a report has", what, len(text)>>20)
+		}
+		return json.Unmarshal(text, element)
+	})
+}
+
+// skip reads a value that is not needed.
+func skip(dec *json.Decoder) error {
+	var text json.RawMessage
+	return dec.Decode(&text)
+}

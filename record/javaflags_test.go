@@ -1,0 +1,125 @@
+package record
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// fakeJDK makes the folder of a JDK with a program in it that is none.
+func fakeJDK(t *testing.T, version, program string) (path string) {
+	t.Helper()
+	home := t.TempDir()
+	path = filepath.Join(home, "bin", program)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "release"), []byte("JAVA_VERSION=\""+version+"\"\n"), 0o644))
+	return path
+}
+
+// Which JVMs read what: JAVA_TOOL_OPTIONS has nothing that JDK 8 does not know, whatever
+// the command is, unless the command is a newer JDK's own tool.
+func TestJavaFlags(t *testing.T) {
+	java17, java8, java28 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java"), fakeJDK(t, "28-ea", "java")
+	for _, c := range []struct {
+		name                string
+		command             []string
+		file, quiet, strict bool // java reads a file; the hsdis warning is off; unknown flags are refused
+		quietTool           bool
+	}{
+		{"java 17", []string{java17}, true, true, true, false},
+		{"java 8", []string{java8}, true, true, false, false},
+		{"a newer java", []string{java28}, true, true, false, false},
+		{"another JVM for JMH's forks", []string{java17, "-jar", "b.jar", "-jvm", "/jdk8/bin/java"}, true, false, false, false},
+		{"a script", []string{"sh", "-c", "java X"}, false, true, false, false},
+		{"javac 17", []string{fakeJDK(t, "17.0.15", "javac")}, false, false, false, true},
+	} {
+		r, flags := flagsFor(t, c.command...)
+		tool := slices.DeleteFunc(slices.Clone(flags.tool), func(f string) bool { return c.quietTool && f == printassembly.QuietLog })
+		assert.Equal(t, printassembly.CaptureFlags(r.logs.pattern(), printassembly.Selection{}), tool, c.name)
+		assert.Equal(t, c.quietTool, slices.Contains(flags.tool, printassembly.QuietLog), c.name)
+		launcher := strings.Join(flags.launcher, "\n")
+		assert.Equal(t, c.file, launcher == "@"+r.logs.parent+"/"+optionsName, c.name)
+		if c.file {
+			text, err := os.ReadFile(r.options.path)
+			require.NoError(t, err)
+			launcher = string(text)
+			info, err := os.Stat(r.options.path)
+			require.NoError(t, err)
+			assert.Equal(t, os.FileMode(0o644), info.Mode(), "another user's java reads it")
+		}
+		assert.Equal(t, c.quiet, strings.Contains(launcher, printassembly.QuietLog), c.name)
+		assert.Equal(t, c.strict, strings.Contains(launcher, printassembly.RefuseUnknownFlags), c.name)
+		assert.Contains(t, launcher, "-XX:LogFile=", "sudo -E takes JAVA_TOOL_OPTIONS away")
+	}
+}
+
+// Every JVM of this machine starts with the options of every kind of command, as a child
+// of it.
+func TestEveryJVMStarts(t *testing.T) {
+	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
+		for _, command := range [][]string{{fakeJDK(t, "17.0.15", "java")}, {fakeJDK(t, "28-ea", "java")}, {"sh"}} {
+			_, flags := flagsFor(t, command...)
+			out, _ := java(t, flags, j.Java(), "-cp", ".", "-version")
+			assert.Empty(t, out, "%s below %s", j.Name(), command)
+		}
+	}
+}
+
+func TestLongOptions(t *testing.T) {
+	t.Setenv("JAVA_TOOL_OPTIONS", "-Dx="+strings.Repeat("y", 1000))
+	_, flags := flagsFor(t, "sh")
+	assert.Regexp(t, `^JAVA_TOOL_OPTIONS has \d{4} bytes .* JVMs of JDK 8 ignore all of it`, flags.longNote([]string{"sh"}))
+	assert.Empty(t, flags.longNote([]string{fakeJDK(t, "17.0.15", "java")}))
+	t.Setenv("JAVA_TOOL_OPTIONS", "-Dx=y")
+	assert.Empty(t, flags.longNote([]string{"sh"}))
+}
+
+// Where LogCompilation is not to be used, all code is printed, and a note says so.
+func TestPrintAll(t *testing.T) {
+	const fault = "fs.protected_symlinks is 0"
+	java17 := fakeJDK(t, "17.0.15", "java")
+	copies := (&Options{Command: []string{java17}, Code: CodeAuto}).copied() != 0 // this machine lets code be copied
+	for _, c := range []struct {
+		name string
+		o    Options
+		want string
+	}{
+		{"copied", Options{Command: []string{java17}, Code: CodeAuto}, "HotSpot printed all code, which"},
+		{"limited", Options{Command: []string{java17}, Code: CodePrint, Methods: []string{"A::b"}}, "and --method A::b did not limit it"},
+		{"printed", Options{Command: []string{java17}, Code: CodePrint}, ""},
+		{"a script", Options{Command: []string{"sh"}, Code: CodeAuto}, ""},
+	} {
+		if c.name == "copied" && !copies {
+			continue
+		}
+		before := c.o.Code
+		assert.Empty(t, c.o.printAll(""), c.name)
+		assert.Equal(t, before, c.o.Code, c.name)
+		note := c.o.printAll(fault)
+		assert.Equal(t, c.want == "", note == "", c.name)
+		assert.Contains(t, note, c.want, c.name)
+		assert.Zero(t, c.o.copied(), c.name)
+		if note != "" {
+			assert.Contains(t, note, fault)
+			assert.Empty(t, c.o.selectionText())
+		}
+	}
+}
+
+func TestIsPrivate(t *testing.T) {
+	dir := t.TempDir()
+	for mode, want := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o711: true, 0o777 | os.ModeSticky: false, 0o770: false} {
+		require.NoError(t, os.Chmod(dir, mode))
+		assert.Equal(t, want, isPrivate(dir), mode)
+	}
+	assert.False(t, isPrivate(dir+"/none"))
+}
