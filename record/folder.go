@@ -129,14 +129,14 @@ func (f *Folder) release() {
 }
 
 // logsInside tells whether the logs' folder is in this one.
-func (f *Folder) logsInside() bool { return f.logs != nil && !f.logs.own }
+func (f *Folder) logsInside() bool { return f.logs != nil && filepath.Dir(f.logs.path) == f.Path }
 
 // InUse says after Remove and Keep what had to stay, and why; "" when nothing had to.
 func (f *Folder) InUse() string {
 	if len(f.users) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ", processList(f.users), f.logs.parent)
+	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ", processList(f.users), filepath.Dir(f.logs.path))
 	if f.logsInside() && !f.Temporary {
 		return text + "has a folder for them, " + filepath.Base(f.logs.path) + ", until you remove it"
 	}

@@ -1,12 +1,15 @@
 package record
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // A LeftFolder is a temporary folder of a gasm that has ended and could not remove it.
@@ -57,12 +60,26 @@ func eachLeft(see func(dir string, l *lock)) {
 			if !temporaryName.MatchString(e.Name()) || !isOwnFolder(dir) {
 				continue
 			}
-			if l, err := takeLock(dir); err == nil {
+			switch l, err := takeLock(dir); {
+			case err == nil:
 				see(dir, l)
 				l.close()
+			case errors.Is(err, fs.ErrNotExist):
+				removeUnborn(dir)
 			}
 		}
 	}
+}
+
+// removeUnborn removes a folder whose gasm was killed before it had locked it.
+func removeUnborn(dir string) {
+	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < time.Minute {
+		return // its gasm may be about to
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 && entries[0].Name() == lockFile+".new" {
+		os.Remove(filepath.Join(dir, entries[0].Name()))
+	}
+	os.Remove(dir) // fails when there is anything in it
 }
 
 // isOwnFolder tells whether a path is a folder of this user, and no link to one.

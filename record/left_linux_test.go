@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -74,10 +75,17 @@ func TestSweep(t *testing.T) {
 	require.NoError(t, os.Symlink(elsewhere, link))
 	require.NoError(t, os.Mkdir(bare, 0o700))
 	killed.lock.close() // as the kernel does
+	unborn, full := filepath.Join(temp, "gasm-3"), filepath.Join(temp, "gasm-4")
+	for dir, file := range map[string]string{unborn: lockFile + ".new", full: "perf.data"} {
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
+		require.NoError(t, os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)))
+	}
 
 	sweep()
 	assert.NoDirExists(t, killed.Path)
-	for _, path := range []string{kept.Path, alive.Path, filepath.Join(elsewhere, lockFile), link, bare} {
+	assert.NoDirExists(t, unborn)
+	for _, path := range []string{kept.Path, alive.Path, filepath.Join(elsewhere, lockFile), link, bare, full} {
 		_, err := os.Lstat(path)
 		assert.NoError(t, err)
 	}

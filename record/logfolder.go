@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,14 +18,14 @@ import (
 // list it, and its name is secret: it is known to gasm, and to the processes that have
 // it in their environment. HotSpot lets everyone read its logs, whatever the folder is.
 //
-// It lies in another folder, the parent, which others can pass but not list. The files
-// that java reads (options, directives) are there, readable for all, and a [lock].
+// The parent is another folder, which others can pass but not list. The files that java
+// reads (options, directives) are there, readable for all, and a [lock].
 //
 // When the command has ended, [logFolder.gather] moves the logs into the capture.
 type logFolder struct {
 	parent string
-	path   string // in the parent
 	own    bool   // the parent was made for it; else it is the capture's folder
+	path   string // in the parent, or in the capture
 	// closed is why no other user can create logs in it; "" when all can.
 	closed string
 	lock   *lock
@@ -37,29 +36,35 @@ type logFolder struct {
 // the process id.
 const maxLogFolder = 235
 
-// newLogFolder makes the folder for the logs of a capture. The best place is a folder of
-// its own among the temporary ones, if it is on the capture's file system, so that logs
-// can be moved and need not be copied. Else it is in the capture. Where the capture's
-// path is too long, any place is good enough.
-func newLogFolder(capture *Folder) (*logFolder, error) {
+// newLogFolder makes the folder for the logs of a capture, and its parent, which is a
+// temporary folder. The logs are in the parent if it is on the capture's file system, so
+// that they can be moved and need not be copied. Else they are in the capture. Where the
+// capture's path is too long, any place is good enough.
+func newLogFolder(capture *Folder) (l *logFolder, err error) {
+	l = &logFolder{parent: capture.Path, lock: capture.lock}
 	for _, dir := range temporaryFolders() {
-		if passable(dir) && sameFileSystem(dir, capture.Path) {
-			if l, err := makeLogFolder(dir); err == nil {
-				return l, nil
-			}
+		if !passable(dir) {
+			continue
+		}
+		if parent, err := os.MkdirTemp(dir, temporaryPattern); err == nil {
+			l = &logFolder{parent: parent, own: true}
+			break
 		}
 	}
-	if len(capture.Path)+1+secretLength <= maxLogFolder {
-		l := &logFolder{parent: capture.Path, lock: capture.lock}
-		return l, l.make()
+	place := capture.Path
+	if l.own && (sameFileSystem(l.parent, place) || len(place)+1+secretLength > maxLogFolder) {
+		place = l.parent
 	}
-	for _, dir := range temporaryFolders() {
-		if l, err := makeLogFolder(dir); err == nil {
-			return l, nil
-		}
+	if len(place)+1+secretLength > maxLogFolder {
+		err = fmt.Errorf("HotSpot can't write its logs: %s has %d bytes, and a path of at most %d is needed: "+
+			"set TMPDIR to a folder with a shorter path, or name one with -o", place, len(place), maxLogFolder-1-secretLength)
+	} else {
+		err = l.make(place)
 	}
-	return nil, fmt.Errorf("HotSpot can't write its logs: the path of the capture folder has %d bytes, and a path of at most %d is needed: "+
-		"set TMPDIR to a folder with a shorter path, or name one with -o", len(capture.Path), maxLogFolder-1-secretLength)
+	if err != nil && l.own {
+		os.RemoveAll(l.parent)
+	}
+	return l, err
 }
 
 // temporaryFolders are where gasm makes folders that are not the user's: that of TMPDIR,
@@ -72,28 +77,11 @@ func temporaryFolders() []string {
 	return dirs
 }
 
-// makeLogFolder makes a log folder with a parent of its own.
-func makeLogFolder(dir string) (*logFolder, error) {
-	if len(dir)+len("/gasm-4294967295/")+secretLength > maxLogFolder {
-		return nil, errors.New("the path is too long")
-	}
-	parent, err := os.MkdirTemp(dir, temporaryPattern)
-	if err != nil {
-		return nil, err
-	}
-	l := &logFolder{parent: parent, own: true}
-	if err := l.make(); err != nil {
-		os.RemoveAll(parent)
-		return nil, err
-	}
-	return l, nil
-}
-
 // secretLength is that of a log folder's name: 128 bits in hexadecimal.
 const secretLength = 32
 
-// make makes the folder in its parent.
-func (l *logFolder) make() (err error) {
+// make locks the parent and makes the folder in a place.
+func (l *logFolder) make(place string) (err error) {
 	if l.lock == nil {
 		if l.lock, err = makeLock(l.parent); err != nil {
 			return err
@@ -101,19 +89,24 @@ func (l *logFolder) make() (err error) {
 	}
 	secret := make([]byte, secretLength/2)
 	_, _ = rand.Read(secret) // it never fails
-	l.path = filepath.Join(l.parent, hex.EncodeToString(secret))
+	l.path = filepath.Join(place, hex.EncodeToString(secret))
 	if err := os.Mkdir(l.path, 0o700); err != nil {
 		return fmt.Errorf("making a folder for the JVMs' logs: %w", err)
 	}
+	// Chmod takes no heed of the umask.
+	if l.own {
+		if err := os.Chmod(l.parent, 0o711); err != nil {
+			return err
+		}
+	}
 	switch {
-	case !passable(filepath.Dir(l.parent)):
-		l.closed = "other users can't pass the folders above " + l.parent
+	case !passable(filepath.Dir(place)):
+		l.closed = "other users can't pass the folders above " + place
 	case os.Geteuid() == 0 && !protected("symlinks"):
 		// Whoever the command becomes could plant links here, through which a JVM of root's would write.
 		l.closed = "fs.protected_symlinks is 0, so that other users must not write where root does"
 	default:
-		// Chmod takes no heed of the umask.
-		if err = os.Chmod(l.parent, 0o711); err == nil {
+		if err = os.Chmod(place, 0o711); err == nil {
 			err = os.Chmod(l.path, 0o733|os.ModeSticky)
 		}
 	}
@@ -211,26 +204,31 @@ func logsIn(dir, head, tail string) (found []writtenLog) {
 // describe names the folder, and tells who can't write to it.
 func (l *logFolder) describe() string {
 	if l.closed == "" {
-		return l.parent
+		return filepath.Dir(l.path)
 	}
-	return l.parent + " (" + l.closed + ")"
+	return filepath.Dir(l.path) + " (" + l.closed + ")"
 }
 
 // release removes the folder, unless a process still has it in its environment: a JVM
 // that it starts, or is, could not log. It tells which processes these are.
 func (l *logFolder) release() (users []process) {
 	defer l.lock.close()
-	if users = usersOf(l.parent, l.lock.began); len(users) > 0 {
+	if users = usersOf(l.path, l.lock.began); len(users) > 0 {
 		return users
 	}
-	if l.own {
-		removeLeft(l.parent)
-		return nil
+	for _, log := range l.strays() {
+		os.Remove(log.path)
 	}
 	os.RemoveAll(l.path)
+	if place := filepath.Dir(l.path); place != l.parent || !l.own {
+		os.Chmod(place, 0o700) // the capture
+	}
+	if l.own {
+		os.RemoveAll(l.parent)
+		return nil
+	}
 	for _, file := range []string{lockFile, optionsName, directivesName} {
 		os.Remove(filepath.Join(l.parent, file))
 	}
-	os.Chmod(l.parent, 0o700)
 	return nil
 }

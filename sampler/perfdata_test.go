@@ -114,3 +114,34 @@ func TestCompletePerfData(t *testing.T) {
 	check(record[:15], 0, "no samples")
 	check("", 0, "no samples")
 }
+
+// Whatever a file of perf's has in it: what gasm makes of it is a file with records that
+// end within it, or an error.
+func FuzzPerfData(f *testing.F) {
+	f.Add(perfData("", attrCycles))
+	f.Add(perfData("\x09\x00\x00\x00\x00\x00\x10\x00abcdefgh\x09\x00", attrClock, attrDummy))
+	f.Add([]byte(perfMagic))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := writeFile(t, content)
+		_, _ = openedEvents(path) // it may be no file of perf's at all
+		if completePerfData(path) != nil {
+			return
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		h, err := readPerfHeader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		had, err := readPerfHeader(bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if had.dataSize == 0 && h.dataOffset+h.dataSize > uint64(len(content)) {
+			t.Errorf("the data ends at %d of %d bytes", h.dataOffset+h.dataSize, len(content))
+		}
+	})
+}
