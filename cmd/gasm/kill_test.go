@@ -135,7 +135,8 @@ func (k kill) check(t *testing.T) {
 	if r.tty != nil {
 		assert.Equal(t, r.modes, modesOf(t, r.tty), "the terminal")
 	}
-	assertGoneWithin(t, temp, 40*time.Second) // a JVM without gasm goes on to its own end
+	// A JVM without gasm goes on to its own end.
+	assertGoneWithin(t, temp, 40*time.Second)
 	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // it could do nothing
 	k.checkFolders(t, temp, dir, r.text(), gone)
 	if left, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", jvm)); len(left) > 0 { // the pattern is well-formed
