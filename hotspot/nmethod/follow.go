@@ -85,7 +85,8 @@ func Follow(pid int, compilers CompilerSet, log, copies string) (*Follower, erro
 func newFollower(pid int, compilers CompilerSet, log, copies string) (*Follower, error) {
 	f := &Follower{pid: pid, compilers: compilers, stop: make(chan struct{}), done: make(chan struct{})}
 	var err error
-	if f.log, _, err = regular.Open(log); err != nil {
+	// Another user may have put something else there than the log that was seen.
+	if f.log, _, err = regular.OpenNoLink(log); err != nil {
 		return nil, err
 	}
 	if f.copies, err = os.OpenFile(copies, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600); err != nil {

@@ -31,8 +31,16 @@ const folder = "a folder"
 
 // Open opens a regular file, or a link to one, for reading, and gives its size. It never
 // waits. The error is an *Error where the path names something else.
-func Open(path string) (f *os.File, size int64, err error) {
-	info, err := os.Stat(path)
+func Open(path string) (f *os.File, size int64, err error) { return open(path, os.Stat, 0) }
+
+// OpenNoLink is Open for a folder that others can write to: a link is an error, because
+// it may lead to a file that only this user can read.
+func OpenNoLink(path string) (f *os.File, size int64, err error) {
+	return open(path, os.Lstat, syscall.O_NOFOLLOW)
+}
+
+func open(path string, stat func(string) (fs.FileInfo, error), flags int) (f *os.File, size int64, err error) {
+	info, err := stat(path)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -40,7 +48,7 @@ func Open(path string) (f *os.File, size int64, err error) {
 		return nil, 0, err
 	}
 	// Without O_NONBLOCK, a pipe that has replaced the file since would be waited for.
-	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -77,7 +85,7 @@ func check(path string, info fs.FileInfo) error {
 	kinds := []struct {
 		is   fs.FileMode
 		kind string
-	}{{fs.ModeDir, folder}, {fs.ModeNamedPipe, "a pipe"}, {fs.ModeSocket, "a socket"}, {fs.ModeDevice, "a device"}}
+	}{{fs.ModeDir, folder}, {fs.ModeNamedPipe, "a pipe"}, {fs.ModeSocket, "a socket"}, {fs.ModeDevice, "a device"}, {fs.ModeSymlink, "a link"}}
 	for _, k := range kinds {
 		if info.Mode()&k.is != 0 {
 			return &Error{path, k.kind}

@@ -81,6 +81,11 @@ func TestOpen(t *testing.T) {
 		_, err = ReadFile(path, 3)
 		assert.ErrorContains(t, err, path+" has")
 	}
+	f, _, err := OpenNoLink(at("file"))
+	require.NoError(t, err)
+	f.Close()
+	_, _, err = OpenNoLink(at("link"))
+	assert.Equal(t, &Error{at("link"), "a link"}, err)
 	_, _, err = Open(at("nothing"))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
