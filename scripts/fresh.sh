@@ -70,7 +70,7 @@ inside() {
   copy /etc/resolv.conf /etc/hosts /usr/local/share/ca-certificates /etc/pip.conf \
     /root/.config/pip/pip.conf /root/.pip/pip.conf /root/.m2/settings.xml /root/.m2/settings-security.xml
   apt-config dump | grep -E '^Acquire::[a-z]+::Proxy' >"$dir/etc/apt/apt.conf.d/90proxy" || true
-  git clone -q "$root" "$dir/root/gasm"
+  git clone -q "$root" "$dir/srv/gasm" # where all users can run the JDKs in testdata
 
   local name environment=(HOME=/root "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
   for name in "${variables[@]}"; do
@@ -81,7 +81,7 @@ inside() {
     say "make $part, in Debian $release"
     start=$SECONDS
     result=passed
-    chroot "$dir" env -i "${environment[@]}" sh -c 'cd && cd gasm && exec make "$1"' sh "$part" || result=FAILED
+    chroot "$dir" env -i "${environment[@]}" sh -c 'cd /srv/gasm && exec make "$1"' sh "$part" || result=FAILED
     [ "$result" = passed ] || failed=1
     took=$((SECONDS - start))
     summary+=("make $part $result in Debian $release after $((took / 60)) min $((took % 60)) s")
