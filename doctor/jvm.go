@@ -178,6 +178,9 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 		return codeNone, errors.New("not tried: " + options.Text) // the JVM might replace a log of the user's
 	}
 	flags := printassembly.CaptureFlags(log, printassembly.Selection{})
+	if printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown {
+		flags = append(flags, printassembly.RefuseUnknownFlags) // as java itself gets it
+	}
 	_, stderr, err := runWith(ctx, jdk.AddToolOptions(os.Environ(), flags), j.java(), "-version")
 	defer os.Remove(log)
 	if err != nil {
