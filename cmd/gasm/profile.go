@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gasm-profiler/gasm/internal/progress"
 	"github.com/gasm-profiler/gasm/record"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -131,8 +132,8 @@ one profile per trial.`,
 
 // runProfile records the command and reports on it.
 func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, signals *signalWatch) error {
-	bar := newProgress(s.err, "perf script", -1)
-	o.Progress = bar.add
+	bar := progress.New(s.err, "perf script", -1)
+	o.Progress = bar.Add
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
 	o.Message = func(text string) { say(s.err, "gasm: %s", text) }
 	rec := record.New(o)
@@ -160,9 +161,9 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 }
 
 // reportOn makes the report of what was recorded.
-func reportOn(s streams, rec *record.Recording, flags *reportFlags, src *sources, bar *progress) error {
+func reportOn(s streams, rec *record.Recording, flags *reportFlags, src *sources, bar *progress.Bar) error {
 	c, err := rec.Finish()
-	bar.done()
+	bar.Done()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/progress"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -83,8 +84,8 @@ func profileOf(s streams, c *capture.Capture, doing string, o profile.Options) (
 	for _, err := range c.Unread {
 		say(s.err, "gasm: %v", err)
 	}
-	bar := newProgress(s.err, doing, c.SamplesSize())
-	defer bar.done()
-	c.Progress = bar.add
+	bar := progress.New(s.err, doing, c.SamplesSize())
+	defer bar.Done()
+	c.Progress = bar.Add
 	return profile.Of(c, o)
 }

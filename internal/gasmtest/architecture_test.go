@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/layout":          nil,
 	"internal/skips":           nil,
 	"internal/native":          nil,
+	"internal/progress":        nil,
 	"internal/regular":         nil,
 	"hotspot/vmstructs/vmtest": nil,
 }
