@@ -133,7 +133,7 @@ func completePerfData(path string) error {
 // one take. A record starts with its type (32 bits), misc (16) and size (16).
 func wholeRecords(f *os.File, offset uint64) uint64 {
 	info, err := f.Stat()
-	if err != nil || info.Size() < int64(offset) {
+	if err != nil || offset > uint64(info.Size()) {
 		return 0
 	}
 	left := info.Size() - int64(offset)

@@ -121,6 +121,9 @@ func FuzzPerfData(f *testing.F) {
 	f.Add(perfData("", attrCycles))
 	f.Add(perfData("\x09\x00\x00\x00\x00\x00\x10\x00abcdefgh\x09\x00", attrClock, attrDummy))
 	f.Add([]byte(perfMagic))
+	beyond := perfData("")
+	binary.LittleEndian.PutUint64(beyond[40:], 1<<63) // where the data begins
+	f.Add(beyond)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := writeFile(t, content)
 		_, _ = openedEvents(path) // it may be no file of perf's at all
