@@ -14,7 +14,7 @@ import (
 const (
 	maxTrials    = 5_000
 	maxProcesses = 100_000
-	maxLines     = 1 << 20 // of code, in all regions of a trial
+	maxLines     = 600_000 // of code, in all regions of a trial: profile's maxAnnotated, and one region
 	maxItems     = 200_000 // methods, frames, native functions or regions of a trial
 	maxElement   = 4 << 20 // bytes of one of these
 )

@@ -36,7 +36,7 @@ const (
 	longInput   = 48 << 20
 	shortInput  = longInput / 32
 	startTime   = 5 * time.Second
-	startMemory = 320 << 20
+	startMemory = 448 << 20
 )
 
 // TestHostile gives gasm inputs that no JVM, sampler or gasm writes. It may refuse them, or

@@ -102,7 +102,7 @@ func init() {
 		{"a table of all functions", func(h *hostile) {
 			inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x f%d (a)\n", i, i) })(h)
 			h.args = []string{"report", "--top", "0", h.dir}
-		}, "more functions, threads or addresses than any program|f0"},
+		}, "more functions, threads or addresses than any program|warm functions"},
 		{"a log that is indented", func(h *hostile) {
 			h.samples(100, 1)
 			h.write("asm-4711.log", func(f *filler) {

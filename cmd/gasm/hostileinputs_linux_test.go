@@ -246,7 +246,7 @@ var hostileInputs = []hostileInput{
 	{"inlining without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", func(i int) string { return fmt.Sprintf("    ; - a.B::m%d@1 (line 2)\n", i) }), `has more (bytes|instructions|comments|inlining)`},
 	{"recursion without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", always("    ; - a::b@1\n")), ""},
 	{"inlining without end, as text", inCode(300, 1, "[Disassembly]", func(i int) string { return fmt.Sprintf("    ; - a.B::m%d@1 (line 2)\n", i) }), `has more (bytes|instructions|comments|inlining)`},
-	{"comments without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", always("    ; x\n")), `has more (bytes|instructions|comments|inlining)`},
+	{"comments without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", always("    ; x\n")), ""},
 	{"a comment of a file's size", func(h *hostile) {
 		h.samples(300, 1)
 		h.log(func(f *filler) {
