@@ -14,6 +14,7 @@ import (
 const (
 	maxTrials    = 5_000
 	maxProcesses = 100_000
+	maxLines     = 600_000 // of code, in all regions of a trial: profile's maxAnnotated, and one region
 	maxItems     = 200_000 // methods, frames, native functions or regions of a trial
 	maxElement   = 4 << 20 // bytes of one of these
 )
@@ -77,6 +78,7 @@ func readCapture(dec *json.Decoder, about **schema.Capture) error {
 }
 
 func readProfile(dec *json.Decoder, p *schema.Profile) error {
+	lines := maxLines
 	return members(dec, func(key string) error {
 		switch key {
 		case "trial":
@@ -92,13 +94,41 @@ func readProfile(dec *json.Decoder, p *schema.Profile) error {
 		case "slices":
 			return dec.Decode(&p.Slices)
 		case "regions":
-			return whole(dec, key, maxItems, &p.Regions)
+			return elements(dec, key, maxItems, &p.Regions, func(r *schema.Region) error {
+				err := readRegion(dec, r, lines)
+				lines -= len(r.Lines)
+				return err
+			})
 		case "methods":
 			return whole(dec, key, maxItems, &p.Methods)
 		case "frames":
-			return whole(dec, key, maxItems, &p.Frames)
+			return whole(dec, key, maxItems, &p.Frames, func(f *schema.Frames) { f.Lines = nil })
 		case "native":
 			return whole(dec, key, maxItems, &p.Native)
+		}
+		return skip(dec)
+	})
+}
+
+func readRegion(dec *json.Decoder, r *schema.Region, maxLines int) error {
+	return members(dec, func(key string) error {
+		switch key {
+		case "source":
+			return dec.Decode(&r.Source)
+		case "method":
+			return dec.Decode(&r.Method)
+		case "compile_id":
+			return dec.Decode(&r.CompileID)
+		case "osr":
+			return dec.Decode(&r.OSR)
+		case "lo":
+			return dec.Decode(&r.Lo)
+		case "hi":
+			return dec.Decode(&r.Hi)
+		case "counts":
+			return dec.Decode(&r.Counts)
+		case "lines":
+			return whole(dec, key, maxLines, &r.Lines)
 		}
 		return skip(dec)
 	})
@@ -151,8 +181,9 @@ func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read f
 	return err
 }
 
-// whole reads a list whose elements are small enough to be read at once.
-func whole[T any](dec *json.Decoder, what string, most int, list *[]T) error {
+// whole reads a list whose elements are small enough to be read at once. Each is trimmed of
+// what is not needed.
+func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...func(*T)) error {
 	var text json.RawMessage
 	return elements(dec, what, most, list, func(element *T) error {
 		text = text[:0]
@@ -162,7 +193,11 @@ func whole[T any](dec *json.Decoder, what string, most int, list *[]T) error {
 		if len(text) > maxElement {
 			return fmt.Errorf("one of its %s has %d MB, as none of a report has", what, len(text)>>20)
 		}
-		return json.Unmarshal(text, element)
+		err := json.Unmarshal(text, element)
+		for _, t := range trim {
+			t(element)
+		}
+		return err
 	})
 }
 

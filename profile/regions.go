@@ -10,7 +10,7 @@ import (
 
 // maxAnnotated is how many lines of annotated code a profile has, but for those of its last
 // region.
-const maxAnnotated = 1 << 20
+const maxAnnotated = 1 << 19
 
 // regions cuts all code into regions, at gaps of more than the merge margin between two
 // sampled PCs. It orders the regions by heat, and annotates the hot ones.

@@ -28,8 +28,16 @@ import (
 
 var (
 	kills    = flag.Int("kills", 12, "how many runs TestKills kills")
-	killSeed = flag.Uint64("seed", 0, "the `seed` of TestKills; 0 for a new one")
+	seedFlag = flag.Uint64("seed", 0, "the `seed` of TestKills and TestMutated; 0 for a new one")
 )
+
+// randomSeed gives the seed of a test that does something at random.
+func randomSeed() uint64 {
+	if *seedFlag != 0 {
+		return *seedFlag
+	}
+	return uint64(time.Now().UnixNano()) % 1_000_000
+}
 
 // What a kill is sent to.
 const (
@@ -100,10 +108,7 @@ func TestKills(t *testing.T) {
 	javaPrograms(t)
 	_, err := exec.LookPath("dtrace")
 	dtrace := err == nil && *kills > 100 && os.Geteuid() == 0 // each takes many seconds
-	seed := *killSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano()) % 1_000_000
-	}
+	seed := randomSeed()
 	t.Logf("-kills %d -seed %d", *kills, seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	killsOf := map[string]int{}

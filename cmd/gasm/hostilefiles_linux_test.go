@@ -1,0 +1,185 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// inReport makes a JSON report, one list of whose only profile has these elements.
+func inReport(list string, element func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.write("report.json", func(f *filler) {
+			f.printf(`{"schema":1,"capture":{"events":["cycles"]},"profiles":[{"trial":"t","account":{"cycles":{"total":9,"profiled":9}},"%s":[`, list)
+			for i := 0; f.left > 0; i++ {
+				if i > 0 {
+					f.printf(",")
+				}
+				f.printf("%s", element(i))
+			}
+			f.printf("%s]}\n", strings.Repeat("]}", 1+strings.Count(list, "[")))
+		})
+		h.args = []string{"diff", h.file("report.json"), h.file("report.json")}
+	}
+}
+
+// inSources makes an archive of sources, for a log with lines of Java.
+func inSources(write func(h *hostile, w *zip.Writer)) func(h *hostile) {
+	return func(h *hostile) {
+		h.samples(100, 0)
+		h.log(func(f *filler) {
+			f.printf("%s[MachCode]\n  0x%x: ;*iload_1 {reexecute=0}\n    ; - a.B::c@1 (line 2)\n  0x%x: 9090 9090\n[/MachCode]\n",
+				method(1, "a.B::c", hostileCode, hostileCode+4), hostileCode, hostileCode)
+		})
+		file, err := os.Create(h.file("src.zip"))
+		require.NoError(h.t, err)
+		defer file.Close()
+		w := zip.NewWriter(file)
+		write(h, w)
+		require.NoError(h.t, w.Close())
+		h.args = []string{"report", "--source", h.file("src.zip"), h.dir}
+	}
+}
+
+func init() {
+	hostileInputs = append(hostileInputs, []hostileInput{
+		// JSON reports, which diff reads.
+		{"report: regions of nothing", inReport("regions", always("{}")), "as no report has"},
+		{"report: regions that are none", inReport("regions", always("1")), "is no JSON report"},
+		{"report: nothing in the place of methods", inReport("methods", always("null")), "as no report has"},
+		{"report: lines of nothing", inReport(`regions":[{"lines`, always("{}")), ""},
+		{"report: lines of frames", inReport(`frames":[{"lines`, always("{}")), ""},
+		{"report: regions of one method", inReport("regions", func(i int) string {
+			return fmt.Sprintf(`{"source":"c2","method":"a::b","lo":"0x%x","hi":"0x%x","counts":{"cycles":1},"lines":[{"addr":"0x%x","text":"nop","counts":{"cycles":1}}]}`, i*999, i*999+1, i*999)
+		}), ""},
+		{"report: regions at one place", inReport("regions", func(i int) string {
+			return fmt.Sprintf(`{"source":"c2","method":"a::b","lo":"0x1","hi":"0x%x","counts":{"cycles":1}}`, 2+i)
+		}), ""},
+		{"report: methods", inReport("methods", func(i int) string {
+			return fmt.Sprintf(`{"source":"c2","name":"a::b%d","counts":{"cycles":%d},"per_jvm":[{"cycles":1},{"cycles":2}]}`, i, i)
+		}), ""},
+		{"report: events", inReport(`methods":[{"counts":{"x":1},"slices":{"cycles`, always("1")), ""},
+		{"report: deep", inReport("regions", always("[")), "is no JSON report"},
+		{"report: a name of a file's size", func(h *hostile) {
+			h.write("report.json", func(f *filler) {
+				f.printf(`{"schema":1,"capture":{},"profiles":[{"trial":"`)
+				f.repeat("x")
+				f.printf(`","account":{"cycles":{"total":9,"profiled":9}}}]}`)
+			})
+			h.args = []string{"diff", h.file("report.json"), h.file("report.json")}
+		}, ""},
+		// Archives of sources.
+		{"sources: a bomb", inSources(func(h *hostile, w *zip.Writer) {
+			entry, err := w.Create("a/B.java")
+			require.NoError(h.t, err)
+			zeros := make([]byte, 1<<20)
+			for range h.size >> 10 { // deflate makes a thousandth of it
+				_, err := entry.Write(zeros)
+				require.NoError(h.t, err)
+			}
+		}), "none of the report's methods has its source"},
+		{"sources: files", inSources(func(h *hostile, w *zip.Writer) {
+			for i := range h.size / 200 {
+				_, err := w.Create(fmt.Sprintf("%d/a/B.java", i))
+				require.NoError(h.t, err)
+			}
+		}), "none of the report's methods has its source"},
+		// Flags, and a file that is something else.
+		{"a margin of all code", func(h *hostile) {
+			h.good()
+			h.samples(100, 1)
+			h.args = []string{"report", "--print-margin", "9223372036854775807", h.dir}
+		}, "it can be 10000 at most"},
+		{"a table of all functions", func(h *hostile) {
+			inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x f%d (a)\n", i, i) })(h)
+			h.args = []string{"report", "--top", "0", h.dir}
+		}, "more functions, threads or addresses than any program|warm functions"},
+		{"a log that is indented", func(h *hostile) {
+			h.samples(100, 1)
+			h.write("asm-4711.log", func(f *filler) {
+				f.fill(always(strings.Repeat(" ", 60000) + "<hotspot_log version='160 1' process='4711' time_ms='1'>\n"))
+			})
+		}, ""},
+	}...)
+}
+
+// TestMutated gives gasm captures that are real, but damaged by chance.
+func TestMutated(t *testing.T) {
+	seed := randomSeed()
+	t.Logf("-seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	rounds := 1
+	if gasmtest.Long() {
+		rounds = 20
+	}
+	for round := range rounds {
+		for i, name := range gasmtest.Captures {
+			if name == "jdk21-arm64-lean-none" {
+				continue // it has no samples
+			}
+			t.Run(fmt.Sprintf("%s %d", name, round), func(t *testing.T) {
+				h := &hostile{t: t, dir: t.TempDir()}
+				for file, from := range map[string]string{"asm-4711.log": gasmtest.Log, "samples.txt": gasmtest.Samples} {
+					text := mutated(rnd, gasmtest.Capture(t, name, from))
+					require.NoError(t, os.WriteFile(filepath.Join(h.dir, file), text, 0o600))
+				}
+				h.run("", i+round)
+			})
+		}
+	}
+}
+
+// mutated damages a text in some of the ways in which a file can be damaged, and in some in
+// which a person would.
+func mutated(rnd *rand.Rand, text []byte) []byte {
+	text = bytes.Clone(text)
+	part := func() (from, to int) {
+		from = rnd.IntN(len(text))
+		return from, min(from+1+rnd.IntN(1<<rnd.IntN(16)), len(text))
+	}
+	for range 1 + rnd.IntN(50) {
+		if len(text) == 0 {
+			break
+		}
+		from, to := part()
+		switch rnd.IntN(8) {
+		case 0: // other bytes
+			for i := from; i < to; i++ {
+				text[i] = byte(rnd.IntN(256))
+			}
+		case 1: // a hole
+			clear(text[from:to])
+		case 2: // lost
+			text = append(text[:from], text[to:]...)
+		case 3: // twice
+			text = append(text[:to:to], append(bytes.Clone(text[from:to]), text[to:]...)...)
+		case 4: // moved
+			piece := bytes.Clone(text[from:to])
+			text = append(text[:from], text[to:]...)
+			at := rnd.IntN(len(text) + 1)
+			text = append(text[:at:at], append(piece, text[at:]...)...)
+		case 5: // another digit
+			for i := from; i < to; i++ {
+				if '0' <= text[i] && text[i] <= '9' {
+					text[i] = "0189f"[rnd.IntN(5)]
+				}
+			}
+		case 6: // an escape sequence
+			text = append(text[:from:from], append([]byte("\x1b]0;title\a\x1b[31m"), text[from:]...)...)
+		case 7: // cut, but seldom
+			if rnd.IntN(20) == 0 {
+				text = text[:from]
+			}
+		}
+	}
+	return text
+}
