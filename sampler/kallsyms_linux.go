@@ -36,8 +36,7 @@ const kernelItself = "[kernel.kallsyms]"
 // Data is left out. For a user who may not see the addresses all of them are 0, and the
 // result has no symbols.
 func parseKallsyms(r io.Reader) (*kernelSymbols, error) {
-	// A kernel has some hundred thousand symbols, and half of them are functions.
-	k := &kernelSymbols{symbols: make([]kernelSymbol, 0, 1<<17), text: make([]byte, 0, 4<<20), names: map[uint32]kernelName{}}
+	k := &kernelSymbols{names: map[uint32]kernelName{}}
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
