@@ -75,7 +75,7 @@ func startTarget() (*target, error) {
 		return nil, err
 	}
 	defer theirs.Close()
-	cmd := exec.Command("sh", "-c", "read go && exec sh -c 'i=0; while [ $i -lt 3000000 ]; do i=$((i+1)); done'")
+	cmd := exec.Command("/bin/sh", "-c", "read go && exec /bin/sh -c 'i=0; while [ $i -lt 3000000 ]; do i=$((i+1)); done'")
 	cmd.Stdin = theirs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal is for gasm alone
 	if err := cmd.Start(); err != nil {

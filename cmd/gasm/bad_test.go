@@ -137,17 +137,15 @@ func TestFullDisk(t *testing.T) {
 	t.Log(r.said())
 }
 
-// withBlocked has perf_event_open fail, as under a container's filter of system calls, and
-// only touch on PATH.
-func withBlocked(t *testing.T, dir string) runOpt {
+// withBlocked has perf_event_open fail, as under a container's filter of system calls. It
+// leaves a PATH with these commands and no others. what is "all", or "processes".
+func withBlocked(t *testing.T, what string, commands ...string) runOpt {
+	only := withOnly(t, commands...)
 	return func(c *exec.Cmd) {
-		touch, err := exec.LookPath("touch")
-		require.NoError(t, err)
-		bin := filepath.Join(dir, "bin")
-		require.NoError(t, os.MkdirAll(bin, 0o755))
-		require.NoError(t, os.Symlink(touch, filepath.Join(bin, "touch")))
-		c.Env = append(c.Environ(), "PATH="+bin, blockedEnv+"=1")
+		only(c)
+		c.Env = append(c.Environ(), blockedEnv+"="+what)
 		c.Args = append([]string{os.Args[0], binary}, c.Args[1:]...)
+		var err error
 		c.Path, err = os.Executable()
 		require.NoError(t, err)
 	}
@@ -163,7 +161,7 @@ func TestNoSampler(t *testing.T) {
 		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"
 	for _, sampler := range []string{"auto", "native"} {
 		dir := t.TempDir()
-		r := runGasm(t, []string{"profile", "--sampler", sampler, "--", "touch", filepath.Join(dir, "ran")}, withBlocked(t, dir))
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "--", "touch", filepath.Join(dir, "ran")}, withBlocked(t, "all", "touch"))
 		assert.Equal(t, 1, r.code)
 		line, more, _ := strings.Cut(r.said(), " (nor can perf be used: not on PATH; install it: ")
 		assert.Equal(t, cause, line)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,18 +81,13 @@ func TestDoctorNoSampler(t *testing.T) {
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
 		t.Skip("has a dtrace that is found without PATH")
 	}
-	javaPrograms(t)
-	dir := t.TempDir()
-	java, err := exec.LookPath("java")
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(java, filepath.Join(dir, "java")))
-	t.Setenv("PATH", dir)
-	text, code := doctorOutput(t)
-	assert.Equal(t, 1, code)
-	assert.Contains(t, text, "\ngasm can't profile here: ")
+	blocked := withBlocked(t, "all", "java")
+	text := runGasm(t, []string{"doctor"}, blocked)
+	assert.Equal(t, 1, text.code)
+	assert.Contains(t, text.stdout, "\ngasm can't profile here: ")
 
-	text, code = doctorOutput(t, "--json")
-	assert.Equal(t, 1, code)
+	structured := runGasm(t, []string{"doctor", "--json"}, blocked)
+	assert.Equal(t, 1, structured.code)
 	var r struct {
 		Schema     int
 		CanProfile *bool `json:"can_profile"`
@@ -101,7 +95,7 @@ func TestDoctorNoSampler(t *testing.T) {
 		Mend       string
 		Checks     []struct{ Area, Name, Status, Text, Mend string }
 	}
-	require.NoError(t, json.Unmarshal([]byte(text), &r))
+	require.NoError(t, json.Unmarshal([]byte(structured.stdout), &r))
 	assert.Equal(t, 1, r.Schema)
 	require.NotNil(t, r.CanProfile)
 	assert.False(t, *r.CanProfile)

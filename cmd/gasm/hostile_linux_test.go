@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,21 +152,43 @@ func runLimited(t *testing.T, args []string) limited {
 	defer out.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), hardTime)
 	defer cancel()
+	self, err := os.Executable()
+	require.NoError(t, err)
 	// The limit is on private writable memory, of which Go takes as much as it uses.
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -d "$1"; shift; exec "$@"`, "sh", fmt.Sprint(hardMemory >> 10), binary}, args...)...)
+	cmd := exec.CommandContext(ctx, self, append([]string{"sh", "-c", `ulimit -d "$1"; shift; exec "$@"`, "sh", fmt.Sprint(hardMemory >> 10), binary}, args...)...)
+	cmd.Env = append(os.Environ(), measuredEnv+"=1")
 	cmd.Stdout, cmd.Stderr = out, out
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	cmd.ExtraFiles = []*os.File{w}
 	start := time.Now()
-	err = cmd.Run()
+	require.NoError(t, cmd.Start())
+	w.Close()
+	var code int
+	var memory, cpu int64
+	_, scanErr := fmt.Fscan(r, &code, &memory, &cpu)
 	took := time.Since(start)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		require.NoError(t, err)
-	}
-	rusage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	require.NoError(t, errors.Join(scanErr, cmd.Wait()))
 	// On a machine with nothing else to do it takes neither more time than this nor more
 	// than its time on all CPUs.
-	took = min(took, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
-	return limited{t, out.Name(), cmd.ProcessState.ExitCode(), took, rusage.Maxrss << 10}
+	return limited{t, out.Name(), code, min(took, time.Duration(cpu)), memory << 10}
+}
+
+// measured runs a command; see measuredEnv.
+func measured(command []string) error {
+	os.Unsetenv(measuredEnv)
+	syscall.CloseOnExec(3)
+	runtime.LockOSThread() // Pdeathsig is for the end of the thread
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err := cmd.Run()
+	if state := cmd.ProcessState; state != nil {
+		rusage, _ := state.SysUsage().(*syscall.Rusage)
+		_, err = fmt.Fprintln(os.NewFile(3, "result"), state.ExitCode(), rusage.Maxrss, int64(state.UserTime()+state.SystemTime()))
+	}
+	return err
 }
 
 // says tells whether a regular expression is somewhere in the output.

@@ -134,7 +134,7 @@ func (k kill) check(t *testing.T) {
 	start := time.Now()
 	r.awaitEnd(t)
 	// gasm gives DTrace 10 s to print its last samples, 30 s to end, and as much to die.
-	limit := map[string]time.Duration{"perf": time.Minute, "dtrace": 90 * time.Second}[k.sampler]
+	limit := map[string]time.Duration{"native": time.Minute, "perf": time.Minute, "dtrace": 90 * time.Second}[k.sampler]
 	assert.Less(t, time.Since(start), limit)
 	code := r.code()
 	assert.Contains(t, k.codes(), code, r.text())

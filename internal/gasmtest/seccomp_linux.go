@@ -15,12 +15,33 @@ import (
 // system call, as Docker's seccomp filter gives it. It returns only when that fails.
 // Tests run it in a process of its own, because the filter can't be removed.
 func ExecBlocked(call uint32, fault syscall.Errno, command []string) error {
-	filter := []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the system call
+	return execFiltered([]unix.SockFilter{
+		loadAt(0), // the number of the system call
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: call, Jf: 1},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(fault)},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
-	}
+	}, command)
+}
+
+// ExecMachineEventsOnly is the same for perf_event_open of a process, which gasm and perf
+// do. That of the whole machine, which DTrace does, works: its second argument is -1.
+func ExecMachineEventsOnly(command []string) error {
+	const pidAt = 24 // of the low half of the second argument in seccomp_data
+	return execFiltered([]unix.SockFilter{
+		loadAt(0),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PERF_EVENT_OPEN, Jf: 3},
+		loadAt(pidAt),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 1<<32 - 1, Jt: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(syscall.EPERM)},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+	}, command)
+}
+
+func loadAt(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+func execFiltered(filter []unix.SockFilter, command []string) error {
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
