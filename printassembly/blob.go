@@ -38,6 +38,14 @@ func (k Kind) Java() bool { return k == NMethod || k == Native }
 // instructions.
 type Blob struct {
 	Kind Kind
+	OSR  bool
+	// Stamped tells that UptimeMillis is the blob's own.
+	Stamped bool
+	// HasCode is false where the log names the blob and prints no code (JDK 11
+	// without hsdis; methods that a [Selection] leaves out).
+	HasCode bool
+	named   bool // only an <nmethod …/> tag told of it, see namedTag
+
 	// Code lies in [Lo, Hi): for nmethods their main code and stub code.
 	Lo, Hi uint64
 	// Name is "pkg.Class::method" for Java code, the stub's or codelet's name
@@ -46,26 +54,18 @@ type Blob struct {
 	Compiler string // c1, c2, jvmci; "" for code that no compiler made, or when unknown
 	ID       int    // compile id, 0 without one
 	Level    int    // tier
-	OSR      bool
-	OSRBCI   int // bci at which an OSR method is entered; 0 otherwise
+	OSRBCI   int    // bci at which an OSR method is entered; 0 otherwise
 
 	// UptimeMillis is when the blob was printed, in milliseconds since the
 	// JVM's start ([Header.StartWallMillis]). HotSpot prints a method right
 	// after it installed it. Blobs without a stamp of their own have the last
 	// stamp in front of them in the log, an earliest possible time.
 	UptimeMillis int64
-	// Stamped tells that UptimeMillis is the blob's own.
-	Stamped bool
-
-	// HasCode is false where the log names the blob and prints no code (JDK 11
-	// without hsdis; methods that a [Selection] leaves out).
-	HasCode bool
 
 	offset    int64  // where its first line starts in the log
 	end       int64  // where another thread's lines follow, or the same thread's next blob
 	turns     []turn // where its lines go on behind those of other threads
 	installed int64  // blobs are in the order of these offsets, see addNamed
-	named     bool   // only an <nmethod …/> tag told of it, see namedTag
 }
 
 // A turn is a piece of the log that one thread wrote in a row. Its first line is the tag
