@@ -21,6 +21,7 @@ type Builder struct {
 	// folded are samples that are counted without their exact place, because there are more
 	// places than in any program; places are the addresses so far.
 	folded, places int
+	taken          int // samples so far
 	// left are samples that were left out, because they are of more events than
 	// [capture.MaxEvents].
 	left int64
@@ -147,6 +148,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 		return
 	}
 	bump(&b.totals, e, 1)
+	b.taken++
 	pid := s.PID
 	if pid == sampler.NoPID && len(b.jvms) == 1 {
 		pid = b.jvms[0].PID
@@ -204,14 +206,14 @@ func (b *Builder) count(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
 
 // More than the samples of any program are in. What comes beyond is counted together.
 const (
-	maxPlaces    = 1 << 19 // addresses of code, in all slices and trials
+	maxPlaces    = 1 << 18 // addresses of code in all slices and trials, beside a quarter of the samples
 	maxFunctions = 1 << 17 // native functions: a libjvm.so has 60 000 symbols
 	maxThreads   = 1 << 16 // names of threads in a trial
 )
 
 // newPlace tells whether there may be another address with samples.
 func (b *Builder) newPlace() bool {
-	if b.places >= maxPlaces {
+	if b.places >= maxPlaces+b.taken/4 {
 		b.folded++
 		return false
 	}

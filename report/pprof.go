@@ -39,7 +39,7 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 	about, ps := &all.Capture, all.Trials
 	b := pprofBuilder{
 		mappings: map[mappingKey]*pprof.Mapping{}, functions: map[functionKey]*pprof.Function{},
-		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{},
+		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{}, labels: map[labelKey]*labels{},
 	}
 	events := about.Events
 	if len(ps) > 0 {
@@ -111,6 +111,7 @@ type pprofBuilder struct {
 	functions map[functionKey]*pprof.Function
 	locations map[string]*pprof.Location // by mapping, address and lines
 	samples   map[sampleKey]*pprof.Sample
+	labels    map[labelKey]*labels
 }
 
 // A scale turns the counts of an event into the values of a sample type.
@@ -128,9 +129,35 @@ type functionKey struct{ name, file string }
 
 // A sampleKey is what makes a sample: a location and its labels.
 type sampleKey struct {
-	location       *pprof.Location
+	location *pprof.Location
+	labelKey
+}
+
+type labelKey struct {
 	trial, tier    string
 	pid, compileID int
+}
+
+// labels are a sample's labels, as pprof has them. Samples with the same ones share them,
+// because these maps are larger than all else of a sample.
+type labels struct {
+	text    map[string][]string
+	numbers map[string][]int64
+}
+
+func (b *pprofBuilder) labelsOf(key labelKey) *labels {
+	l := b.labels[key]
+	if l == nil {
+		l = &labels{map[string][]string{"tier": {key.tier}}, map[string][]int64{"pid": {int64(key.pid)}}}
+		if key.trial != "" {
+			l.text["trial"] = []string{key.trial}
+		}
+		if key.compileID > 0 {
+			l.numbers["compile_id"] = []int64{int64(key.compileID)}
+		}
+		b.labels[key] = l
+	}
+	return l
 }
 
 // sampleTypes makes the types of the values, in the order of the events. The last type of the first event is the one that
@@ -260,18 +287,11 @@ func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
 
 // add adds a location's samples.
 func (b *pprofBuilder) add(trial string, l *profile.Location) {
-	key := sampleKey{b.location(l), trial, l.Source, l.PID, l.CompileID}
+	key := sampleKey{b.location(l), labelKey{trial, l.Source, l.PID, l.CompileID}}
 	s := b.samples[key]
 	if s == nil {
-		s = &pprof.Sample{Location: []*pprof.Location{key.location}, Value: make([]int64, len(b.scales)),
-			Label:    map[string][]string{"tier": {key.tier}},
-			NumLabel: map[string][]int64{"pid": {int64(key.pid)}}}
-		if trial != "" {
-			s.Label["trial"] = []string{trial}
-		}
-		if key.compileID > 0 {
-			s.NumLabel["compile_id"] = []int64{int64(key.compileID)}
-		}
+		with := b.labelsOf(key.labelKey)
+		s = &pprof.Sample{Location: []*pprof.Location{key.location}, Value: make([]int64, len(b.scales)), Label: with.text, NumLabel: with.numbers}
 		b.samples[key] = s
 		b.out.Sample = append(b.out.Sample, s)
 	}

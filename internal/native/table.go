@@ -136,6 +136,10 @@ func unescape(name string) string {
 // longestLine is more than any line of a table has, in bytes.
 const longestLine = 1 << 20
 
+// maxRanges is more than the ranges of any table: those of 1000 processes with 1000 functions
+// each.
+const maxRanges = 1 << 20
+
 // ReadTable reads what [Table.Write] wrote. Bad lines are left out and counted. Where ranges
 // overlap, the later line wins. The name is for messages. An error is r's, and comes with
 // the table of the lines in front of it.
@@ -161,7 +165,10 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 			}
 		} else if text := strings.TrimRight(string(line), "\r\n"); text != "" && text[0] != '#' {
 			var x Range
-			if x, msg = parseRange(text); msg == "" {
+			if x, msg = parseRange(text, bad == 0); msg == "" && len(ranges) == maxRanges {
+				msg = "there are more functions in front of it than in any table"
+			}
+			if msg == "" {
 				x.Module, x.Symbol = intern(names, x.Module), intern(names, x.Symbol)
 				ranges = append(ranges, x)
 			}
@@ -191,8 +198,9 @@ func intern(names map[string]string, name string) string {
 	return known
 }
 
-// parseRange reads a line of a table. The msg says what is wrong with it, "" if nothing.
-func parseRange(line string) (x Range, msg string) {
+// parseRange reads a line of a table. The msg says what is wrong with it, "" if nothing. It
+// takes longer to explain than to read the line, so only the first bad line is explained.
+func parseRange(line string, explain bool) (x Range, msg string) {
 	pid, rest, _ := strings.Cut(line, " ")
 	lo, rest, _ := strings.Cut(rest, " ")
 	hi, rest, _ := strings.Cut(rest, " ")
@@ -202,6 +210,8 @@ func parseRange(line string) (x Range, msg string) {
 	x.Lo, err2 = parseHex(lo)
 	x.Hi, err3 = parseHex(hi)
 	switch {
+	case !explain && (err1 != nil || err2 != nil || err3 != nil):
+		return Range{}, "bad line"
 	case err1 != nil:
 		return Range{}, fmt.Sprintf("bad process id %q", pid)
 	case err2 != nil || err3 != nil || x.Lo >= x.Hi:
