@@ -164,7 +164,7 @@ func (r *textReader) read(jobs chan<- *chunk) {
 // follows its last whole line is the rest, which fill writes into buf. ended tells that
 // this was the last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
-	last := -1 // the end of the last whole line
+	last := bytes.LastIndexByte(c.text, '\n') // the end of the last whole line
 	for {
 		have := len(c.text)
 		if cap(c.text)-have < chunkSize/4 {
