@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -20,9 +21,10 @@ func WriteJSON(w io.Writer, ps *profile.Profiles, o Options) error {
 	if err := enc.Encode(JSON(ps, o.Gasm)); err != nil {
 		return err
 	}
-	text := layoutJSON(nil, bytes.TrimSpace(compact.Bytes()), 0)
-	_, err := w.Write(append(layout.EscapeJSON(text), '\n'))
-	return err
+	out := bufio.NewWriter(w)
+	layoutJSON(out, layout.EscapeJSON(bytes.TrimSpace(compact.Bytes())), 0)
+	out.WriteByte('\n')
+	return out.Flush()
 }
 
 // JSON gives the JSON report as a value. gasm is the version of gasm that makes it.

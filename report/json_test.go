@@ -1,8 +1,10 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -98,8 +100,10 @@ func FuzzLayoutJSON(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got bytes.Buffer
-		if err := json.Compact(&got, layoutJSON(nil, want, 0)); err != nil || !bytes.Equal(got.Bytes(), want) {
+		var laidOut, got bytes.Buffer
+		w := bufio.NewWriter(&laidOut)
+		layoutJSON(w, want, 0)
+		if err := errors.Join(w.Flush(), json.Compact(&got, laidOut.Bytes())); err != nil || !bytes.Equal(got.Bytes(), want) {
 			t.Errorf("%v: got %s, want %s", err, got.Bytes(), want)
 		}
 	})

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"strings"
 )
@@ -8,32 +9,33 @@ import (
 // jsonWidth is how long a line of the JSON report may get before its value is spread over several.
 const jsonWidth = 160
 
-// layoutJSON appends src, which is valid JSON without blanks, to dst, with line breaks. A value that fits on the rest of
-// a line stays on it. Of any other value, each element gets a line of its own. So most regions and most instructions are
-// one line each, where json.Indent takes a dozen.
-func layoutJSON(dst, src []byte, depth int) []byte {
+// layoutJSON writes src, which is valid JSON without blanks, with line breaks. A value that fits on the rest of a line stays
+// on it. Of any other value, each element gets a line of its own. So most regions and most instructions are one line each,
+// where json.Indent takes a dozen.
+func layoutJSON(w *bufio.Writer, src []byte, depth int) {
 	if depth+len(src) <= jsonWidth || (src[0] != '{' && src[0] != '[') {
-		return append(dst, src...)
+		w.Write(src)
+		return
 	}
 	newline := "\n" + strings.Repeat(" ", depth+1)
-	dst = append(dst, src[0])
+	w.WriteByte(src[0])
 	for rest := src[1 : len(src)-1]; len(rest) > 0; {
-		dst = append(dst, newline...)
+		w.WriteString(newline)
 		n := valueLen(rest)
 		if n < len(rest) && rest[n] == ':' {
-			dst = append(dst, rest[:n+1]...)
+			w.Write(rest[:n+1])
 			rest = rest[n+1:]
 			n = valueLen(rest)
 		}
-		dst = layoutJSON(dst, rest[:n], depth+1)
+		layoutJSON(w, rest[:n], depth+1)
 		rest = rest[n:]
 		if len(rest) > 0 {
-			dst = append(dst, ',')
+			w.WriteByte(',')
 			rest = rest[1:]
 		}
 	}
-	dst = append(dst, newline[:len(newline)-1]...)
-	return append(dst, src[len(src)-1])
+	w.WriteString(newline[:len(newline)-1])
+	w.WriteByte(src[len(src)-1])
 }
 
 // valueLen is the length of the first value in s.

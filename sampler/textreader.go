@@ -164,6 +164,7 @@ func (r *textReader) read(jobs chan<- *chunk) {
 // follows its last whole line is the rest, which fill writes into buf. ended tells that
 // this was the last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
+	last := bytes.LastIndexByte(c.text, '\n') // the end of the last whole line
 	for {
 		have := len(c.text)
 		if cap(c.text)-have < chunkSize/4 {
@@ -179,13 +180,15 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			c.cut = len(c.text) > 0 && c.text[len(c.text)-1] != '\n'
 			return nil, true
 		}
-		last := have + bytes.LastIndexByte(c.text[have:], '\n')
+		if i := bytes.LastIndexByte(c.text[have:], '\n'); i >= 0 {
+			last = have + i
+		}
 		switch {
-		case last >= have && len(c.text) >= chunkSize/2:
+		case last >= 0 && len(c.text) >= chunkSize/2:
 			rest = append(buf[:0], c.text[last+1:]...)
 			c.text = c.text[:last+1]
 			return rest, false
-		case last < have && len(c.text) > maxLine && bytes.IndexByte(c.text, '\n') < 0:
+		case last < 0 && len(c.text) > maxLine:
 			return c.skipLine(in, buf)
 		}
 	}
