@@ -66,8 +66,13 @@ func newDrain(path string, specs []string, events []Event) (*drain, error) {
 	return d, nil
 }
 
-// started learns of a process that is about to exec.
-func (d *drain) started(pid int) { d.alive[int32(pid)] = 1 }
+// started learns of a process that is about to exec. Its events begin in the exec, a moment
+// before the kernel tells of its new name (begin_new_exec in fs/exec.c), so a sample may
+// still have the old one.
+func (d *drain) started(pid int) {
+	d.alive[int32(pid)] = 1
+	d.threads[int32(pid)] = thread{name: readTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
+}
 
 // attached learns of a process that runs. Its events are open already, so that nothing
 // is missed in between.

@@ -28,6 +28,9 @@ func TestNativeCPU(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
+	if raceDetector {
+		t.Skip("the race detector takes more time than what is measured: go test ./sampler -run TestNativeCPU")
+	}
 	command := os.Getenv("GASM_COST")
 	if command == "" {
 		command = gasmtest.NeedJava(t) + ` -Xcomp --list-modules; i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done`
