@@ -15,6 +15,7 @@ const (
 	maxJVMs        = 100_000
 	maxTrials      = 5_000
 	maxWindows     = 1_000_000 // of all trials
+	maxWords       = 1_000_000 // of the command: Linux takes 6 MB of them (bprm_stack_limits)
 	maxNotes       = 1_000
 	maxClocks      = 1_000
 )
@@ -26,11 +27,12 @@ const MaxEvents = 16
 // A listedDescription is a capture.json whose lists are not read yet.
 type listedDescription struct {
 	Description
-	Events json.RawMessage `json:"events"`
-	Notes  json.RawMessage `json:"notes"`
-	Clocks json.RawMessage `json:"clocks"`
-	JVMs   json.RawMessage `json:"jvms"`
-	Trials json.RawMessage `json:"trials"`
+	Command json.RawMessage `json:"command"`
+	Events  json.RawMessage `json:"events"`
+	Notes   json.RawMessage `json:"notes"`
+	Clocks  json.RawMessage `json:"clocks"`
+	JVMs    json.RawMessage `json:"jvms"`
+	Trials  json.RawMessage `json:"trials"`
 }
 
 // A listedTrial is a [Trial] with windows that are not read yet.
@@ -50,6 +52,7 @@ func parseDescription(text []byte) (*Description, error) {
 	var trials []listedTrial
 	more := map[string]int{} // the limit of each list that is longer
 	err := errors.Join(
+		readList(file.Command, "words of the command", maxWords, &d.Command, more),
 		readList(file.Events, "events", MaxEvents, &d.Events, more),
 		readList(file.Notes, "notes", maxNotes, (*[]string)(&d.Notes), more),
 		readList(file.Clocks, "clocks", maxClocks, &d.Clocks, more),
@@ -69,7 +72,7 @@ func parseDescription(text []byte) (*Description, error) {
 		}
 		left -= len(d.Trials[i].Windows)
 	}
-	for _, what := range []string{"events", "notes", "clocks", "JVMs", "trials", "windows"} {
+	for _, what := range []string{"words of the command", "events", "notes", "clocks", "JVMs", "trials", "windows"} {
 		if limit, ok := more[what]; ok {
 			if what == "events" { // the samples name theirs
 				d.Events = nil

@@ -14,9 +14,10 @@ import (
 const (
 	maxTrials    = 5_000
 	maxProcesses = 100_000
-	maxLines     = 600_000 // of code, in all regions of a trial: profile's maxAnnotated, and one region
-	maxItems     = 200_000 // methods, frames, native functions or regions of a trial
-	maxElement   = 4 << 20 // bytes of one of these
+	maxWords     = 1_000_000 // of the command
+	maxLines     = 600_000   // of code, in all regions of a trial: profile's maxAnnotated, and one region
+	maxItems     = 200_000   // methods, frames, native functions or regions of a trial
+	maxElement   = 4 << 20   // bytes of one of these
 )
 
 // ReadJSON reads a JSON report. name is the file's name as the user wrote it.
@@ -57,7 +58,7 @@ func readCapture(dec *json.Decoder, about **schema.Capture) error {
 		*about = c
 		switch key {
 		case "command":
-			return dec.Decode(&c.Command)
+			return whole(dec, key, maxWords, &c.Command)
 		case "sampler":
 			return dec.Decode(&c.Sampler)
 		case "events":
@@ -69,7 +70,7 @@ func readCapture(dec *json.Decoder, about **schema.Capture) error {
 		case "selection":
 			return dec.Decode(&c.Selection)
 		case "notes":
-			return dec.Decode(&c.Notes)
+			return whole(dec, key, maxWords, &c.Notes)
 		}
 		return skip(dec)
 	})
