@@ -41,16 +41,11 @@ func checkNative(ctx context.Context, dir string) samplerResult {
 
 // tryNative samples the events, or the best event there is, and stops again. With busy,
 // the target works for a moment, and its samples are counted.
-func tryNative(ctx context.Context, dir string, events []sampler.Event, busy bool) (t trial) {
-	dir, err := os.MkdirTemp(dir, "native-")
-	if err != nil {
-		return trial{err: err}
-	}
-	child, err := startTarget()
-	if err != nil {
-		return trial{err: err}
-	}
-	defer child.end()
+func tryNative(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
+	return onTarget(dir, func(dir string, child *target) trial { return sampleNative(ctx, dir, child, events, busy) })
+}
+
+func sampleNative(ctx context.Context, dir string, child *target, events []sampler.Event, busy bool) (t trial) {
 	n, err := sampler.StartNative(sampler.Options{Events: events, Frequency: sampler.DefaultFrequency, PID: child.pid(), Dir: dir})
 	if err != nil {
 		return trial{err: err}

@@ -54,18 +54,13 @@ func noPerf(ctx context.Context, dir string) samplerResult {
 // tryPerf starts perf for the events, or for the best event there is, and stops it again.
 // With busy, the target works for a moment, and its samples are counted: there are virtual
 // machines on which a counter can be opened but never fires.
-func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool) (t trial) {
+func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
-	dir, err := os.MkdirTemp(dir, "perf-")
-	if err != nil {
-		return trial{err: err}
-	}
-	child, err := startTarget()
-	if err != nil {
-		return trial{err: err}
-	}
-	defer child.end()
+	return onTarget(dir, func(dir string, child *target) trial { return samplePerf(ctx, dir, child, events, busy) })
+}
+
+func samplePerf(ctx context.Context, dir string, child *target, events []sampler.Event, busy bool) (t trial) {
 	p, err := sampler.StartPerf(ctx, sampler.Options{Events: events, Frequency: sampler.DefaultFrequency, PID: child.pid(), Dir: dir})
 	if err != nil {
 		return trial{err: err}

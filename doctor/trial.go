@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +37,20 @@ func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, eac
 		}
 	}
 	return best, each
+}
+
+// onTarget has a trial made of a process that is held, with a folder of its own in dir.
+func onTarget(dir string, try func(dir string, child *target) trial) trial {
+	dir, err := os.MkdirTemp(dir, "trial-")
+	if err != nil {
+		return trial{err: err}
+	}
+	child, err := startTarget()
+	if err != nil {
+		return trial{err: err}
+	}
+	defer child.end()
+	return try(dir, child)
 }
 
 // work has a target work for a moment, and notes for how long.
