@@ -218,6 +218,7 @@ func (d *DTrace) Stop() error {
 
 func (d *DTrace) stop() error {
 	asked := !d.text.ended() && !d.process.ended()
+	d.process.wake() // a stopped DTrace may be in the middle of a write, which has to end before the signal
 	d.text.hurry()
 	if asked {
 		d.text.awaitCatchUp()
