@@ -32,7 +32,7 @@ type AttachOptions struct {
 
 	// Problem is as in Options.
 	Problem func(error)
-	// Progress is called twice a second while the JVMs are sampled; nil for nobody.
+	// Progress is called when the sampling begins, and then twice a second; nil for nobody.
 	Progress func(AttachProgress)
 }
 
@@ -215,6 +215,7 @@ func (a *Attachment) wait() {
 	if a.o.Length > 0 {
 		over = time.After(a.o.Delay + a.o.Length - time.Duration(capture.MonoNanos()-a.startedMonoNanos))
 	}
+	a.tellProgress(0)
 	look := time.NewTicker(lookPause)
 	defer look.Stop()
 	for n := 1; ; n++ {
@@ -228,14 +229,21 @@ func (a *Attachment) wait() {
 		if !a.anyRuns() {
 			return
 		}
-		if n%shownAfter == 0 && a.o.Progress != nil {
-			p := AttachProgress{Elapsed: time.Duration(capture.MonoNanos() - a.startedMonoNanos), Samples: a.samples.Load()}
-			for _, j := range a.jvms {
-				p.Methods += j.follower.Methods()
-			}
-			a.o.Progress(p)
+		if n%shownAfter == 0 {
+			a.tellProgress(time.Duration(capture.MonoNanos() - a.startedMonoNanos))
 		}
 	}
+}
+
+func (a *Attachment) tellProgress(elapsed time.Duration) {
+	if a.o.Progress == nil {
+		return
+	}
+	p := AttachProgress{Elapsed: elapsed, Samples: a.samples.Load()}
+	for _, j := range a.jvms {
+		p.Methods += j.follower.Methods()
+	}
+	a.o.Progress(p)
 }
 
 // anyRuns tells whether a JVM runs still, and notes those that do not.

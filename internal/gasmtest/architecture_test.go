@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"hotspot/vmstructs":        nil,
 	"hotspot/nmethod":          {"hotspot/vmstructs", "printassembly"},
 	"hotspot/attach":           {"hotspot/vmstructs"},
+	"hotspot/follow":           {"hotspot/codecache", "hotspot/nmethod", "hotspot/vmstructs", "printassembly"},
 	"record":                   {"capture", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/vmstructs", "printassembly", "sampler"},
 	"profile":                  {"capture", "disasm", "printassembly", "sampler"},
 	"report/schema":            nil,
