@@ -81,16 +81,22 @@ func taggedName(text string) (name string, ok bool) {
 	names, descriptor, ok := cutLast(text, " (")
 	class, method, ok2 := strings.Cut(names, " ")
 	class, method = JavaName(javaClass(class)), JavaName(method)
-	return class + "::" + method + basicSignature(class, method, "("+descriptor), ok && ok2
+	if name = class + "::" + method; HasBasicSignature(class, method) {
+		name += BasicSignature("(" + descriptor)
+	}
+	return name, ok && ok2
 }
 
-// basicSignature is what HotSpot appends to the names of the methods that it makes
-// for method handles, "(LIL)V": one letter for each argument, L for all objects
-// and I for all small integers (MethodHandles::print_as_basic_type_signature_on).
-func basicSignature(class, name, descriptor string) string {
-	if class != "java.lang.invoke.MethodHandle" || name != "invokeBasic" && !strings.HasPrefix(name, "linkTo") {
-		return ""
-	}
+// HasBasicSignature tells whether a method is one of those that HotSpot makes for method
+// handles: it makes several of one name, and appends a [BasicSignature] to tell them apart.
+func HasBasicSignature(class, method string) bool {
+	return class == "java.lang.invoke.MethodHandle" && (method == "invokeBasic" || strings.HasPrefix(method, "linkTo"))
+}
+
+// BasicSignature makes of a method's descriptor what HotSpot appends to its name,
+// "(LIL)V": one letter for each argument, L for all objects and I for all small integers
+// (MethodHandles::print_as_basic_type_signature_on).
+func BasicSignature(descriptor string) string {
 	var s strings.Builder
 	for rest := descriptor; rest != "" && rest != "?"; {
 		switch c := rest[0]; c {

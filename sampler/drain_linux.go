@@ -202,11 +202,23 @@ func (d *drain) flush() {
 	d.written += int64(n)
 }
 
-// streaming tells whether somebody waits for samples.
-func (d *drain) streaming() bool {
+// quietPauses is how many pauses of a stream may pass before samples are looked for again
+// when there were none: a process that sleeps is to cost next to nothing.
+const quietPauses = 8
+
+// pauseForStreams gives the next pause. It is the given one, or a shorter one where somebody
+// waits for samples. found tells that there were samples after the last pause.
+func (d *drain) pauseForStreams(pause time.Duration, found bool) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.streams) > 0
+	for _, s := range d.streams {
+		if found {
+			pause = min(pause, s.pause)
+		} else {
+			pause = min(pause, quietPauses*s.pause)
+		}
+	}
+	return pause
 }
 
 func (d *drain) subscribe(s *Stream) {

@@ -22,6 +22,7 @@ type Options struct {
 	Events    []Event
 	Frequency int    // samples per second and CPU
 	PID       int    // the process, held before its exec; its children are followed
+	MorePIDs  []int  // other processes, for AttachNative alone
 	Dir       string // the folder for perf.data or the text; an older file is replaced
 	// Slow is called by Stop with a sentence for the user when perf takes long to end;
 	// nil for nobody.

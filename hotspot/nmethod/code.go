@@ -98,7 +98,7 @@ func (c *Code) verifiedEntry() uint64 {
 // readDebugInfo finds the sections, and reads what of them lies outside of the nmethod.
 func (c *Code) readDebugInfo() error {
 	c.scopesPCs, c.scopesData, c.methods = nil, nil, c.methods[:0]
-	if c.ScopesPCs == 0 {
+	if c.ScopesPCs == 0 || c.copier.layout.noFrames != nil {
 		return nil // a native method's wrapper has no debug info
 	}
 	l := &c.copier.layout

@@ -48,11 +48,8 @@ type Copier struct {
 	code Code // of the last Copy
 }
 
-// NewCopier makes a Copier for a JVM of a release that is [Known].
+// NewCopier makes a Copier for a JVM. JDK 8 is the oldest that it can be.
 func NewCopier(vm *vmstructs.VM) (*Copier, error) {
-	if !Known(vm.Release) {
-		return nil, unknownRelease(vm.Release)
-	}
 	l, err := newLayout(vm)
 	if err != nil {
 		return nil, err
@@ -61,6 +58,10 @@ func NewCopier(vm *vmstructs.VM) (*Copier, error) {
 	c.Forget()
 	return c, nil
 }
+
+// Frames tells why copies have no frames: the JVM's release is not [Known], or its
+// tables lack something. It is nil where they have frames.
+func (c *Copier) Frames() error { return c.layout.noFrames }
 
 // Forget forgets the names of methods, classes and members, which a Copier otherwise
 // reads once for each address. When classes are unloaded, HotSpot may put others at

@@ -31,7 +31,7 @@ const (
 	immutableOffset, mutableOffset, instsOffset         = 24, 40, 64
 	constMethodPointer                                  = 16
 	poolOffset, wordsOffset, flagsOffset, codeSizeField = 8, 16, 20, 24
-	nameIndexField, constMethodSize                     = 26, 32
+	nameIndexField, signatureField, constMethodSize     = 26, 28, 32
 	holderOffset, cacheOffset, poolSize                 = 8, 16, 40
 	klassNameOffset, miscFlagsOffset                    = 24, 36
 	symbolLengthOffset, symbolBodyOffset                = 4, 6
@@ -57,7 +57,7 @@ func fakeTables(release int) vmtest.Tables {
 			"nmethod::_compile_id": compileIDOffset, "nmethod::_entry_bci": entryBCIOffset,
 			"Method::_constMethod":    constMethodPointer,
 			"ConstMethod::_constants": poolOffset, "ConstMethod::_constMethod_size": wordsOffset,
-			"ConstMethod::_code_size": codeSizeField, "ConstMethod::_name_index": nameIndexField,
+			"ConstMethod::_code_size": codeSizeField, "ConstMethod::_name_index": nameIndexField, "ConstMethod::_signature_index": signatureField,
 			"ConstantPool::_pool_holder": holderOffset, "ConstantPool::_cache": cacheOffset,
 			"Klass::_name":    klassNameOffset,
 			"Symbol::_length": symbolLengthOffset, "Symbol::_body": symbolBodyOffset,

@@ -10,6 +10,9 @@ import (
 // sizes are in bytes, from the start of each structure.
 type layout struct {
 	release int // feature release of the JDK
+	// noFrames tells why debug info can't be read; nil where it can. Then what is below is
+	// known only as far as names of methods need it.
+	noFrames error
 
 	// nmethod
 	compileID, entryBCI uint64
@@ -26,6 +29,7 @@ type layout struct {
 	hasLineNumbers   uint32 // the flag of a method that has line numbers
 	bytecodeSize     uint64
 	nameIndex        uint64 // index of the method's name in the ConstantPool
+	signatureIndex   uint64 // and of its signature
 	constMethodEnd   uint64 // where the bytecode starts
 
 	// ConstantPool and ConstantPoolCache
@@ -48,38 +52,50 @@ type outside struct {
 	address, size uint64
 }
 
-// newLayout makes the layout of a JVM. The error names what HotSpot's tables lack.
+// newLayout makes the layout of a JVM. The error names what HotSpot's tables lack of
+// what the names of methods need, noFrames what they lack beyond that.
 func newLayout(vm *vmstructs.VM) (layout, error) {
 	q := query{vm: vm}
 	l := layout{release: vm.Release,
 		compileID: q.field("nmethod::_compile_id"), entryBCI: q.field("nmethod::_entry_bci"),
-		constMethod: q.field("Method::_constMethod"),
-		constants:   q.field("ConstMethod::_constants"), constMethodWords: q.field("ConstMethod::_constMethod_size"),
-		bytecodeSize: q.field("ConstMethod::_code_size"), nameIndex: q.field("ConstMethod::_name_index"),
-		constMethodEnd: q.size("ConstMethod"),
-		poolHolder:     q.field("ConstantPool::_pool_holder"), poolCache: q.field("ConstantPool::_cache"), poolEnd: q.size("ConstantPool"),
+		constMethod: q.field("Method::_constMethod"), constants: q.field("ConstMethod::_constants"),
+		bytecodeSize: q.field("ConstMethod::_code_size"), constMethodEnd: q.size("ConstMethod"),
+		nameIndex: q.field("ConstMethod::_name_index"), signatureIndex: q.field("ConstMethod::_signature_index"),
+		poolHolder: q.field("ConstantPool::_pool_holder"), poolEnd: q.size("ConstantPool"),
 		className:    q.field("Klass::_name"),
 		symbolLength: q.field("Symbol::_length"), symbolBody: q.field("Symbol::_body")}
 
-	if l.constMethodFlags, l.constMethodWide = vm.Offset("ConstMethod::_flags._flags"); !l.constMethodWide {
-		l.constMethodFlags = q.field("ConstMethod::_flags")
-	}
-	l.hasLineNumbers = q.constant("ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table")
 	if l.verifiedEntry, l.verifiedEntryShort = vm.Offset("nmethod::_verified_entry_offset"); !l.verifiedEntryShort {
 		l.verifiedEntry = q.field("nmethod::_verified_entry_point")
 	}
-	// JDK 23 and newer keep debug info outside of the nmethod, JDK 25 and newer also the addresses of methods.
-	if l.immutable.address, l.immutable.exists = vm.Offset("nmethod::_immutable_data"); l.immutable.exists {
-		l.immutable.size = q.field("nmethod::_immutable_data_size")
-	}
-	if l.mutable.address, l.mutable.exists = vm.Offset("CodeBlob::_mutable_data"); l.mutable.exists {
-		l.mutable.size = q.field("CodeBlob::_mutable_data_size")
-	}
-	if l.hasAnonymous = vm.Release < 15; l.hasAnonymous {
+	if l.hasAnonymous = vm.Release >= 11 && vm.Release < 15; l.hasAnonymous {
 		l.classMiscFlags = q.field("InstanceKlass::_misc_flags")
 	}
+	if q.missing != nil {
+		return layout{}, q.missing
+	}
+	l.findDebugInfo(&q)
+	if l.noFrames = q.missing; !Known(vm.Release) {
+		l.noFrames = unknownRelease(vm.Release)
+	}
+	return l, nil
+}
+
+// findDebugInfo finds what frames need.
+func (l *layout) findDebugInfo(q *query) {
+	l.constMethodWords, l.poolCache = q.field("ConstMethod::_constMethod_size"), q.field("ConstantPool::_cache")
+	if l.constMethodFlags, l.constMethodWide = q.vm.Offset("ConstMethod::_flags._flags"); !l.constMethodWide {
+		l.constMethodFlags = q.field("ConstMethod::_flags")
+	}
+	l.hasLineNumbers = q.constant("ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table")
+	// JDK 23 and newer keep debug info outside of the nmethod, JDK 25 and newer also the addresses of methods.
+	if l.immutable.address, l.immutable.exists = q.vm.Offset("nmethod::_immutable_data"); l.immutable.exists {
+		l.immutable.size = q.field("nmethod::_immutable_data_size")
+	}
+	if l.mutable.address, l.mutable.exists = q.vm.Offset("CodeBlob::_mutable_data"); l.mutable.exists {
+		l.mutable.size = q.field("CodeBlob::_mutable_data_size")
+	}
 	l.fieldEntries, l.methodEntries = q.cacheArrays()
-	return l, q.missing
 }
 
 // A query asks HotSpot's tables for what must be there.

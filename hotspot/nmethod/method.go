@@ -2,7 +2,9 @@ package nmethod
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -33,16 +35,11 @@ func (c *Copier) method(at uint64) (*method, error) {
 // and then the packed line numbers (constMethod.hpp has a drawing of it).
 func (c *Copier) readMethod(at uint64) (*method, error) {
 	l := &c.layout
-	constMethod, err := c.vm.Uint64(at + l.constMethod)
-	if err != nil {
-		return nil, err
-	}
-	head, err := c.vm.Read(nil, constMethod, l.constMethodEnd)
+	constMethod, head, err := c.readConstMethod(at)
 	if err != nil {
 		return nil, err
 	}
 	m := &method{pool: binary.LittleEndian.Uint64(head[l.constants:])}
-	nameIndex := binary.LittleEndian.Uint16(head[l.nameIndex:])
 	bytecodeSize := uint64(binary.LittleEndian.Uint16(head[l.bytecodeSize:]))
 	flags := uint32(binary.LittleEndian.Uint16(head[l.constMethodFlags:]))
 	if l.constMethodWide {
@@ -60,14 +57,39 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 	if flags&l.hasLineNumbers != 0 {
 		m.lines = readLineNumbers(rest[bytecodeSize:], l.release)
 	}
-	m.name, err = c.methodName(m.pool, uint64(nameIndex))
+	m.name, err = c.nameOf(head)
 	return m, err
 }
 
-// methodName reads the name at an index of a ConstantPool, and puts the name of the
-// pool's class in front: "pkg.Class::method".
-func (c *Copier) methodName(pool, index uint64) (string, error) {
-	name, err := c.symbolAt(pool, index)
+// readConstMethod reads the fixed part of the ConstMethod of the Method at an address.
+func (c *Copier) readConstMethod(method uint64) (at uint64, head []byte, err error) {
+	if at, err = c.vm.Uint64(method + c.layout.constMethod); err == nil {
+		head, err = c.vm.Read(nil, at, c.layout.constMethodEnd)
+	}
+	return at, head, err
+}
+
+// MethodName reads the name of the Method at an address as LogCompilation's tags have it
+// (Installed.Name), and the size of its bytecode. It needs no release that is [Known].
+func (c *Copier) MethodName(method uint64) (name string, bytecodeSize int, err error) {
+	_, head, err := c.readConstMethod(method)
+	if err != nil {
+		return "", 0, fmt.Errorf("the method at %#x: %w", method, err)
+	}
+	if name, err = c.nameOf(head); err == nil {
+		name, err = c.withBasicSignature(name, head)
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("the name of the method at %#x: %w", method, err)
+	}
+	return name, int(binary.LittleEndian.Uint16(head[c.layout.bytecodeSize:])), nil
+}
+
+// nameOf reads the name of a method from the fixed part of its ConstMethod, and puts the
+// name of its class in front: "pkg.Class::method".
+func (c *Copier) nameOf(constMethod []byte) (string, error) {
+	pool := binary.LittleEndian.Uint64(constMethod[c.layout.constants:])
+	name, err := c.symbolAt(pool, uint64(binary.LittleEndian.Uint16(constMethod[c.layout.nameIndex:])))
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +98,22 @@ func (c *Copier) methodName(pool, index uint64) (string, error) {
 		return "", err
 	}
 	class, err := c.className(klass)
+	if err == nil && (class == "" || name == "") {
+		err = errors.New("it is empty: its class may have been unloaded")
+	}
 	return class + "::" + printassembly.JavaName(name), err
+}
+
+// withBasicSignature appends to a name what tells HotSpot's own methods of method handles
+// apart: "java.lang.invoke.MethodHandle::invokeBasic(LI)L".
+func (c *Copier) withBasicSignature(name string, constMethod []byte) (string, error) {
+	class, method, _ := strings.Cut(name, "::")
+	if !printassembly.HasBasicSignature(class, method) {
+		return name, nil
+	}
+	pool := binary.LittleEndian.Uint64(constMethod[c.layout.constants:])
+	descriptor, err := c.symbolAt(pool, uint64(binary.LittleEndian.Uint16(constMethod[c.layout.signatureIndex:])))
+	return name + printassembly.BasicSignature(descriptor), err
 }
 
 // className reads the name of a class as HotSpot prints it, once.

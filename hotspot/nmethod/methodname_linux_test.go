@@ -1,0 +1,113 @@
+package nmethod
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// oldProgram makes HotSpot compile methods of many classes, also on JDK 8.
+const oldProgram = `
+import java.lang.invoke.*;
+import java.util.*;
+import java.util.regex.*;
+import java.util.stream.*;
+
+public class Old {
+    static int sink;
+
+    static int twice(int n) { return 2 * n; }
+
+    public static void main(String[] args) throws Throwable {
+        MethodHandle twice = MethodHandles.lookup().findStatic(Old.class, "twice", MethodType.methodType(int.class, int.class));
+        Pattern word = Pattern.compile("([a-z]+)(\\d*)");
+        for (int n = 0; ; n++) {
+            Map<String, Integer> counts = new TreeMap<>();
+            Matcher m = word.matcher("abc12 def" + n + " and so on");
+            while (m.find()) {
+                counts.merge(m.group(1), n, Integer::sum);
+            }
+            sink += counts.hashCode() + (int) twice.invokeExact(n)
+                    + IntStream.range(0, 50).mapToObj(Integer::toString).collect(Collectors.toList()).hashCode();
+        }
+    }
+}`
+
+// TestMethodName compares names and sizes of bytecode with those of LogCompilation's
+// tags, on each JDK of the machine.
+func TestMethodName(t *testing.T) {
+	classPath := t.TempDir()
+	source := filepath.Join(classPath, "Old.java")
+	require.NoError(t, os.WriteFile(source, []byte(oldProgram), 0o600))
+	gasmtest.CompileJava(t, classPath, 8, source)
+	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
+	require.NotEmpty(t, jdks)
+	for _, jdk := range jdks {
+		t.Run(jdk.Name(), func(t *testing.T) { testMethodName(t, jdk, classPath) })
+	}
+}
+
+func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
+	logPath := filepath.Join(t.TempDir(), "log")
+	cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile="+logPath, "-cp", classPath, "Old")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	tags := regexp.MustCompile(`(?m)^<nmethod .*\n`)
+	var log []byte
+	require.Eventually(t, func() (ok bool) {
+		log, _ = os.ReadFile(logPath)
+		return len(tags.FindAll(log, -1)) >= 200
+	}, time.Minute, 20*time.Millisecond, "the JVM compiles methods: %s", &stderr)
+	stopProcess(t, cmd.Process)
+	vm, err := vmstructs.Open(cmd.Process.Pid)
+	require.NoError(t, err)
+	c, err := NewCopier(vm)
+	require.NoError(t, err)
+	assert.Equal(t, Known(jdk.Feature), c.Frames() == nil, "%v", c.Frames())
+
+	same := 0
+	for _, line := range tags.FindAll(log, -1) {
+		tag, ok := printassembly.ParseInstalled(line)
+		require.True(t, ok, "%s", line)
+		if id, err := vm.Uint32(tag.Address + c.layout.compileID); err != nil || int(id) != tag.ID {
+			continue // replaced since
+		}
+		method, err := vm.Uint64(tag.Address + methodField(t, vm))
+		require.NoError(t, err)
+		if method == 0 {
+			continue // unloaded since
+		}
+		name, size, err := c.MethodName(method)
+		require.NoError(t, err)
+		assert.Equal(t, tag.Name, name)
+		assert.Equal(t, tag.BytecodeSize, size, name)
+		same++
+	}
+	assert.Greater(t, same, 100)
+}
+
+// methodField gives the offset of an nmethod's Method.
+func methodField(t *testing.T, vm *vmstructs.VM) uint64 {
+	t.Helper()
+	for _, name := range []string{"nmethod::_method", "CompiledMethod::_method"} {
+		if offset, ok := vm.Offset(name); ok {
+			return offset
+		}
+	}
+	require.Fail(t, "HotSpot's tables have no nmethod::_method")
+	return 0
+}
