@@ -117,8 +117,10 @@ func Start(pid int, o Options) (*Follower, error) {
 
 // open finds HotSpot's code cache.
 func (f *Follower) open() (err error) {
-	if f.vm, err = vmstructs.Open(f.pid); err != nil {
-		return err
+	if f.vm == nil {
+		if f.vm, err = vmstructs.Open(f.pid); err != nil {
+			return err
+		}
 	}
 	if f.copier, err = nmethod.NewCopier(f.vm); err != nil {
 		return err
