@@ -1,7 +1,6 @@
 package vmstructs
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -19,7 +18,7 @@ const maxRead = 1 << 26
 // its capacity, else in a new slice.
 func (m Memory) Read(buf []byte, addr, size uint64) ([]byte, error) {
 	if size > maxRead {
-		return nil, fmt.Errorf("the %d bytes at %#x are more than any structure of HotSpot has", size, addr)
+		return nil, tooLarge(addr, size)
 	}
 	if uint64(cap(buf)) < size {
 		buf = make([]byte, size)
@@ -29,6 +28,10 @@ func (m Memory) Read(buf []byte, addr, size uint64) ([]byte, error) {
 		return nil, fmt.Errorf("reading %d bytes at %#x: %w", size, addr, err)
 	}
 	return buf, nil
+}
+
+func tooLarge(addr, size uint64) error {
+	return fmt.Errorf("the %d bytes at %#x are more than any structure of HotSpot has", size, addr)
 }
 
 // Uint64 reads eight bytes at an address: a pointer, a size_t.
@@ -49,63 +52,4 @@ func (m Memory) Uint32(addr uint64) (uint32, error) {
 		return 0, err
 	}
 	return binary.LittleEndian.Uint32(b), nil
-}
-
-// A pageReader reads memory in whole pages and keeps them. It is for what does not
-// change and is read in many small parts: HotSpot's tables and their strings.
-type pageReader struct {
-	Memory
-	pages map[uint64][]byte // by address
-}
-
-// pageSize is that of the smallest pages there are. Memory is mapped in pages, so the
-// rest of a page can be read where a part of it can.
-const pageSize = 1 << 12
-
-// read copies the bytes at an address to buf.
-func (r *pageReader) read(buf []byte, addr uint64) error {
-	for len(buf) > 0 {
-		rest, err := r.restOfPage(addr)
-		if err != nil {
-			return err
-		}
-		n := copy(buf, rest)
-		buf, addr = buf[n:], addr+uint64(n)
-	}
-	return nil
-}
-
-// maxText is longer than any name in HotSpot's tables, in bytes. The longest of JDK 11
-// to 25 has 68.
-const maxText = 1 << 8
-
-// text reads a string that ends with a zero.
-func (r *pageReader) text(addr uint64) (string, error) {
-	var text []byte
-	for len(text) < maxText {
-		rest, err := r.restOfPage(addr + uint64(len(text)))
-		if err != nil {
-			return "", err
-		}
-		rest = rest[:min(len(rest), maxText-len(text))]
-		if end := bytes.IndexByte(rest, 0); end >= 0 {
-			return string(append(text, rest[:end]...)), nil
-		}
-		text = append(text, rest...)
-	}
-	return "", fmt.Errorf("the text at %#x has no end", addr)
-}
-
-// restOfPage gives the bytes from an address to the end of its page.
-func (r *pageReader) restOfPage(addr uint64) ([]byte, error) {
-	start := addr &^ (pageSize - 1)
-	page, ok := r.pages[start]
-	if !ok {
-		var err error
-		if page, err = r.Read(nil, start, pageSize); err != nil {
-			return nil, err
-		}
-		r.pages[start] = page
-	}
-	return page[addr-start:], nil
 }

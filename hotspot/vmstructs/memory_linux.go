@@ -1,6 +1,7 @@
 package vmstructs
 
 import (
+	"errors"
 	"io"
 
 	"golang.org/x/sys/unix"
@@ -22,3 +23,51 @@ func (pid processMemory) ReadAt(buf []byte, addr int64) (int, error) {
 	}
 	return max(n, 0), err
 }
+
+// maxPieces is how many pieces process_vm_readv takes (IOV_MAX).
+const maxPieces = 1024
+
+// maxGathered bounds what is read at once, in bytes: one system call reads 2 GB at most,
+// and what it did not read for that reason would look as if it were not mapped.
+const maxGathered = 1 << 28
+
+// readPieces reads some of the pieces with one system call.
+func (pid processMemory) readPieces(pieces []Piece) (read int, err error) {
+	local := make([]unix.Iovec, 0, min(len(pieces), maxPieces))
+	remote := make([]unix.RemoteIovec, 0, cap(local))
+	total, taken := 0, 0
+	for _, p := range pieces {
+		if len(remote) == maxPieces || total+len(p.Buf) > maxGathered {
+			break
+		}
+		taken++
+		if len(p.Buf) == 0 {
+			continue
+		}
+		v := unix.Iovec{Base: &p.Buf[0]}
+		v.SetLen(len(p.Buf))
+		local = append(local, v)
+		remote = append(remote, unix.RemoteIovec{Base: uintptr(p.Addr), Len: len(p.Buf)})
+		total += len(p.Buf)
+	}
+	if total == 0 {
+		return taken, nil
+	}
+	n, err := unix.ProcessVMReadv(int(pid), local, remote, 0)
+	// EFAULT: not even the first byte of the first piece is mapped.
+	if err != nil && !errors.Is(err, unix.EFAULT) {
+		return 0, err
+	}
+	n = max(n, 0)
+	for _, p := range pieces[:taken] {
+		if n < len(p.Buf) {
+			return read, unix.EFAULT
+		}
+		n -= len(p.Buf)
+		read++
+	}
+	return read, nil
+}
+
+// lost tells that nothing of a process can be read any more.
+func lost(err error) bool { return errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EPERM) }

@@ -4,36 +4,76 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // tables are HotSpot's tables of its own data structures (vmStructs.cpp), by the
 // names that C++ has for what is in them.
 type tables struct {
-	offsets map[string]uint64 // "Method::_constMethod": in bytes from the start of a Method
-	statics map[string]uint64 // "CodeCache::_heaps": address
+	offsets map[string]column // "Method::_constMethod": in bytes from the start of a Method
+	statics map[string]column // "CodeCache::_heaps": address
 	sizes   map[string]uint64 // "ConstMethod": in bytes
 	ints    map[string]int32  // "ConstMethod::_has_linenumber_table"
 }
 
+// A column is where a field is, and its type as C++ has it: "int", "Metadata*". HotSpot
+// does not tell the types of some fields.
+type column struct {
+	at       uint64 // offset, or address of a static field
+	typeName string
+}
+
 // readTables reads the tables. symbol gives the address of one of the variables that
 // libjvm.so exports.
+//
+// The rows of a table are read first, then all texts that they refer to. So all takes
+// some ten system calls.
 func readTables(memory Memory, symbol func(name string) (uint64, error)) (tables, error) {
-	t := tables{offsets: map[string]uint64{}, statics: map[string]uint64{}, sizes: map[string]uint64{}, ints: map[string]int32{}}
+	t := tables{offsets: map[string]column{}, statics: map[string]column{}, sizes: map[string]uint64{}, ints: map[string]int32{}}
 	r := tableReader{memory: pageReader{memory, map[uint64][]byte{}}, symbol: symbol}
-	r.each("gHotSpotVMStruct", []string{"TypeName", "FieldName", "IsStatic", "Offset", "Address"}, func(row []uint64) {
+	fields := r.rows("gHotSpotVMStruct", "TypeName", "FieldName", "TypeString", "IsStatic", "Offset", "Address")
+	types := r.rows("gHotSpotVMType", "TypeName", "Size")
+	ints := r.rows("gHotSpotVMIntConstant", "Name", "Value")
+	r.memory.prefetch(0, r.texts...)
+	for _, row := range fields {
 		name := r.text(row[0]) + "::" + r.text(row[1])
-		if isStatic := uint32(row[2]) != 0; isStatic {
-			t.statics[name] = row[4]
-		} else {
-			t.offsets[name] = row[3]
+		c := column{}
+		if row[2] != 0 {
+			c.typeName = r.text(row[2])
 		}
-	})
-	r.each("gHotSpotVMType", []string{"TypeName", "Size"}, func(row []uint64) { t.sizes[r.text(row[0])] = row[1] })
-	r.each("gHotSpotVMIntConstant", []string{"Name", "Value"}, func(row []uint64) { t.ints[r.text(row[0])] = int32(row[1]) })
+		if isStatic := uint32(row[3]) != 0; isStatic {
+			c.at = row[5]
+			t.statics[name] = c
+		} else {
+			c.at = row[4]
+			t.offsets[name] = c
+		}
+	}
+	for _, row := range types {
+		t.sizes[r.text(row[0])] = row[1]
+	}
+	for _, row := range ints {
+		t.ints[r.text(row[0])] = int32(row[1])
+	}
 	if r.err != nil {
 		return tables{}, fmt.Errorf("reading HotSpot's tables of its structures: %w", r.err)
 	}
 	return t, nil
+}
+
+// sizeOf gives the size in bytes of a type as C++ has it; 0 when it is not known.
+func (t *tables) sizeOf(typeName string) uint64 {
+	name := strings.TrimSpace(typeName)
+	if strings.HasSuffix(name, "*") {
+		return 8
+	}
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "volatile "), "const ")
+	name = strings.TrimSuffix(name, " const")
+	switch name {
+	case "signed char", "unsigned char": // HotSpot's table of types lacks the first one
+		return 1
+	}
+	return t.sizes[name]
 }
 
 // A tableReader reads the tables. After its first error, which it keeps, it reads
@@ -41,6 +81,7 @@ func readTables(memory Memory, symbol func(name string) (uint64, error)) (tables
 type tableReader struct {
 	memory pageReader
 	symbol func(string) (uint64, error)
+	texts  []uint64 // addresses of the texts of all rows
 	err    error
 }
 
@@ -51,7 +92,7 @@ const maxRows = 1 << 15
 // gHotSpotVMStructs has the largest, 48.
 const maxStride = 256
 
-// each reads some columns of a table and calls take with them, once for each row.
+// rows reads some columns of a table.
 //
 // HotSpot exports the address of the first row, the size of a row and the place of
 // each column. For the table "gHotSpotVMType" and the column "Size":
@@ -63,7 +104,7 @@ const maxStride = 256
 // The first column must be the address of a name. It is zero in the row behind the
 // last one. A value has the eight bytes at its column: those of a shorter column have
 // other columns in their upper half.
-func (r *tableReader) each(table string, columns []string, take func(row []uint64)) {
+func (r *tableReader) rows(table string, columns ...string) (rows [][]uint64) {
 	at, stride := r.variable(table+"s"), r.variable(table+"EntryArrayStride")
 	offsets := make([]uint64, len(columns))
 	for i, c := range columns {
@@ -72,26 +113,36 @@ func (r *tableReader) each(table string, columns []string, take func(row []uint6
 	if r.err == nil && (stride > maxStride || slices.Max(offsets) >= stride) {
 		r.err = fmt.Errorf("%s can't have rows of %d bytes with columns at %d", table, stride, offsets)
 	}
-	values := make([]uint64, len(columns))
 	var row [maxStride + 8]byte // a short column at a row's end has eight bytes, too
 	for range maxRows {
-		if r.err == nil {
-			r.err = r.memory.read(row[:stride], at)
-		}
 		if r.err != nil {
-			return
+			return nil
 		}
+		if !r.memory.has(at) {
+			r.memory.prefetch(ahead, at)
+		}
+		if r.err = r.memory.read(row[:stride], at); r.err != nil {
+			return nil
+		}
+		values := make([]uint64, len(columns))
 		for i, offset := range offsets {
 			values[i] = binary.LittleEndian.Uint64(row[offset:])
+			if strings.HasSuffix(columns[i], "Name") || columns[i] == "TypeString" {
+				r.texts = append(r.texts, values[i])
+			}
 		}
 		if values[0] == 0 {
-			return
+			return rows
 		}
-		take(values)
+		rows = append(rows, values)
 		at += stride
 	}
 	r.err = fmt.Errorf("%s has no end: it has more than %d rows", table, maxRows)
+	return nil
 }
+
+// ahead is how many pages are read at once while a table is. The largest has 41 kB.
+const ahead = 12
 
 // variable reads one of libjvm.so's variables, of eight bytes.
 func (r *tableReader) variable(name string) uint64 {
@@ -103,9 +154,9 @@ func (r *tableReader) variable(name string) uint64 {
 		r.err = err
 		return 0
 	}
-	value, err := r.memory.Uint64(at)
-	r.err = err
-	return value
+	var value [8]byte
+	r.err = r.memory.read(value[:], at)
+	return binary.LittleEndian.Uint64(value[:])
 }
 
 func (r *tableReader) text(addr uint64) string {

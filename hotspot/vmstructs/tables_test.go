@@ -20,6 +20,16 @@ var someTables = vmtest.Tables{
 	Statics: map[string]uint64{"CodeCache::_heaps": 0x7f0000001000},
 	Sizes:   map[string]uint64{"ConstMethod": 56, "Array<ResolvedFieldEntry>": 32},
 	Ints:    map[string]int32{"ConstMethod::_has_linenumber_table": 1, "InvocationEntryBci": -1},
+	Types:   map[string]string{"Method::_constMethod": "ConstMethod*", "CodeCache::_heaps": "GrowableArray<CodeHeap*>*"},
+}
+
+// columns are fields with the types that someTables has for them.
+func columns(places map[string]uint64) map[string]column {
+	fields := map[string]column{}
+	for name, at := range places {
+		fields[name] = column{at, someTables.Types[name]}
+	}
+	return fields
 }
 
 func TestTables(t *testing.T) {
@@ -27,7 +37,7 @@ func TestTables(t *testing.T) {
 	symbols := m.AddTables(someTables)
 	got, err := readTables(Memory{m}, symbols.Address)
 	require.NoError(t, err)
-	assert.Equal(t, tables{offsets: someTables.Offsets, statics: someTables.Statics, sizes: someTables.Sizes, ints: someTables.Ints}, got)
+	assert.Equal(t, tables{offsets: columns(someTables.Offsets), statics: columns(someTables.Statics), sizes: someTables.Sizes, ints: someTables.Ints}, got)
 }
 
 // TestShortColumn: HotSpot's constants of 32 bits have rows of 12 bytes on no machine of
@@ -52,7 +62,7 @@ func TestTablesErrors(t *testing.T) {
 	}{
 		"no table":          {func(_ *vmtest.Memory, s vmtest.Symbols) { delete(s, "gHotSpotVMTypes") }, "no symbol gHotSpotVMTypes"},
 		"no column":         {func(_ *vmtest.Memory, s vmtest.Symbols) { delete(s, "gHotSpotVMStructEntryOffsetOffset") }, "EntryOffsetOffset"},
-		"variable unmapped": {func(_ *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypes"] = 8 }, "reading 8 bytes at 0x8"},
+		"variable unmapped": {func(_ *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypes"] = 8 }, "reading 4096 bytes at 0x0"},
 		"table unmapped": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypes"] = m.AddUint64(8) },
 			"reading 4096 bytes at 0x0"},
 		"rows of no size": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntryArrayStride"] = m.AddUint64(0) },

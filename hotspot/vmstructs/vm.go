@@ -2,6 +2,7 @@ package vmstructs
 
 import (
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -12,7 +13,8 @@ type VM struct {
 	// Release is the feature release of the JDK: 17, 25.
 	Release int
 
-	tables tables
+	tables  tables
+	symbols func(names []string) (map[string]uint64, error)
 }
 
 // New makes a VM of the memory of a process. Offsets of the reader are addresses in
@@ -20,6 +22,15 @@ type VM struct {
 // exports.
 func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, error) {
 	vm := &VM{Memory: Memory{memory}}
+	vm.symbols = func(names []string) (map[string]uint64, error) {
+		found := map[string]uint64{}
+		for _, name := range names {
+			if at, err := symbol(name); err == nil {
+				found[name] = at
+			}
+		}
+		return found, nil
+	}
 	var err error
 	if vm.tables, err = readTables(vm.Memory, symbol); err != nil {
 		return nil, err
@@ -30,18 +41,52 @@ func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, err
 	return vm, nil
 }
 
+// A Field is a field of one of HotSpot's structures.
+type Field struct {
+	At   uint64 // offset in bytes from the start of the structure; the address of a static field
+	Size uint64 // in bytes; 0 when HotSpot does not tell the field's type
+	Type string // as C++ has it: "int", "Metadata*"; "" when HotSpot does not tell it
+}
+
+// In reads a field of a structure, of up to eight bytes, out of a copy of the structure.
+// It is without its sign. It is 0 where the copy does not have all of the field.
+func (f Field) In(structure []byte) (value uint64) {
+	if f.Size > 8 || f.At > uint64(len(structure)) || f.Size > uint64(len(structure))-f.At {
+		return 0
+	}
+	for i, b := range structure[f.At : f.At+f.Size] {
+		value |= uint64(b) << (8 * i)
+	}
+	return value
+}
+
+// Field finds a field: "nmethod::_compile_id". It is false when HotSpot's tables do not
+// have it.
+func (vm *VM) Field(name string) (f Field, ok bool) {
+	c, ok := vm.tables.offsets[name]
+	return vm.field(c), ok
+}
+
+// StaticField finds a static field: "CodeCache::_heaps".
+func (vm *VM) StaticField(name string) (f Field, ok bool) {
+	c, ok := vm.tables.statics[name]
+	return vm.field(c), ok
+}
+
+func (vm *VM) field(c column) Field { return Field{c.at, vm.tables.sizeOf(c.typeName), c.typeName} }
+
 // Offset gives the offset of a field from the start of its structure, in bytes:
 // "Method::_constMethod", "ConstMethod::_flags._flags". It is false when HotSpot's
 // tables do not have the field.
 func (vm *VM) Offset(field string) (offset uint64, ok bool) {
-	offset, ok = vm.tables.offsets[field]
-	return offset, ok
+	c, ok := vm.tables.offsets[field]
+	return c.at, ok
 }
 
 // Static gives the address of a static field: "CodeCache::_heaps".
 func (vm *VM) Static(field string) (address uint64, ok bool) {
-	address, ok = vm.tables.statics[field]
-	return address, ok
+	c, ok := vm.tables.statics[field]
+	return c.at, ok
 }
 
 // Size gives the size of a type in bytes: "ConstMethod", "Array<ResolvedFieldEntry>".
@@ -56,6 +101,12 @@ func (vm *VM) Int(constant string) (value int32, ok bool) {
 	return value, ok
 }
 
+// Symbols gives the addresses of variables and functions of libjvm.so, by the names that
+// the linker has for them: "_ZN12StubCodeDesc5_listE". It reads the file that is mapped,
+// each time that it is called, so ask for all at once (3 ms). Those that it does not find
+// are not in the map: the makers of some JDKs strip them off.
+func (vm *VM) Symbols(names ...string) (map[string]uint64, error) { return vm.symbols(names) }
+
 // readRelease reads the feature release of the JDK. JDK 8 calls its HotSpot version
 // 25 (Debian's 8u402 is HotSpot 25.402). It has one code heap, where newer releases
 // have a list of them in CodeCache::_heaps.
@@ -69,4 +120,37 @@ func (vm *VM) readRelease() (int, error) {
 	}
 	release, err := vm.Uint32(at)
 	return int(release), err
+}
+
+// Version reads how the JVM calls its version: "17.0.15+6-Debian-1deb12u1". Info is the
+// longer text, which also names the platform: "OpenJDK 64-Bit Server VM
+// (17.0.15+6-Debian-1deb12u1) for linux-amd64 JRE (…)". Both are "" in a JVM that is only
+// just starting.
+func (vm *VM) Version() (version, info string, err error) {
+	if version, err = vm.staticText("Abstract_VM_Version::_s_vm_release"); err == nil {
+		info, err = vm.staticText("Abstract_VM_Version::_s_internal_vm_info_string")
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("reading the JVM's version: %w", err)
+	}
+	return version, info, nil
+}
+
+// staticText reads the text that a static field has the address of.
+func (vm *VM) staticText(field string) (string, error) {
+	at, ok := vm.Static(field)
+	if !ok {
+		return "", fmt.Errorf("HotSpot's tables have no %s", field)
+	}
+	text, err := vm.Uint64(at)
+	if err != nil || text == 0 {
+		return "", err
+	}
+	return vm.Text(text)
+}
+
+// Text reads a string of C, which is an error if it is longer than 255 bytes.
+func (m Memory) Text(addr uint64) (string, error) {
+	r := pageReader{m, map[uint64][]byte{}}
+	return r.text(addr)
 }

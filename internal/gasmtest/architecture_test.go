@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"capture":                  {"printassembly", "sampler"},
 	"hotspot/vmstructs":        nil,
 	"hotspot/nmethod":          {"hotspot/vmstructs", "printassembly"},
+	"hotspot/attach":           {"hotspot/vmstructs"},
 	"record":                   {"capture", "hotspot/nmethod", "printassembly", "sampler"},
 	"profile":                  {"capture", "disasm", "printassembly", "sampler"},
 	"report/schema":            nil,

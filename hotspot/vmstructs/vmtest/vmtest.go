@@ -66,6 +66,7 @@ type Tables struct {
 	Statics map[string]uint64 // addresses
 	Sizes   map[string]uint64 // of types
 	Ints    map[string]int32
+	Types   map[string]string // of fields, also static ones; HotSpot does not tell those of all
 }
 
 // Symbols are the addresses of the variables that libjvm.so exports.
@@ -88,10 +89,10 @@ func (m *Memory) AddTables(t Tables) Symbols {
 	symbols := Symbols{}
 	var structs, types, ints []row
 	for _, name := range slices.Sorted(maps.Keys(t.Offsets)) {
-		structs = append(structs, m.field(name, row{"Offset": t.Offsets[name]}))
+		structs = append(structs, m.field(name, t.Types[name], row{"Offset": t.Offsets[name]}))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Statics)) {
-		structs = append(structs, m.field(name, row{"IsStatic": 1, "Address": t.Statics[name]}))
+		structs = append(structs, m.field(name, t.Types[name], row{"IsStatic": 1, "Address": t.Statics[name]}))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Sizes)) {
 		types = append(types, row{"TypeName": m.AddText(name), "Size": t.Sizes[name]})
@@ -106,13 +107,16 @@ func (m *Memory) AddTables(t Tables) Symbols {
 	return symbols
 }
 
-// field completes the row of a field with its names.
-func (m *Memory) field(name string, columns row) row {
+// field completes the row of a field with its names and its type.
+func (m *Memory) field(name, typeString string, columns row) row {
 	typeName, fieldName, ok := strings.Cut(name, "::")
 	if !ok {
 		panic("vmtest: not a field's name: " + name)
 	}
 	columns["TypeName"], columns["FieldName"] = m.AddText(typeName), m.AddText(fieldName)
+	if typeString != "" {
+		columns["TypeString"] = m.AddText(typeString)
+	}
 	return columns
 }
 

@@ -1,0 +1,103 @@
+package vmstructs
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// A pageReader reads memory in whole pages and keeps them. It is for what does not
+// change and is read in many small parts: HotSpot's tables and their strings.
+type pageReader struct {
+	Memory
+	pages map[uint64][]byte // by address
+}
+
+// pageSize is that of the smallest pages there are. Memory is mapped in pages, so the
+// rest of a page can be read where a part of it can.
+const pageSize = 1 << 12
+
+// maxPages bounds what a pageReader keeps. HotSpot's tables with all their texts lie in
+// some 200 pages.
+const maxPages = 1 << 12
+
+// read copies the bytes at an address to buf.
+func (r *pageReader) read(buf []byte, addr uint64) error {
+	for len(buf) > 0 {
+		rest, err := r.restOfPage(addr)
+		if err != nil {
+			return err
+		}
+		n := copy(buf, rest)
+		buf, addr = buf[n:], addr+uint64(n)
+	}
+	return nil
+}
+
+// maxText is longer than any name in HotSpot's tables, in bytes. The longest of JDK 11
+// to 25 has 68.
+const maxText = 1 << 8
+
+// text reads a string that ends with a zero.
+func (r *pageReader) text(addr uint64) (string, error) {
+	var text []byte
+	for len(text) < maxText {
+		rest, err := r.restOfPage(addr + uint64(len(text)))
+		if err != nil {
+			return "", err
+		}
+		rest = rest[:min(len(rest), maxText-len(text))]
+		if end := bytes.IndexByte(rest, 0); end >= 0 {
+			return string(append(text, rest[:end]...)), nil
+		}
+		text = append(text, rest...)
+	}
+	return "", fmt.Errorf("the text at %#x has no end", addr)
+}
+
+// has tells whether the page of an address was read.
+func (r *pageReader) has(addr uint64) bool {
+	_, ok := r.pages[addr&^(pageSize-1)]
+	return ok
+}
+
+// prefetch reads the pages of these addresses, and the next few behind each, at once.
+// Those that can't be read are left out: who needs them gets the error then.
+func (r *pageReader) prefetch(behind int, addrs ...uint64) {
+	var pieces []Piece
+	asked := map[uint64]bool{}
+	for _, addr := range addrs {
+		for page := addr &^ (pageSize - 1); page <= addr+uint64(behind)*pageSize && page >= addr&^(pageSize-1); page += pageSize {
+			if _, ok := r.pages[page]; ok || asked[page] {
+				continue
+			}
+			if len(r.pages)+len(pieces) >= maxPages {
+				break
+			}
+			asked[page] = true
+			pieces = append(pieces, Piece{page, make([]byte, pageSize)})
+		}
+	}
+	read, _ := r.GatherSome(pieces)
+	for i, p := range pieces {
+		if read[i] {
+			r.pages[p.Addr] = p.Buf
+		}
+	}
+}
+
+// restOfPage gives the bytes from an address to the end of its page.
+func (r *pageReader) restOfPage(addr uint64) ([]byte, error) {
+	start := addr &^ (pageSize - 1)
+	page, ok := r.pages[start]
+	if !ok {
+		if len(r.pages) >= maxPages {
+			return nil, fmt.Errorf("what is read lies in more than %d pages", maxPages)
+		}
+		var err error
+		if page, err = r.Read(nil, start, pageSize); err != nil {
+			return nil, err
+		}
+		r.pages[start] = page
+	}
+	return page[addr-start:], nil
+}

@@ -1,0 +1,122 @@
+package vmstructs
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gasm-profiler/gasm/internal/native"
+)
+
+// fileSymbols finds symbols in the file of libjvm.so that is mapped: also those that the
+// library does not export. It finds none where the JDK's maker has stripped them off.
+//
+// A libjvm.so has some 100 000 symbols. To look all of their names up would take 20 ms.
+// So the names are looked for in the text of all names, and then the few that are there
+// in the table.
+func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
+	file, err := openMapped(m)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	f, err := elf.NewFile(file)
+	if err != nil {
+		return nil, err
+	}
+	bias, err := loadBias(f, m)
+	if err != nil {
+		return nil, err
+	}
+	section := f.SectionByType(elf.SHT_SYMTAB)
+	if section == nil || int(section.Link) >= len(f.Sections) {
+		return nil, nil
+	}
+	symbols, err := sectionData(section)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := sectionData(f.Sections[section.Link])
+	if err != nil {
+		return nil, err
+	}
+	wanted := nameOffsets(texts, names)
+	found := map[string]uint64{}
+	for ; len(symbols) >= elf.Sym64Size; symbols = symbols[elf.Sym64Size:] {
+		name, ok := wanted[binary.LittleEndian.Uint32(symbols)]
+		// st_shndx, at 6, is 0 in a symbol that the library only uses.
+		if ok && binary.LittleEndian.Uint16(symbols[6:]) != uint16(elf.SHN_UNDEF) {
+			found[name] = binary.LittleEndian.Uint64(symbols[8:]) + bias
+		}
+	}
+	return found, nil
+}
+
+// maxSection is more than the largest tables of symbols have, in bytes: JDK 25's have 5 MB.
+const maxSection = 1 << 26
+
+func sectionData(s *elf.Section) ([]byte, error) {
+	if s.FileSize > maxSection || s.Flags&elf.SHF_COMPRESSED != 0 {
+		return nil, fmt.Errorf("its section %s can't be read: it has %d bytes", s.Name, s.FileSize)
+	}
+	data := make([]byte, s.FileSize)
+	_, err := io.ReadFull(io.NewSectionReader(s, 0, int64(s.FileSize)), data)
+	return data, err
+}
+
+// nameOffsets finds where a section of names has these. A linker may let the end of a
+// longer name be a name, too.
+func nameOffsets(texts []byte, names []string) map[uint32]string {
+	offsets := map[uint32]string{}
+	for _, name := range names {
+		pattern := append([]byte(name), 0)
+		for from := 0; len(offsets) < maxPieces; {
+			i := bytes.Index(texts[from:], pattern)
+			if i < 0 {
+				break
+			}
+			offsets[uint32(from+i)] = name
+			from += i + len(pattern)
+		}
+	}
+	return offsets
+}
+
+// openMapped opens the file that is mapped. An update of the JDK's package may have
+// put another file at its path, which has its symbols at other addresses.
+func openMapped(m native.Mapping) (*os.File, error) {
+	paths := []string{
+		m.Path,
+		fmt.Sprintf("/proc/%d/root%s", m.PID, m.Path),              // of another mount namespace
+		fmt.Sprintf("/proc/%d/map_files/%x-%x", m.PID, m.Lo, m.Hi), // for root, even if the file has no path any more
+	}
+	if m.Deleted {
+		paths = paths[2:]
+	}
+	var first error
+	for _, path := range paths {
+		f, _, err := native.OpenMapped(path, &m)
+		if err == nil {
+			return f, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	// The reason is not wrapped, because fs.ErrNotExist says that the process has ended.
+	return nil, fmt.Errorf("the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", first)
+}
+
+// loadBias gives the difference between an address in the process and the address
+// that the file has for it.
+func loadBias(f *elf.File, m native.Mapping) (uint64, error) {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= m.FileOffset+m.Hi-m.Lo && m.FileOffset < p.Off+p.Filesz {
+			return m.Lo - m.FileOffset - (p.Vaddr - p.Off), nil
+		}
+	}
+	return 0, fmt.Errorf("the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again", m.Path)
+}
