@@ -92,8 +92,7 @@ func (d *drain) take(r *perfevent.Record) {
 	case perfevent.Sample:
 		d.sample(r)
 	case perfevent.Mapping:
-		mapping := native.Mapping{PID: int(r.PID), Lo: r.Map.Lo, Hi: r.Map.Hi, FileOffset: r.Map.FileOffset,
-			Path: r.Map.Path, DevMajor: r.Map.Major, DevMinor: r.Map.Minor, Inode: r.Map.Inode}
+		mapping := mappingOf(r)
 		d.resolver.Add(mapping)
 		if d.mapped != nil {
 			d.mapped(mapping)

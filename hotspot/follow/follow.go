@@ -27,6 +27,9 @@ type Options struct {
 	// Launched tells that the JVM has just been started. Then HotSpot may still be
 	// setting itself up, and is waited for.
 	Launched bool
+	// All has every method copied as soon as it is seen, for want of samples while the JVM
+	// runs.
+	All bool
 }
 
 // A Follower follows the code of one JVM.
@@ -251,6 +254,9 @@ func (f *Follower) add(blobs []*codecache.Blob) {
 			methods++
 		}
 		f.log.text = b.AppendTo(f.log.text, uptime)
+		if f.o.All && b.Method != nil {
+			f.state[b] = f.take(b)
+		}
 	}
 	f.result.Methods += methods
 	f.mu.Lock()
