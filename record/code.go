@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -133,6 +134,17 @@ func (o *Options) copied() (compilers nmethod.CompilerSet) {
 		compilers |= nmethod.C2
 	}
 	return compilers
+}
+
+// codeText says how code was had, for the capture's description.
+func (o *Options) codeText() string {
+	switch copied := o.copied(); {
+	case copied == 0:
+		return capture.CodePrinted
+	case copied == nmethod.C1|nmethod.C2, o.SkipC1 && copied == nmethod.C2:
+		return capture.CodeCopied
+	}
+	return capture.CodeMixed
 }
 
 // directivesName is the end of the name of the file of compiler directives; see logFolder.

@@ -11,7 +11,7 @@ import (
 
 // startNative has gasm itself sample a held process.
 func (r *Recording) startNative(pid int) (sampling, error) {
-	hertz, note := r.frequency(r.o.Events)
+	hertz, note := frequency(r.o.Frequency, r.o.Events)
 	n, err := sampler.StartNative(sampler.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path})
 	if err != nil {
 		return nil, err

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/internal/native"
 )
 
 // ErrNotRun is the error of a command that was stopped before it ran.
@@ -25,29 +21,24 @@ var ErrNoJVM = errors.New("no code, no report")
 // [Recording.Finish], and [Recording.Wait], in this order. Only [Recording.Signal] may
 // be called from another goroutine at the same time.
 type Recording struct {
+	session
 	o        Options
 	output   *outputWatch
 	logs     *logFolder
 	options  *optionsFile // for a command that is java itself
-	sampling sampling
 	mappings *mappingWatch
-	resolver *native.Resolver // knows all mappings once they are no longer watched
 	copies   codeCopies
 	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
 	logsCompilation bool
 	codeNote        string // that code is had in another way than it was asked for
 	longNote        string // that the options are too long for JDK 8
-	clocks          clockReadings
-	// The command's start and end.
-	startedMonoNanos, endedMonoNanos int64
-	exitCode                         int
+	exitCode        int
 
-	mu       sync.Mutex
-	problems []error
-	command  *heldCommand // while it runs, for signals
-	ended    bool
-	ctrlC    bool
-	early    syscall.Signal // the first signal to stop before the command ran; 0 without
+	mu      sync.Mutex
+	command *heldCommand // while it runs, for signals
+	ended   bool
+	ctrlC   bool
+	early   syscall.Signal // the first signal to stop before the command ran; 0 without
 	// stopped is done with that signal. A perf that is still starting is not waited for.
 	stopped context.Context
 	stop    context.CancelFunc
@@ -56,13 +47,12 @@ type Recording struct {
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
 	note := o.printAll(CompilerLogsFault())
-	r := &Recording{o: o, codeNote: note, output: newOutputWatch(o.WindowStart, o.WindowEnd), clocks: clockReadings{found: map[int]capture.Clock{}}}
+	r := &Recording{o: o, codeNote: note, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
+	r.gasm, r.folder, r.tell, r.progress = o.Gasm, o.Folder, o.Problem, o.Progress
+	r.clocks.found = map[int]capture.Clock{}
 	r.stopped, r.stop = context.WithCancel(context.Background())
 	return r
 }
-
-// path is that of a file in the capture.
-func (r *Recording) path(file string) string { return filepath.Join(r.o.Folder.Path, file) }
 
 // Run runs the command with the sampler beside it, until the command has ended. An
 // error means that the command did not run; then nothing of the recording is left.
@@ -143,30 +133,6 @@ func (r *Recording) Wait() {
 
 // ExitCode is the command's: 128 + n when signal n killed it.
 func (r *Recording) ExitCode() int { return r.exitCode }
-
-// Problems are the errors that the capture is not complete because of.
-func (r *Recording) Problems() []error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.problems)
-}
-
-// problem notes what went wrong with the capture while the rest goes on. A full disk
-// is said once, whatever else could not be written to it.
-func (r *Recording) problem(err error) {
-	r.mu.Lock()
-	known := isDiskFull(err) && slices.ContainsFunc(r.problems, isDiskFull)
-	r.problems = append(r.problems, err)
-	r.mu.Unlock()
-	if !known && r.o.Problem != nil {
-		r.o.Problem(err)
-	}
-}
-
-// isDiskFull also knows the words of perf, whose errors are text.
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "No space left on device")
-}
 
 // Signal takes a signal that gasm got. While the command runs, it is handed to the
 // command, so that stopping gasm stops the command and still gives a report. Before,

@@ -27,10 +27,6 @@ func (r *Recording) trials(jvms []capture.JVM) (trials []capture.Trial, note str
 	return []capture.Trial{wholeTrial(jvms, spans)}, note
 }
 
-func (r *Recording) wholeRun() capture.Span {
-	return capture.Span{FromMonoNanos: r.startedMonoNanos, ToMonoNanos: r.endedMonoNanos}
-}
-
 // spanByTime is the window of Delay and Length.
 func (r *Recording) spanByTime() (spans []capture.Span, note string) {
 	span := r.wholeRun()
