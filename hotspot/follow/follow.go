@@ -4,13 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -111,8 +116,7 @@ func Start(pid int, o Options) (*Follower, error) {
 		return nil, err
 	}
 	if !o.Launched {
-		f.log.head(f.vm)
-		f.poll()
+		f.began()
 	}
 	go f.run()
 	return f, nil
@@ -131,6 +135,17 @@ func (f *Follower) open() (err error) {
 	f.cache, err = codecache.New(f.vm, f.copier.MethodName)
 	return err
 }
+
+// began is called when HotSpot was found. It looks at all code that there is.
+func (f *Follower) began() {
+	f.log.head(f.vm)
+	f.poll()
+	flags, err := f.vm.Flags(debugInfoFlag)
+	f.result.SafepointsOnly = err == nil && flags[debugInfoFlag].Size > 0 && flags[debugInfoFlag].Value == 0
+}
+
+// debugInfoFlag has HotSpot note the bytecode of every instruction.
+const debugInfoFlag = "DebugNonSafepoints"
 
 // Sampled tells that a sample was at an address. Any goroutine may call it; it does not
 // wait.
@@ -206,17 +221,18 @@ func (f *Follower) await() bool {
 	for {
 		err := f.open()
 		if err == nil {
-			f.log.head(f.vm)
-			f.poll()
+			f.began()
 			return true
 		}
 		if isGone(err) {
 			f.gone = true
+			f.log.head(nil)
 			<-f.stop
 			return false
 		}
 		select {
 		case <-f.stop:
+			f.log.head(nil)
 			f.result.Unread = err
 			return false
 		case <-time.After(shortestPause):
@@ -234,7 +250,7 @@ func (f *Follower) poll() (news bool) {
 	f.add(changes.Added)
 	if err != nil {
 		f.gone = true
-		if !isGone(err) && stillJVM(f.pid) {
+		if !isGone(err) && isJVM(f.pid) {
 			f.result.Unread = err
 		}
 	}
@@ -311,6 +327,19 @@ func (f *Follower) take(b *codecache.Blob) copyState {
 		}
 	}
 	return failed
+}
+
+// isJVM tells whether a process has libjvm.so mapped. One that has ended has nothing.
+func isJVM(pid int) bool {
+	mappings, _ := native.ReadMaps(pid)
+	return slices.ContainsFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
+}
+
+// monoNanos reads CLOCK_MONOTONIC, the clock of the samples.
+func monoNanos() int64 {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // every Unix has this clock
+	return ts.Nano()
 }
 
 // isGone tells whether a method could not be copied because it was gone, or the JVM.

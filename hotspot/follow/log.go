@@ -1,6 +1,8 @@
 package follow
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -26,12 +28,50 @@ func newLogWriter(pid int, o Options) (*logWriter, error) {
 }
 
 // head writes what HotSpot writes first (defaultStream::start_log), as far as readers of
-// the log need it.
+// the log need it. vm is nil where the JVM could not be read.
 func (w *logWriter) head(vm *vmstructs.VM) {
+	version, info, command := "", "", w.o.Command
+	if vm != nil {
+		version, info, _ = vm.Version() // the rest is as good without
+		command = cmp.Or(commandOf(vm), command)
+	}
 	w.text = fmt.Appendf(w.text, "<hotspot_log version='160 1' process='%d' time_ms='%d'>\n", w.pid, w.o.StartWallMillis)
-	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n", escaped(vm.Version), escaped(vm.Info))
-	w.text = fmt.Appendf(w.text, "<vm_arguments>\n<command>\n%s\n</command>\n</vm_arguments>\n", escaped(w.o.Command))
+	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n", escaped(version), escaped(info))
+	w.text = fmt.Appendf(w.text, "<vm_arguments>\n<command>\n%s\n</command>\n</vm_arguments>\n", escaped(command))
 	w.text = append(w.text, "<tty>\n<writer thread='gasm'/>\n"...)
+}
+
+// maxCommand bounds what is read of a command, in bytes. The main class and the first
+// arguments are at its start.
+const maxCommand = 4096
+
+// commandOf reads the main class or jar and its arguments from the JVM; "" when it does
+// not tell.
+func commandOf(vm *vmstructs.VM) string {
+	at, ok := vm.Static("Arguments::_java_command")
+	if !ok {
+		return ""
+	}
+	address, err := vm.Uint64(at)
+	if err != nil || address == 0 {
+		return ""
+	}
+	var text []byte
+	for len(text) < maxCommand {
+		// A piece at a time, because the memory behind the text may not be there.
+		piece, err := vm.Read(nil, address+uint64(len(text)), 64)
+		if err != nil {
+			piece, err = vm.Read(nil, address+uint64(len(text)), 1)
+		}
+		if err != nil {
+			return ""
+		}
+		if end := bytes.IndexByte(piece, 0); end >= 0 {
+			return string(append(text, piece[:end]...))
+		}
+		text = append(text, piece...)
+	}
+	return string(text)
 }
 
 // escaped escapes XML's characters, and what would end the line.
