@@ -28,28 +28,32 @@ var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 // that lives works in is not among them. On macOS, whose gasm leaves none but by kill -9,
 // it can't be found out whether one is in use.
 func LeftFolders() (left []LeftFolder) {
-	eachLeft(func(dir string, l *lock) {
+	eachLeft(func(dir string, l *lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"
-		if users := usersOf(l.began, dir+"/"); len(users) > 0 {
+		if n, ok := leftDebugInfo(dir, l); ok {
+			why = "gasm was killed; " + n.left()
+		} else if users := usersOf(l.began, dir+"/"); len(users) > 0 {
 			why = fmt.Sprintf("JVMs that %s may start log there; when it has ended, the next gasm profile removes it", processList(users))
 		}
 		left = append(left, LeftFolder{dir, why})
+		return false
 	})
 	return left
 }
 
 // sweep removes the folders that other runs of gasm have left and no process needs.
 func sweep() {
-	eachLeft(func(dir string, l *lock) {
-		if len(usersOf(l.began, dir+"/")) == 0 {
+	eachLeft(func(dir string, l *lock) bool {
+		if _, needed := leftDebugInfo(dir, l); !needed && len(usersOf(l.began, dir+"/")) == 0 {
 			removeLeft(dir)
 		}
+		return false
 	})
 }
 
 // eachLeft calls see for each folder that another gasm has left, and holds its lock
-// meanwhile.
-func eachLeft(see func(dir string, l *lock)) {
+// meanwhile, or longer when see says so.
+func eachLeft(see func(dir string, l *lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return
 	}
@@ -62,8 +66,9 @@ func eachLeft(see func(dir string, l *lock)) {
 			}
 			switch l, err := takeLock(dir); {
 			case err == nil:
-				see(dir, l)
-				l.close()
+				if !see(dir, l) {
+					l.close()
+				}
 			case errors.Is(err, fs.ErrNotExist):
 				removeUnborn(dir)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -17,6 +18,24 @@ func (r *Recording) startNative(pid int) (sampling, error) {
 		return nil, err
 	}
 	return &nativeSampling{n, note}, nil
+}
+
+// How soon a method with samples is to be known: HotSpot may replace it, or end. To look
+// for samples takes 30 us of a processor.
+const streamPause = 25 * time.Millisecond
+
+// streamed is how many samples may wait to be looked at. The followers take them at once,
+// unless this process is not let run.
+const streamed = 1 << 16
+
+// attachNative has gasm itself sample processes that run. The samples are given while they
+// are taken, and are closed at the end.
+func attachNative(o sampler.Options, note string) (sampling, <-chan sampler.Sample, error) {
+	n, err := sampler.AttachNative(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &nativeSampling{n, note}, n.Subscribe(streamed, streamPause).C, nil
 }
 
 // A nativeSampling is a text that is complete as soon as the sampling is stopped.

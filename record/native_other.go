@@ -4,7 +4,13 @@ package record
 
 import "github.com/gasm-profiler/gasm/sampler"
 
-// startNative fails: perf_event_open is Linux's.
-func (r *Recording) startNative(int) (sampling, error) {
-	return nil, &sampler.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
+// errNoNative says that perf_event_open is Linux's.
+var errNoNative = &sampler.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
+
+// startNative fails.
+func (r *Recording) startNative(int) (sampling, error) { return nil, errNoNative }
+
+// attachNative fails.
+func attachNative(sampler.Options, string) (sampling, <-chan sampler.Sample, error) {
+	return nil, nil, errNoNative
 }

@@ -12,11 +12,15 @@ import (
 type JVM struct {
 	PID  int
 	Main string // the main class, or the jar without its folder; "" when unknown
+	// Command is the main class or the jar's path, and the program's arguments, as the
+	// property sun.java.command has them; "" when only Main is known.
+	Command string
 	// Version is the JDK's: "17.0.15+6-Debian-1deb12u1", "1.8.0_504"; "" when unknown.
 	Version string
 	User    string // the name of the user that it runs as, or the id of one without a name
 	Kind    Kind
 	// Unreadable is why gasm can't read the JVM's code, with what mends it; nil when it can.
+	// It does not name the JVM, which Err does.
 	Unreadable error
 	// StartMonoNanos is when the process started, on CLOCK_MONOTONIC, as exactly as the kernel
 	// tells, which is 10 ms.
@@ -42,6 +46,14 @@ func (j *JVM) String() string {
 	return fmt.Sprintf("%d (%s)", j.PID, strings.Join(known, ", "))
 }
 
+// Err is the error of a JVM that can't be read; nil for one that can.
+func (j *JVM) Err() error {
+	if j.Unreadable == nil {
+		return nil
+	}
+	return fmt.Errorf("JVM %s can't be read: %w", j, j.Unreadable)
+}
+
 // Choose finds the JVMs that the user names: each word is a process id, or a part of a main
 // class or of a jar's name, which must be of one JVM alone. A whole name goes before parts.
 // All that are found can be read.
@@ -62,7 +74,7 @@ func Choose(words []string) ([]JVM, error) {
 			j, err = named(listed, word)
 		}
 		if err == nil {
-			err = j.Unreadable
+			err = j.Err()
 		}
 		if err != nil {
 			return nil, err

@@ -76,6 +76,9 @@ func TestLook(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, j.Unreadable)
 				assert.Equal(t, "org.acme.Waiter", j.Main)
+				if flags == nil {
+					assert.Equal(t, "org.acme.Waiter an argument", j.Command)
+				}
 				assert.Equal(t, HotSpot, j.Kind)
 				assert.Equal(t, userName(os.Geteuid()), j.User)
 				if j.Version != "" || flags == nil { // Debian's JDK 8 has no release file
@@ -162,7 +165,7 @@ func lookAndPrint(pid string) int {
 	text := ""
 	j, err := Look(n)
 	if err == nil {
-		text, err = j.String()+" of "+j.User+"\n", j.Unreadable
+		text, err = j.String()+" of "+j.User+"\n", j.Err()
 	}
 	if err != nil {
 		text += err.Error() + "\n"
@@ -228,7 +231,7 @@ func TestNativeImage(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, NativeImage, j.Kind)
 	assert.Equal(t, "app", j.Main)
-	assert.ErrorContains(t, j.Unreadable, "(app) is a native image of GraalVM, which compiles nothing while it runs")
+	assert.ErrorContains(t, j.Unreadable, "it is a native image of GraalVM, which compiles nothing while it runs")
 }
 
 // OpenJ9 has a libjvm.so, too. This is a process that has mapped files of these names.
@@ -246,5 +249,16 @@ func TestOpenJ9(t *testing.T) {
 	j, err := Look(os.Getpid())
 	require.NoError(t, err)
 	assert.Equal(t, OpenJ9, j.Kind)
-	assert.ErrorContains(t, j.Unreadable, "is an OpenJ9")
+	assert.ErrorContains(t, j.Unreadable, "it is an OpenJ9")
+}
+
+func TestHomeOf(t *testing.T) {
+	for path, want := range map[string]string{
+		"/usr/lib/jvm/java-17/lib/server/libjvm.so":          "/usr/lib/jvm/java-17",
+		"/usr/lib/jvm/java-8/jre/lib/amd64/server/libjvm.so": "/usr/lib/jvm/java-8",
+		"/opt/jre8/lib/amd64/server/libjvm.so":               "/opt/jre8",
+		"/libjvm.so":                                         "/",
+	} {
+		assert.Equal(t, want, homeOf(path))
+	}
 }

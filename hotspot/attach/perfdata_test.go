@@ -120,14 +120,3 @@ func TestNamed(t *testing.T) {
 		assert.ErrorContains(t, err, "`gasm attach` lists those that run")
 	}
 }
-
-func TestHomeOf(t *testing.T) {
-	for path, want := range map[string]string{
-		"/usr/lib/jvm/java-17/lib/server/libjvm.so":          "/usr/lib/jvm/java-17",
-		"/usr/lib/jvm/java-8/jre/lib/amd64/server/libjvm.so": "/usr/lib/jvm/java-8",
-		"/opt/jre8/lib/amd64/server/libjvm.so":               "/opt/jre8",
-		"/libjvm.so":                                         "/",
-	} {
-		assert.Equal(t, want, homeOf(path))
-	}
-}

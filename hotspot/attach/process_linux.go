@@ -73,15 +73,15 @@ func Look(pid int) (*JVM, error) {
 	p.describe(j, status, home)
 	switch {
 	case j.Kind == OpenJ9:
-		j.Unreadable = fmt.Errorf("JVM %s is an OpenJ9: gasm knows how HotSpot keeps its code, and no other JVM", j)
+		j.Unreadable = errors.New("it is an OpenJ9, and gasm knows how HotSpot keeps its code, and no other JVM")
 	case j.Kind == NativeImage:
-		j.Unreadable = fmt.Errorf("process %d (%s) is a native image of GraalVM, which compiles nothing while it runs: "+
-			"a profiler of native programs shows its code (perf record -p %d)", pid, status.name, pid)
+		j.Unreadable = fmt.Errorf("it is a native image of GraalVM, which compiles nothing while it runs: "+
+			"a profiler of native programs shows its code (perf record -p %d)", pid)
 	case hidden:
-		j.Unreadable = fmt.Errorf("JVM %s can't be read: %w", j, whyHidden(pid, status.uid))
+		j.Unreadable = whyHidden(pid, status.uid)
 	default:
 		if err := tryMemory(pid, mappings[libjvm].Lo); err != nil {
-			j.Unreadable = fmt.Errorf("JVM %s can't be read: %w", j, whyRefused(err, status.uid))
+			j.Unreadable = whyRefused(err, status.uid)
 		}
 	}
 	return j, nil
@@ -183,7 +183,8 @@ func (p process) startMonoNanos() int64 {
 // describe finds out what the JVM runs, and its version.
 func (p process) describe(j *JVM, status processStatus, home string) {
 	strs := p.perfData(status)
-	j.Main = mainOf(strs["sun.rt.javaCommand"])
+	j.Command = strs["sun.rt.javaCommand"]
+	j.Main = mainOf(j.Command)
 	j.Version = strs["java.property.java.vm.version"]
 	// JDK 8 has a version of HotSpot's own there: 25.504-b01.
 	if old := strs["java.property.java.version"]; strings.HasPrefix(old, "1.") {
