@@ -34,8 +34,9 @@ type drain struct {
 	events   []string
 	resolver *native.Resolver
 	threads  map[int32]thread
-	ended    []int32       // threads that have ended lately
-	alive    map[int32]int // how many threads each process has
+	ended    []int32              // threads that have ended lately
+	alive    map[int32]int        // how many threads each process has
+	mapped   func(native.Mapping) // see Options.Mapped; may be nil
 	kernel   *kernelSymbols
 	last     Sample
 	// throttled is how often the kernel has paused an event.
@@ -91,8 +92,11 @@ func (d *drain) take(r *perfevent.Record) {
 	case perfevent.Sample:
 		d.sample(r)
 	case perfevent.Mapping:
-		d.resolver.Add(native.Mapping{PID: int(r.PID), Lo: r.Map.Lo, Hi: r.Map.Hi, FileOffset: r.Map.FileOffset,
-			Path: r.Map.Path, DevMajor: r.Map.Major, DevMinor: r.Map.Minor, Inode: r.Map.Inode})
+		mapping := mappingOf(r)
+		d.resolver.Add(mapping)
+		if d.mapped != nil {
+			d.mapped(mapping)
+		}
 	case perfevent.Comm:
 		if r.Exec {
 			d.resolver.Forget(int(r.PID))

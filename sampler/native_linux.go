@@ -34,7 +34,10 @@ type Native struct {
 // sampled. Where the cause of an error is known, the error is a *RefusedError.
 func StartNative(opts Options) (*Native, error) {
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.Open(opts.PID, o) }
-	return startNative(opts, open, func(d *drain) { d.started(opts.PID) })
+	return startNative(opts, open, func(d *drain) {
+		d.mapped = opts.Mapped
+		d.started(opts.PID)
+	})
 }
 
 // AttachNative opens the events on all threads of processes that run, PID and MorePIDs of
