@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,8 +16,9 @@ import (
 const debugInfoFlag = "DebugNonSafepoints"
 
 // A debugInfoSwitch is the flag in a running JVM that gasm has switched on. It is the only
-// thing that gasm ever changes in a JVM. While it is on there is a temporary folder with a
-// note, so that a gasm that is killed leaves word of it.
+// thing that gasm ever changes in a JVM. While it is on there is a folder with a note, so
+// that a gasm that is killed leaves word of it. The folder's name is not that of other
+// temporary folders, which any gasm removes when they are not needed any more.
 type debugInfoSwitch struct {
 	debugInfoNote
 	dir  string
@@ -30,8 +32,14 @@ type debugInfoNote struct {
 	address uint64 // of the flag, a byte that was 0
 }
 
-// debugInfoFile is the name of the note in its folder.
-const debugInfoFile = "debug-info"
+// debugInfoFile is the name of the note in its folder. debugInfoPattern and debugInfoName are
+// for that one's name.
+const (
+	debugInfoFile    = "flag"
+	debugInfoPattern = "gasm-debug-info-"
+)
+
+var debugInfoName = regexp.MustCompile(`^` + debugInfoPattern + `[0-9]+$`)
 
 // switchDebugInfo switches the flag on in the process that started at a time. It gives nil
 // where the flag was on already; one that a killed gasm has left on is taken over, so that it
@@ -83,7 +91,7 @@ func (s *debugInfoSwitch) write() (err error) {
 	dirs := temporaryFolders()
 	slices.Reverse(dirs) // the next gasm may have another TMPDIR
 	for _, dir := range dirs {
-		if s.dir, err = os.MkdirTemp(dir, temporaryPattern); err == nil {
+		if s.dir, err = os.MkdirTemp(dir, debugInfoPattern); err == nil {
 			break
 		}
 	}
@@ -111,14 +119,26 @@ func (s *debugInfoSwitch) forget() {
 // takeOver finds the note of a gasm that was killed, for a flag that is on; nil when gasm has
 // not switched it on.
 func takeOver(n debugInfoNote) (s *debugInfoSwitch) {
-	eachLeft(func(dir string, l *lock) (kept bool) {
-		if found, ok := leftDebugInfo(dir, l); s == nil && ok && found == n {
-			s = &debugInfoSwitch{n, dir, l}
-			return true
+	eachDebugInfoNote(func(found debugInfoNote, dir string, l *lock) (kept bool) {
+		if s != nil || found != n {
+			return false
 		}
-		return false
+		s = &debugInfoSwitch{n, dir, l}
+		return true
 	})
 	return s
+}
+
+// eachDebugInfoNote calls see for each note that a killed gasm has left of a flag that is
+// on, and holds its lock meanwhile, or longer when see says so. It removes all others.
+func eachDebugInfoNote(see func(n debugInfoNote, dir string, l *lock) (kept bool)) {
+	eachLeft(debugInfoName, func(dir string, l *lock) bool {
+		if n, ok := leftDebugInfo(dir, l); ok {
+			return see(n, dir, l)
+		}
+		os.RemoveAll(dir)
+		return false
+	})
 }
 
 // leftDebugInfo reads the note in a folder that another gasm has left. It is false where
@@ -137,10 +157,8 @@ func leftDebugInfo(dir string, l *lock) (n debugInfoNote, ok bool) {
 
 // LeftDebugInfo says of each JVM in which a killed gasm has left a flag on what puts it back.
 func LeftDebugInfo() (left []string) {
-	eachLeft(func(dir string, l *lock) bool {
-		if n, ok := leftDebugInfo(dir, l); ok {
-			left = append(left, n.left())
-		}
+	eachDebugInfoNote(func(n debugInfoNote, _ string, _ *lock) bool {
+		left = append(left, n.left())
 		return false
 	})
 	return left

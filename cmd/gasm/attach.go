@@ -147,7 +147,7 @@ func listJVMs(s streams) error {
 		}
 		rows[i] = []string{strconv.Itoa(j.PID), orUnknown(j.Main), orUnknown(j.Version), j.User, readable}
 	}
-	for _, line := range layout.Table([]string{"PID", "MAIN", "VERSION", "USER", "READABLE"}, rows, []tw.Align{tw.AlignRight}) {
+	for _, line := range layout.Table([]string{"PID", "MAIN", "VERSION", "USER", "READABLE"}, rows, []tw.Align{tw.AlignRight, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}) {
 		page.Line("%s", line)
 	}
 	for i := range jvms {
