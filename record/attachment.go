@@ -70,10 +70,8 @@ type Attachment struct {
 
 // An attachedJVM is a JVM that is recorded.
 type attachedJVM struct {
-	attach.JVM
-	ticks     uint64 // when it started: another process may get its id
-	follower  *follow.Follower
-	result    follow.Result
+	followedJVM
+	ticks     uint64           // when it started: another process may get its id
 	debugInfo *debugInfoSwitch // nil where it is not to be switched
 	// endedMonoNanos is when it was found to have ended; 0 while it runs.
 	endedMonoNanos int64
@@ -84,7 +82,7 @@ func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
 	a.gasm, a.folder, a.tell = o.Gasm, o.Folder, o.Problem
 	for _, j := range o.JVMs {
-		a.jvms = append(a.jvms, &attachedJVM{JVM: j, ticks: startTicks(j.PID)})
+		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{JVM: j}, ticks: startTicks(j.PID)})
 	}
 	return a
 }
@@ -171,19 +169,13 @@ func (a *Attachment) followOne(j *attachedJVM) (err error) {
 			return err
 		}
 	}
-	now := capture.ReadClock()
-	j.follower, err = follow.Start(j.PID, follow.Options{Log: a.path(capture.LogFile(j.PID)), StartMonoNanos: j.StartMonoNanos,
-		StartWallMillis: (now.WallNanos - now.MonoNanos + j.StartMonoNanos) / 1e6, Command: j.Command})
-	return err
+	return j.follow(a.folder.Path, follow.Options{})
 }
 
 // stopFollowing ends the following of all JVMs.
 func (a *Attachment) stopFollowing() {
 	for _, j := range a.jvms {
-		if j.follower != nil {
-			j.result = j.follower.Stop()
-			j.follower = nil
-		}
+		j.stop()
 	}
 }
 
@@ -191,14 +183,14 @@ func (a *Attachment) stopFollowing() {
 // told at the end.
 func (a *Attachment) tellFollowers(samples <-chan sampler.Sample, told chan<- struct{}) {
 	defer close(told)
-	followers := map[int]*follow.Follower{}
+	byPID := map[int]*attachedJVM{}
 	for _, j := range a.jvms {
-		followers[j.PID] = j.follower
+		byPID[j.PID] = j
 	}
 	for s := range samples {
 		a.samples.Add(1)
-		if f := followers[s.PID]; f != nil && s.Module == "" && !s.Kernel() {
-			f.Sampled(s.PC, s.MonoNanos)
+		if j := byPID[s.PID]; j != nil {
+			j.sampled(&s)
 		}
 	}
 }
@@ -296,25 +288,9 @@ func (a *Attachment) CutShort() syscall.Signal {
 func (a *Attachment) Finish() (*capture.Capture, error) {
 	var jvms []capture.JVM
 	for _, j := range a.jvms {
-		if j.result.Disk != nil {
-			a.problem(fmt.Errorf("writing the code of JVM %d: %w", j.PID, j.result.Disk))
-		}
-		read, err := readHead(a.path(capture.LogFile(j.PID)))
-		if err != nil {
-			a.problem(err)
-			read = capture.JVM{PID: j.PID, LogFile: capture.LogFile(j.PID)}
-		}
-		read.Log = nil // the capture opens all of it
-		read.StartMonoNanos, read.SafepointsOnly = j.StartMonoNanos, j.result.SafepointsOnly
-		if read.Main == "" {
-			read.Main = j.Main
-		}
-		if read.Version == "" {
-			read.Version = j.Version
-		}
-		jvms = append(jvms, read)
+		jvms = append(jvms, a.describeFollowed(&j.followedJVM))
 	}
-	slices.SortStableFunc(jvms, func(x, y capture.JVM) int { return int(x.StartMonoNanos/1e6 - y.StartMonoNanos/1e6) })
+	sortByStart(jvms)
 	return a.complete(func() capture.Description { return a.describe(jvms) })
 }
 
@@ -345,22 +321,6 @@ func (a *Attachment) endNote() string {
 		}
 	}
 	return ""
-}
-
-// codeNotes say what of a JVM's code could not be had.
-func (j *attachedJVM) codeNotes() (notes []string) {
-	r := j.result
-	if r.Unread != nil {
-		notes = append(notes, fmt.Sprintf("the code of JVM %d could not be followed to the end, so its newer methods are not in the report: %v", j.PID, r.Unread))
-	}
-	all := r.Copied + r.Late + r.Missed
-	switch {
-	case r.Missed > 0:
-		notes = append(notes, fmt.Sprintf("the code of %d of the %d sampled methods of JVM %d could not be copied, and is not in the report: %v", r.Missed, all, j.PID, r.Why))
-	case r.Late > fewLate && r.Late*10 > all:
-		notes = append(notes, fmt.Sprintf("the code of %d of the %d sampled methods of JVM %d was gone before it was copied, and is not in the report", r.Late, all, j.PID))
-	}
-	return notes
 }
 
 // linesNote says what HotSpot's debug info lacks. Without DebugNonSafepoints it has the

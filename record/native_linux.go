@@ -13,7 +13,7 @@ import (
 // startNative has gasm itself sample a held process.
 func (r *Recording) startNative(pid int) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Events)
-	n, err := sampler.StartNative(sampler.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path})
+	n, err := sampler.StartNative(sampler.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped})
 	if err != nil {
 		return nil, err
 	}
@@ -63,4 +63,24 @@ func (n *nativeSampling) resolver() *native.Resolver { return n.Resolver() }
 
 func (n *nativeSampling) discard() { os.Remove(n.TextFile()) }
 
+func (n *nativeSampling) stream() <-chan sampler.Sample { return n.Subscribe(streamed, streamPause).C }
+
 func (n *nativeSampling) wait() {}
+
+// mappingsAreTold tells why the kernel does not tell which files processes map; nil when it
+// does.
+func mappingsAreTold() error {
+	w, err := sampler.WatchMappings(os.Getpid(), func(native.Mapping) {})
+	if err != nil {
+		return fmt.Errorf("the kernel does not tell which programs start: %w", err)
+	}
+	w.Stop()
+	return nil
+}
+
+// mappingEvents tells which files processes map.
+type mappingEvents = sampler.MappingWatch
+
+func watchMappingEvents(pid int, mapped func(native.Mapping)) (*mappingEvents, error) {
+	return sampler.WatchMappings(pid, mapped)
+}

@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"syscall"
 
@@ -24,15 +23,10 @@ type Recording struct {
 	session
 	o        Options
 	output   *outputWatch
-	logs     *logFolder
-	options  *optionsFile // for a command that is java itself
-	mappings *mappingWatch
-	copies   codeCopies
-	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
-	logsCompilation bool
-	codeNote        string // that code is had in another way than it was asked for
-	longNote        string // that the options are too long for JDK 8
-	exitCode        int
+	code     codeWay
+	codeNote string // that code is had in another way than it was asked for
+	longNote string // that the options are too long for JDK 8
+	exitCode int
 
 	mu      sync.Mutex
 	command *heldCommand // while it runs, for signals
@@ -46,10 +40,10 @@ type Recording struct {
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	note := o.printAll(CompilerLogsFault())
-	r := &Recording{o: o, codeNote: note, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
+	r := &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
 	r.gasm, r.folder, r.tell, r.progress = o.Gasm, o.Folder, o.Problem, o.Progress
 	r.clocks.found = map[int]capture.Clock{}
+	r.code, r.codeNote = r.chooseCode()
 	r.stopped, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -73,10 +67,7 @@ func (r *Recording) Run() error {
 }
 
 func (r *Recording) run() error {
-	if name, cause := OverridingVariable(); name != "" {
-		return fmt.Errorf("%s: unset %s", cause, name)
-	}
-	flags, err := r.javaFlags()
+	flags, err := r.code.javaFlags()
 	if err != nil {
 		return err
 	}
@@ -92,17 +83,23 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
+	if err := r.code.begin(r.sampling, command.PID()); err != nil {
+		command.Abandon()
+		return err
+	}
 	if !r.begin(command) {
+		r.code.end()
 		command.Abandon()
 		return ErrNotRun
 	}
 	if err := command.Release(); err != nil {
 		r.end()
+		_ = r.sampling.Stop()
+		r.code.end()
 		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
-	r.mappings = watchMappings(r.logs, r.sampling.resolver() == nil, r.foundJVM)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
@@ -110,17 +107,11 @@ func (r *Recording) run() error {
 		r.problem(err)
 	}
 	r.clocks.end = capture.ReadClock()
-	r.resolver = r.mappings.stop()
+	r.resolver = r.code.end()
 	if named := r.sampling.resolver(); named != nil {
 		r.resolver = named
 	}
 	return nil
-}
-
-// foundJVM is called when a JVM has begun to write its log.
-func (r *Recording) foundJVM(log writtenLog) {
-	r.clocks.found[log.pid] = capture.ReadClock()
-	r.copies.follow(log)
 }
 
 // Wait waits until nothing is left of the sampler. DTrace takes seconds to end, so

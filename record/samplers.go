@@ -15,7 +15,10 @@ import (
 type sampling interface {
 	tool() Sampler
 	Events() []sampler.Event
-	Frequency() int  // per second and CPU
+	Frequency() int // per second and CPU
+	// stream gives the samples while they are taken, and is closed at the end; nil where
+	// there are none before the end.
+	stream() <-chan sampler.Sample
 	Notes() []string // what could not be had
 	// Stop ends the sampling. After a *sampler.StoppedError there are the samples
 	// until then.
@@ -186,6 +189,8 @@ func (p *perfSampling) resolver() *native.Resolver { return nil }
 
 func (p *perfSampling) discard() { os.Remove(p.DataFile()) }
 
+func (p *perfSampling) stream() <-chan sampler.Sample { return nil }
+
 func (p *perfSampling) wait() {}
 
 // A dtraceSampling is DTrace's text, which is there as soon as it is stopped.
@@ -218,5 +223,7 @@ func (d *dtraceSampling) open() (io.ReadCloser, error) { return os.Open(d.TextFi
 func (d *dtraceSampling) resolver() *native.Resolver { return nil }
 
 func (d *dtraceSampling) discard() { os.Remove(d.TextFile()) }
+
+func (d *dtraceSampling) stream() <-chan sampler.Sample { return nil }
 
 func (d *dtraceSampling) wait() { d.Wait() }
