@@ -111,7 +111,7 @@ func (l *layout) readHeap(q *query) {
 	if q.vm.Release == 8 {
 		l.changing.Size = 24
 	}
-	q.must(l.heapSize > l.changing.At+l.changing.Size && l.heapSize < 1<<12, "CodeHeap as it was from JDK 8 to 28")
+	q.must(l.heapSize >= l.changing.At+l.changing.Size && l.heapSize < 1<<12, "CodeHeap as it was from JDK 8 to 28")
 	header := q.field("HeapBlock::_header").At
 	l.blockLength, l.blockUsed = q.field("HeapBlock::Header::_length"), q.field("HeapBlock::Header::_used")
 	l.blockLength.At += header
