@@ -1,0 +1,190 @@
+package codecache
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A freshBlock is one that was not there at the last Poll. It has no parts yet.
+type freshBlock struct {
+	heap   *heap
+	block  *block
+	header header
+	tries  int // how often its method could not be named
+
+	installed *printassembly.Installed // of nmethods
+	method    uint64                   // address of its Method
+	state     State
+}
+
+func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
+	f := &freshBlock{heap: hp, block: b, header: *h, tries: tries, state: stateOf(h.state)}
+	if h.raw != nil {
+		if h.compileID != 0 {
+			f.installed, f.method = c.installed(h)
+		}
+		f.header.raw = nil
+	}
+	if f.installed == nil {
+		b.name = c.name(h.nameAt)
+		b.kind = c.kindOf(h, b.name)
+	}
+	return f
+}
+
+// unknownMethod names a method whose class was unloaded before it could be named.
+const unknownMethod = "unknown::method"
+
+// maxTries is at how many Polls it is tried to name a method. Its class may be on its way
+// out, and so is the nmethod then.
+const maxTries = 3
+
+// nameFresh names the blobs that are new, and makes them known if they are still there.
+func (c *Cache) nameFresh() error {
+	if len(c.fresh) == 0 {
+		return nil
+	}
+	for _, f := range c.fresh {
+		if t := f.installed; t != nil {
+			var err error
+			t.Name, t.BytecodeSize, err = c.namer(f.method)
+			if err != nil || strings.HasPrefix(t.Name, "::") || strings.HasSuffix(t.Name, "::") {
+				t.Name = ""
+			}
+			if t.Kind == "c2n" && (t.Name == "jdk.internal.vm.Continuation::enterSpecial" || t.Name == "jdk.internal.vm.Continuation::doYield") {
+				t.Kind = "cnt" // Method::is_continuation_native_intrinsic
+			}
+		}
+	}
+	there, err := c.stillThere()
+	if err != nil {
+		return err
+	}
+	for i, f := range c.fresh {
+		switch {
+		case !there[i]:
+			f.heap.unsettled[f.header.segment] = f.tries
+			continue
+		case f.installed == nil:
+			f.block.parts = c.split(f.block)
+		default:
+			if f.installed.Name == "" {
+				if f.tries+1 < maxTries {
+					f.heap.unsettled[f.header.segment] = f.tries + 1
+					continue
+				}
+				f.installed.Name = unknownMethod
+			}
+			f.block.parts = []*Blob{f.blob()}
+		}
+		f.heap.blocks[f.header.segment] = f.block
+		c.add(f.block.parts...)
+	}
+	return nil
+}
+
+// blob makes the blob of an nmethod.
+func (f *freshBlock) blob() *Blob {
+	b := &Blob{Kind: printassembly.NMethod, Lo: f.header.lo, Hi: f.header.hi, Name: f.installed.Name, Method: f.installed, State: f.state}
+	if f.installed.Kind == "c2n" || f.installed.Kind == "cnt" {
+		b.Kind = printassembly.Native
+	}
+	return b
+}
+
+// stillThere tells which of the new blobs are still what they were before they got a
+// name: HotSpot may have freed an nmethod and its class in the meantime.
+func (c *Cache) stillThere() ([]bool, error) {
+	size := c.layout.blockSize + c.layout.blobSize
+	pieces := make([]vmstructs.Piece, len(c.fresh))
+	for from := 0; from < len(pieces); from += batch {
+		part := pieces[from:min(from+batch, len(pieces))]
+		buf := make([]byte, uint64(len(part))*size)
+		for i := range part {
+			f := c.fresh[from+i]
+			at := f.header.address - c.layout.blockSize
+			part[i] = vmstructs.Piece{Addr: at, Buf: buf[uint64(i)*size:][:min(size, f.heap.high-at)]}
+		}
+	}
+	there, err := c.vm.GatherSome(pieces)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range c.fresh {
+		if there[i] {
+			h, _, ok := c.decode(f.heap, f.header.segment, pieces[i].Buf)
+			there[i] = ok && h.identity() == f.block.identity
+		}
+	}
+	return there, nil
+}
+
+// longestName is more than the names of most blobs have, in bytes.
+const longestName = 64
+
+// readNames reads the names of blobs that blocks have, at once.
+func (c *Cache) readNames(blocks []vmstructs.Piece, read []bool) error {
+	l := c.layout
+	wanted := map[uint64]bool{}
+	for i, p := range blocks {
+		if !read[i] || uint64(len(p.Buf)) < l.blockSize || l.blockUsed.In(p.Buf) != 1 {
+			continue
+		}
+		if at := l.blob.name.In(p.Buf[l.blockSize:]); at != 0 && !c.hasName(at) {
+			wanted[at] = true
+		}
+	}
+	texts, err := c.texts(slices.Collect(maps.Keys(wanted)))
+	if err != nil {
+		return err
+	}
+	for at, text := range texts {
+		c.names[at] = text
+		if text == "nmethod" || text == "native nmethod" {
+			c.nmethods[at] = text
+		}
+	}
+	return nil
+}
+
+// texts reads strings of C. Those that can't be read are "".
+func (c *Cache) texts(addresses []uint64) (map[uint64]string, error) {
+	texts := make(map[uint64]string, len(addresses))
+	buf := make([]byte, len(addresses)*longestName)
+	pieces := make([]vmstructs.Piece, len(addresses))
+	for i, at := range addresses {
+		pieces[i] = vmstructs.Piece{Addr: at, Buf: buf[i*longestName:][:longestName]}
+	}
+	read, err := c.vm.GatherSome(pieces)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range pieces {
+		if end := bytes.IndexByte(p.Buf, 0); read[i] && end >= 0 {
+			texts[p.Addr] = string(p.Buf[:end])
+			continue
+		}
+		texts[p.Addr], _ = c.vm.Text(p.Addr) // it is longer, or at the end of what is mapped
+	}
+	return texts, nil
+}
+
+func (c *Cache) hasName(at uint64) bool {
+	_, ok := c.names[at]
+	return ok || c.nmethods[at] != ""
+}
+
+// name gives the name of a blob that readNames has read.
+func (c *Cache) name(at uint64) string {
+	if name, ok := c.nmethods[at]; ok {
+		return name
+	}
+	return c.names[at]
+}
+
+func sortedKeys[V any](m map[uint64]V) []uint64 { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,222 @@
+package codecache
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A heap is one of the parts of the code cache (HotSpot's CodeHeap). Its memory is cut in
+// segments, of 64 or 128 bytes. A block of several segments has a header, and behind that
+// one blob, or nothing if it is free. The segment map has a byte for each segment. It is
+// 0 for the first one of a block; but that of a block that was freed and joined with
+// another may be 0 as well.
+type heap struct {
+	at   uint64
+	data []byte // a copy of the CodeHeap
+
+	low, high uint64 // the memory
+	segmap    uint64 // address of the segment map
+	log2      uint
+	next      uint64 // how many segments are in use
+	changing  []byte // see layout.changing; nil before the first look
+
+	blocks    map[uint64]*block // those that have a blob, by their first segment
+	unsettled map[uint64]int    // segments of blocks to read again, and how often their blob could not be named
+
+	walkAgain  bool // it was changed while or just before it was walked through
+	walked     int64
+	walkTook   time.Duration
+	compileIDs [3]uint64 // when it was walked through
+}
+
+// A block is one that has a blob.
+type block struct {
+	identity
+	generation int
+	parts      []*Blob
+	// Of those that are no nmethods.
+	kind printassembly.Kind
+	name string
+}
+
+func newHeap(at uint64) *heap {
+	return &heap{at: at, blocks: map[uint64]*block{}, unsettled: map[uint64]int{}}
+}
+
+// maxSegments is more than HotSpot allows: 2 GB (CODE_CACHE_SIZE_LIMIT) in segments of 64 bytes.
+const maxSegments = 1 << 25
+
+// update reads the copy of the CodeHeap. grown tells that there are more segments than
+// before, changed that the list of free blocks is another one.
+func (hp *heap) update(l *layout) (grown, changed bool) {
+	before := hp.next
+	hp.low, hp.high = l.memoryLow.In(hp.data), l.memoryHigh.In(hp.data)
+	hp.segmap, hp.log2 = l.segmapLow.In(hp.data), uint(l.log2Segment.In(hp.data))
+	hp.next = l.nextSegment.In(hp.data)
+	if hp.low == 0 || hp.high < hp.low || hp.log2 < 3 || hp.log2 > 16 {
+		hp.next = 0 // HotSpot has not reserved its memory yet
+	}
+	// HotSpot makes room first, then it uses it. But the copy of the CodeHeap was not made in one moment.
+	most := min((hp.high-hp.low)>>(hp.log2&63), maxSegments, l.segmapHigh.In(hp.data)-hp.segmap)
+	clipped := hp.next > most
+	hp.next = min(hp.next, most)
+	changing := hp.data[l.changing.At : l.changing.At+l.changing.Size]
+	free := changing[8:] // without the number of segments
+	changed = hp.changing == nil || clipped || !bytes.Equal(free, hp.changing[8:])
+	hp.changing = append(hp.changing[:0], changing...)
+	return hp.next > before, changed
+}
+
+// maxBlobs is more than there are in any code cache, the largest of which has 2 GB.
+const maxBlobs = 1 << 21
+
+// batch is how many blocks are read at once.
+const batch = 1024
+
+// readBlocks reads the blocks from a segment on.
+func (c *Cache) readBlocks(hp *heap, from uint64) error {
+	segments, err := c.vm.Read(nil, hp.segmap+from, hp.next-from)
+	if err != nil {
+		return fmt.Errorf("the map of its segments: %w", err)
+	}
+	c.generation++
+	r := blockReader{cache: c, heap: hp, settle: from > 0}
+	for i, b := range segments {
+		if b != 0 {
+			continue
+		}
+		if err := r.add(from + uint64(i)); err != nil {
+			return err
+		}
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	for segment, b := range hp.blocks {
+		if segment >= from && b.generation != c.generation {
+			c.drop(hp, segment)
+		}
+	}
+	return nil
+}
+
+// readUnsettled reads again the blocks that HotSpot may not have been done with.
+func (c *Cache) readUnsettled(hp *heap) error {
+	if len(hp.unsettled) == 0 {
+		return nil
+	}
+	c.generation++
+	r := blockReader{cache: c, heap: hp}
+	for _, segment := range sortedKeys(hp.unsettled) {
+		if segment >= hp.next {
+			delete(hp.unsettled, segment)
+			continue
+		}
+		if err := r.add(segment); err != nil {
+			return err
+		}
+	}
+	return r.flush()
+}
+
+// drop notes that what was in a block is gone.
+func (c *Cache) drop(hp *heap, segment uint64) {
+	if b, ok := hp.blocks[segment]; ok {
+		c.changes.Gone = append(c.changes.Gone, b.parts...)
+		delete(hp.blocks, segment)
+	}
+}
+
+// A blockReader reads blocks in batches.
+type blockReader struct {
+	cache    *Cache
+	heap     *heap
+	settle   bool // read new blocks once more at the next Poll
+	segments []uint64
+	pieces   []vmstructs.Piece
+	buf      []byte
+	end      uint64 // the segment behind the last blob
+	count    int
+}
+
+// add reads the block that begins at a segment, soon.
+func (r *blockReader) add(segment uint64) error {
+	if r.count++; r.count > maxBlobs {
+		return fmt.Errorf("a heap of it can't have more than %d blocks", maxBlobs)
+	}
+	hp, l := r.heap, r.cache.layout
+	size := l.blockSize + l.blobSize
+	if r.buf == nil {
+		r.buf = make([]byte, batch*size)
+	}
+	at := hp.low + segment<<hp.log2
+	i := uint64(len(r.segments))
+	buf := r.buf[i*size : i*size+min(size, hp.high-at)]
+	r.segments, r.pieces = append(r.segments, segment), append(r.pieces, vmstructs.Piece{Addr: at, Buf: buf})
+	if len(r.segments) < batch {
+		return nil
+	}
+	return r.flush()
+}
+
+// flush reads what was added.
+func (r *blockReader) flush() error {
+	read, err := r.cache.vm.GatherSome(r.pieces)
+	if err != nil {
+		return err
+	}
+	if err := r.cache.readNames(r.pieces, read); err != nil {
+		return err
+	}
+	for i, segment := range r.segments {
+		if read[i] && segment >= r.end {
+			r.block(segment, r.pieces[i].Buf)
+		}
+	}
+	r.segments, r.pieces = r.segments[:0], r.pieces[:0]
+	return nil
+}
+
+// block takes the copy of a block.
+func (r *blockReader) block(segment uint64, data []byte) {
+	c, hp := r.cache, r.heap
+	h, used, ok := c.decode(hp, segment, data)
+	tries := hp.unsettled[segment]
+	delete(hp.unsettled, segment)
+	alive := ok && h.state >= 0 && h.state < c.layout.deadState
+	if used && h.end > 0 {
+		r.end = h.end
+	}
+	old := hp.blocks[segment]
+	switch {
+	case !alive:
+		if used && h.state <= 0 { // not done, or not installed
+			hp.unsettled[segment] = tries
+		}
+		c.drop(hp, segment)
+	case old != nil && old.identity == h.identity():
+		old.generation = c.generation
+		if h.compileID != 0 && len(old.parts) == 1 {
+			old.parts[0].State = stateOf(h.state)
+		}
+	default:
+		c.drop(hp, segment)
+		b := &block{identity: h.identity(), generation: c.generation}
+		c.fresh = append(c.fresh, c.newFresh(hp, &h, b, tries))
+		if r.settle {
+			hp.unsettled[segment] = tries
+		}
+	}
+}
+
+// stateOf tells apart nmethods that are alive, see [deadState].
+func stateOf(state int8) State {
+	if state == 0 {
+		return InUse
+	}
+	return NotEntrant
+}

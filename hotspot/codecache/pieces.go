@@ -1,0 +1,209 @@
+package codecache
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A piece is a part of a blob that HotSpot has a name for: a stub, a codelet of the
+// interpreter, a vtable stub.
+type piece struct {
+	kind   printassembly.Kind
+	lo, hi uint64
+	name   string
+}
+
+// pieces are all pieces. HotSpot makes nearly all of them while it starts.
+type pieces struct {
+	changed bool
+	all     []piece // by address
+
+	stubs, codelets, vtables    []piece
+	stubList, chunk, queueCount uint64 // when these were read
+	unfinished                  bool   // a stub was just being made
+}
+
+// maxList is more than there are pieces of one sort, each of which has a stub or a
+// codelet of some bytes.
+const maxList = 1 << 14
+
+// read reads the lists that have changed.
+func (p *pieces) read(c *Cache) error {
+	w := &c.watch
+	if w.stubList != p.stubList || p.unfinished {
+		p.stubList, p.changed = w.stubList, true
+		if err := p.readStubs(c); err != nil {
+			return fmt.Errorf("the list of stubs: %w", err)
+		}
+	}
+	if count := c.layout.codelets.count.In(w.queue); count != p.queueCount {
+		p.queueCount, p.changed = count, true
+		if err := p.readCodelets(c); err != nil {
+			return fmt.Errorf("the interpreter's codelets: %w", err)
+		}
+	}
+	if w.chunk != p.chunk {
+		p.chunk, p.changed = w.chunk, true
+		if err := p.readVtables(c); err != nil {
+			return fmt.Errorf("the vtable stubs: %w", err)
+		}
+	}
+	if p.changed {
+		p.all = slices.Concat(p.stubs, p.codelets, p.vtables)
+		slices.SortStableFunc(p.all, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
+	}
+	return nil
+}
+
+// within gives the pieces that begin in a range.
+func (p *pieces) within(lo, hi uint64) []piece {
+	find := func(at uint64) int {
+		i, _ := slices.BinarySearchFunc(p.all, at, func(p piece, at uint64) int { return cmp.Compare(p.lo, at) })
+		return i
+	}
+	return p.all[find(lo):max(find(hi), find(lo))]
+}
+
+// readStubs reads the list of StubCodeDescs (stubCodeGenerator.hpp). New ones are put in
+// front:
+//
+//	StubCodeDesc* _next; const char* _group; const char* _name; address _begin; address _end;
+//
+// JDK 8 has int _index in front of _begin.
+func (p *pieces) readStubs(c *Cache) error {
+	p.stubs, p.unfinished = nil, false
+	begin := 24
+	if c.vm.Release == 8 {
+		begin = 32
+	}
+	type desc struct{ group, name uint64 }
+	var descs []desc
+	var texts []uint64
+	var buf [48]byte
+	for at := c.watch.stubList; at != 0 && len(descs) < maxList; {
+		b, err := c.vm.Read(buf[:], at, uint64(begin+16))
+		if err != nil {
+			return err
+		}
+		number := func(offset int) uint64 { return binary.LittleEndian.Uint64(b[offset:]) }
+		d := desc{number(8), number(16)}
+		descs, texts = append(descs, d), append(texts, d.group, d.name)
+		p.stubs = append(p.stubs, piece{kind: printassembly.Stub, lo: number(begin), hi: number(begin + 8)})
+		at = number(0)
+	}
+	slices.Sort(texts)
+	names, err := c.texts(slices.Compact(texts))
+	if err != nil {
+		return err
+	}
+	kept := p.stubs[:0]
+	for i, s := range p.stubs {
+		if s.hi <= s.lo {
+			p.unfinished = true // its end comes when its code is there
+			continue
+		}
+		if s.name = names[descs[i].group] + "::" + names[descs[i].name]; s.name != "::" {
+			kept = append(kept, s)
+		}
+	}
+	p.stubs = kept
+	return nil
+}
+
+// readCodelets reads the interpreter's StubQueue. Its memory has InterpreterCodelets, one
+// behind the other, each of them with its code behind it.
+func (p *pieces) readCodelets(c *Cache) error {
+	p.codelets = nil
+	l, queue := &c.layout.codelets, c.watch.queue
+	begin, end := l.begin.In(queue), l.end.In(queue)
+	if begin >= end {
+		return nil
+	}
+	data, err := c.vm.Read(nil, l.buffer.In(queue)+begin, end-begin)
+	if err != nil {
+		return err
+	}
+	align, ok := c.flag("CodeEntryAlignment")
+	if !ok || align < 8 || align > 1<<10 || align&(align-1) != 0 {
+		align = 32
+	}
+	header := (l.codeletSize + align - 1) &^ (align - 1)
+	var texts []uint64
+	for at := uint64(0); at < uint64(len(data)) && len(texts) < maxList; {
+		size := l.size.In(data[at:])
+		if size < header || size > uint64(len(data))-at {
+			break // one that is being made, or that was not used
+		}
+		lo := l.buffer.In(queue) + begin + at
+		texts = append(texts, l.description.In(data[at:]))
+		p.codelets = append(p.codelets, piece{kind: printassembly.Interpreter, lo: lo + header, hi: lo + size})
+		at += size
+	}
+	names, err := c.texts(slices.Compact(slices.Sorted(slices.Values(texts))))
+	for i := range p.codelets {
+		p.codelets[i].name = names[texts[i]]
+	}
+	p.codelets = slices.DeleteFunc(p.codelets, func(p piece) bool { return p.name == "" || p.lo == p.hi })
+	return err
+}
+
+// What a VtableStub has in front of its code (vtableStubs.hpp):
+//
+//	VtableStub* _next; const short _index; short _ame_offset; short _npe_offset; bool _is_vtable_stub;
+const (
+	vtableStubSize  = 16
+	vtableTableSize = 256
+)
+
+// readVtables reads the VtableStubs, which are in a hash table.
+func (p *pieces) readVtables(c *Cache) error {
+	p.vtables = nil
+	table, ok := c.watch.symbols[vtableSymbol]
+	if !ok {
+		return nil
+	}
+	data, err := c.vm.Read(nil, table, 8*vtableTableSize)
+	if err != nil {
+		return err
+	}
+	sizes := [2]uint64{c.symbolInt(itableSizeSymbol), c.symbolInt(vtableSizeSymbol)}
+	var level []uint64
+	for ; len(data) > 0; data = data[8:] {
+		level = append(level, binary.LittleEndian.Uint64(data))
+	}
+	for len(level) > 0 && len(p.vtables) < maxList {
+		var pieces []vmstructs.Piece
+		for _, at := range level {
+			if at != 0 {
+				pieces = append(pieces, vmstructs.Piece{Addr: at, Buf: make([]byte, vtableStubSize)})
+			}
+		}
+		if _, err := c.vm.Gather(pieces); err != nil {
+			return err
+		}
+		level = level[:0]
+		for _, s := range pieces {
+			level = append(level, binary.LittleEndian.Uint64(s.Buf))
+			isVtable := s.Buf[14] & 1
+			name := fmt.Sprintf("%ctbl[%d]", "iv"[isVtable], int16(binary.LittleEndian.Uint16(s.Buf[8:])))
+			lo := s.Addr + vtableStubSize
+			p.vtables = append(p.vtables, piece{kind: printassembly.VtableStub, lo: lo, hi: lo + sizes[isVtable], name: name})
+		}
+	}
+	return nil
+}
+
+// symbolInt reads a variable of four bytes; 0 where it can't be found or read.
+func (c *Cache) symbolInt(name string) uint64 {
+	at, ok := c.watch.symbols[name]
+	if !ok {
+		return 0
+	}
+	n, _ := c.vm.Uint32(at)
+	return uint64(n)
+}

@@ -1,0 +1,100 @@
+package codecache
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// kindOf tells what the blob of a block is that has no nmethod.
+func (c *Cache) kindOf(h *header, name string) printassembly.Kind {
+	l := &c.layout.blob
+	if l.hasKind {
+		switch h.kind {
+		case l.kindAdapter, l.kindMH:
+			return printassembly.Adapter
+		case l.kindVtable:
+			return printassembly.VtableStub
+		}
+	}
+	switch {
+	case strings.Contains(name, "adapters"): // I2C/C2I adapters, MethodHandles adapters
+		return printassembly.Adapter
+	case name == "vtable chunks":
+		return printassembly.VtableStub
+	case name == "Interpreter":
+		return printassembly.Interpreter
+	case strings.HasPrefix(name, "StubRoutines"):
+		return printassembly.Stub
+	}
+	return printassembly.RuntimeBlob
+}
+
+// smallestGap is how many bytes between two pieces are more than what aligns the second
+// one, at 64 bytes at most.
+const smallestGap = 65
+
+// split makes the blobs of a block that has no nmethod: a blob for each piece in it, and
+// for what lies between pieces.
+func (c *Cache) split(b *block) []*Blob {
+	var parts []*Blob
+	at := b.lo
+	rest := func(hi uint64, least uint64) {
+		if hi > at && hi-at >= least {
+			parts = append(parts, &Blob{Kind: b.kind, Lo: at, Hi: hi, Name: b.name})
+		}
+	}
+	for _, p := range c.pieces.within(b.lo, b.hi) {
+		if p.lo < at || p.hi > b.hi {
+			continue // it overlaps with the one in front: the list is damaged, or is being changed
+		}
+		rest(p.lo, smallestGap)
+		parts = append(parts, &Blob{Kind: p.kind, Lo: p.lo, Hi: p.hi, Name: p.name})
+		at = p.hi
+	}
+	if at == b.lo {
+		rest(b.hi, 1)
+	} else {
+		rest(b.hi, smallestGap)
+	}
+	return parts
+}
+
+// splitAgain splits all blocks after there are other pieces. Blobs that are still the
+// same stay.
+func (c *Cache) splitAgain() {
+	for _, hp := range c.heaps {
+		for _, segment := range sortedKeys(hp.blocks) {
+			if b := hp.blocks[segment]; b.compileID == 0 {
+				c.changeParts(b, c.split(b))
+			}
+		}
+	}
+}
+
+func (c *Cache) changeParts(b *block, parts []*Blob) {
+	type key struct {
+		lo, hi uint64
+		name   string
+		kind   printassembly.Kind
+	}
+	old := map[key]*Blob{}
+	for _, p := range b.parts {
+		old[key{p.Lo, p.Hi, p.Name, p.Kind}] = p
+	}
+	for i, p := range parts {
+		k := key{p.Lo, p.Hi, p.Name, p.Kind}
+		if same, ok := old[k]; ok {
+			parts[i] = same
+			delete(old, k)
+			continue
+		}
+		c.add(p)
+	}
+	for _, p := range b.parts {
+		if _, gone := old[key{p.Lo, p.Hi, p.Name, p.Kind}]; gone {
+			c.changes.Gone = append(c.changes.Gone, p)
+		}
+	}
+	b.parts = parts
+}

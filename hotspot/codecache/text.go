@@ -1,0 +1,117 @@
+package codecache
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// AppendTo appends the line with which a log of HotSpot tells of the blob. uptimeMillis
+// is when the blob came, since the JVM's start; the line of a method has it.
+//
+//	<nmethod compile_id='138' compile_kind='osr' compiler='c2' level='4' size='…' address='0x…' insts_offset='…' … method='Hot sum ()V' bytes='28' stamp='0.579'/>
+//	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
+//	invokehandle  [0x…, 0x…]  768 bytes
+//	Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)
+//	Decoding VtableStub itbl[0]@0 [0x…, 0x…] (152 bytes)
+//	Decoding I2C/C2I adapters 0x… [0x…, 0x…] (616 bytes)
+func (b *Blob) AppendTo(text []byte, uptimeMillis int64) []byte {
+	size := b.Hi - b.Lo
+	switch {
+	case b.Method != nil:
+		return appendTag(text, b.Method, uptimeMillis)
+	case b.Kind == printassembly.Interpreter:
+		return fmt.Appendf(text, "%s  [%#016x, %#016x]  %d bytes\n", escaped(b.Name), b.Lo, b.Hi, size)
+	case b.Kind == printassembly.Stub:
+		return fmt.Appendf(text, "%s [%#016x, %#016x] (%d bytes)\n", escaped(b.Name), b.Lo, b.Hi, size)
+	}
+	name := escaped(b.Name)
+	switch {
+	case b.Kind == printassembly.VtableStub:
+		name = "VtableStub " + name + "@0"
+	case b.Kind == printassembly.Adapter, isSingleton(b.Name):
+		name += fmt.Sprintf(" %#016x", b.Lo)
+	default:
+		name = fmt.Sprintf("RuntimeStub - %s %#016x", name, b.Lo)
+	}
+	return fmt.Appendf(text, "Decoding %s [%#016x, %#016x] (%d bytes)\n", name, b.Lo, b.Hi, size)
+}
+
+// isSingleton knows the blobs of which HotSpot has one each.
+func isSingleton(name string) bool {
+	switch name {
+	case "DeoptimizationBlob", "ExceptionBlob", "SafepointBlob", "UncommonTrapBlob":
+		return true
+	}
+	return false
+}
+
+// appendTag appends LogCompilation's tag. Offsets are from the address of the nmethod,
+// also of what lies outside of it. oops_offset is where the code ends.
+func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []byte {
+	text = fmt.Appendf(text, "<nmethod compile_id='%d'", t.ID)
+	if t.Kind != "" {
+		text = fmt.Appendf(text, " compile_kind='%s'", t.Kind)
+	}
+	text = fmt.Appendf(text, " compiler='%s' level='%d' size='%d' address='%#016x' insts_offset='%d'",
+		t.Compiler, t.Level, t.Size, t.Address, t.Lo-t.Address)
+	offset := func(name string, at uint64) {
+		if at != 0 {
+			text = fmt.Appendf(text, " %s_offset='%d'", name, int64(at-t.Address))
+		}
+	}
+	if t.Stub < t.Hi {
+		offset("stub", t.Stub)
+	}
+	if t.Hi < t.Address+t.Size {
+		offset("oops", t.Hi)
+	}
+	offset("scopes_data", t.ScopesData)
+	offset("scopes_pcs", t.ScopesPCs)
+	offset("metadata", t.Metadata)
+	return fmt.Appendf(text, " method='%s' bytes='%d' stamp='%d.%03d'/>\n", taggedName(t.Name), t.BytecodeSize, uptimeMillis/1000, uptimeMillis%1000)
+}
+
+// taggedName writes "pkg.Class::method" as "pkg/Class method ()V". The descriptor is not
+// the method's, but such that the names of method handles' methods, "linkToStatic(LLIJ)D",
+// are read back.
+func taggedName(name string) string {
+	class, method, _ := strings.Cut(name, "::")
+	descriptor := "()V"
+	if i := strings.LastIndexByte(method, '('); i > 0 && printassembly.HasBasicSignature(class, method[:i]) {
+		descriptor = strings.ReplaceAll(method[i:], "L", "Lo;")
+		method = method[:i]
+	}
+	class, hidden, ok := strings.Cut(class, "/0x")
+	class = strings.ReplaceAll(class, ".", "/")
+	if ok {
+		class += "/0x" + hidden
+	}
+	return escaped(class + " " + method + " " + descriptor)
+}
+
+// escaped escapes what must not stand in a tag or a line of a log: XML's characters, as
+// HotSpot does, and control characters, which would end the line.
+func escaped(name string) string {
+	var s strings.Builder
+	for _, r := range name {
+		switch {
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&s, `\u%04x`, r)
+		case r == '<':
+			s.WriteString("&lt;")
+		case r == '>':
+			s.WriteString("&gt;")
+		case r == '&':
+			s.WriteString("&amp;")
+		case r == '\'':
+			s.WriteString("&apos;")
+		case r == '"':
+			s.WriteString("&quot;")
+		default:
+			s.WriteRune(r)
+		}
+	}
+	return s.String()
+}
