@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -48,9 +49,12 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	var f *Follower
 	require.Eventually(t, func() (ok bool) {
 		var err error
-		f, err = Follow(cmd.Process.Pid, C1|C2, logPath, copiesPath+".tmp")
+		f, err = newFollower(cmd.Process.Pid, C1|C2, logPath, copiesPath+".tmp")
 		return err == nil
 	}, time.Minute, time.Millisecond, "the JVM makes its log")
+	require.NoError(t, f.open())
+	f.copier.SetNames(Names{Stub: stubNames(t, f.copier), Function: FunctionNames(cmd.Process.Pid)})
+	go f.run()
 	require.Eventually(t, func() (ok bool) {
 		log, err := os.ReadFile(logPath)
 		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
@@ -75,6 +79,25 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 		installed[string(m[1])] = true
 	}
 	return followedJVM{readPrinted(t, bytes.NewReader(log)), readPrinted(t, bytes.NewReader(copies)), installed, result}
+}
+
+// stubNames gives the names of stubs. New ones are made when a compiler starts.
+func stubNames(t *testing.T, c *Copier) func(addr uint64) string {
+	cache, err := codecache.New(c.vm, c.MethodName)
+	require.NoError(t, err)
+	return func(addr uint64) string {
+		b := cache.Find(addr)
+		if b == nil || b.Kind != printassembly.Stub {
+			_, err := cache.Poll(1)
+			require.NoError(t, err)
+			b = cache.Find(addr)
+		}
+		if b == nil || b.Kind != printassembly.Stub {
+			return ""
+		}
+		_, name, _ := strings.Cut(b.Name, "::")
+		return name
+	}
 }
 
 // stopProcess stops a process, and returns when all of its threads have stopped.

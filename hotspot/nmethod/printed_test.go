@@ -89,6 +89,9 @@ func withoutTime(words []string) string {
 			head = append(head, "osr")
 		}
 	}
+	if strings.HasPrefix(rest[1], "java.lang.invoke.MethodHandle::") {
+		rest[1] = strings.ReplaceAll(rest[1], ",", "") // JDK 28 has linkToStatic(L,I)V
+	}
 	return strings.Join(append(head, rest...), " ")
 }
 
