@@ -13,7 +13,7 @@ import (
 // JDK: its copies were compared with what that release prints.
 func Known(release int) bool {
 	switch release {
-	case 11, 17, 21, 25, 26, 28:
+	case 11, 17, 21, 25, 26, 27, 28:
 		return true
 	}
 	return false

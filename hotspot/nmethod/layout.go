@@ -108,7 +108,7 @@ func (l *layout) findDebugInfo(q *query) {
 	l.findRelocations(q)
 	l.findHeaps(q)
 	l.methodDataMethod, l.accessFlags = q.field("MethodData::_method"), q.field("Method::_access_flags")
-	l.printsModifiers = l.release >= 27
+	l.printsModifiers = l.release >= 28
 }
 
 // A query asks HotSpot's tables for what must be there.

@@ -168,7 +168,7 @@ var modifierTexts = []struct {
 	{0x40, "bridge "}, {0x80, "varargs "}, {0x100, "native "}, {0x400, "abstract "}, {0x800, "strict "}, {0x1000, "synthetic "},
 }
 
-// modifiers reads the flags of a method, which JDK 27 and newer print.
+// modifiers reads the flags of a method, which JDK 28 and newer print.
 func (c *Copier) modifiers(method uint64) (string, error) {
 	if !c.layout.printsModifiers {
 		return "", nil

@@ -7,6 +7,7 @@ import "encoding/binary"
 type relocation struct {
 	offset    int // of its instruction, from the start of the code; negative in the constants in front of it
 	kind      relocKind
+	format    int     // what it means depends on the kind
 	immediate bool    // the data is one word, which is the only one in data
 	data      []byte  // words of two bytes, the meaning of which depends on the kind
 	small     [2]byte // what data is, if immediate
@@ -42,12 +43,13 @@ const (
 // relocation in front of it.
 type relocPacking struct {
 	kindBits, formatBits uint
-	unit                 int // of offsets, in bytes
+	unit                 int  // of offsets, in bytes
+	noEntryGuard         bool // the kinds behind relocEntryGuard have its number and those behind it
 }
 
 // packingOf gives the packing of a release.
 func packingOf(release int, arm64 bool) relocPacking {
-	p := relocPacking{kindBits: 4, formatBits: 2, unit: 1}
+	p := relocPacking{kindBits: 4, formatBits: 2, unit: 1, noEntryGuard: release >= 28}
 	if release >= 20 {
 		p.kindBits, p.formatBits = 5, 3
 	}
@@ -94,8 +96,10 @@ func (r *relocReader) next() (rel relocation, ok bool) {
 			return rel, false
 		}
 	}
-	rel.kind = relocKind(word >> low)
-	r.offset += int(word&(1<<(low-r.packing.formatBits)-1)) * r.packing.unit
+	offsetBits := low - r.packing.formatBits
+	rel.kind = r.packing.renumbered(word >> low)
+	rel.format = int(word >> offsetBits & (1<<r.packing.formatBits - 1))
+	r.offset += int(word&(1<<offsetBits-1)) * r.packing.unit
 	rel.offset = r.offset
 	return rel, true
 }

@@ -27,6 +27,15 @@ func relocText(kind relocKind, release int) string {
 	return relocTexts[kind]
 }
 
+// renumbered gives the kind that a number stands for: JDK 28 has no more entry guards.
+func (p relocPacking) renumbered(number uint16) relocKind {
+	kind := relocKind(number)
+	if p.noEntryGuard && kind >= relocEntryGuard {
+		kind++
+	}
+	return kind
+}
+
 // relocations says where an nmethod has its relocations, and from which address on they
 // count.
 type relocations struct {
@@ -88,6 +97,10 @@ func (c *Code) relocReader() (*relocReader, error) {
 func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	text = append(append(text, '{'), relocText(r.kind, c.copier.layout.release)...)
 	switch r.kind {
+	case relocBarrier:
+		if c.copier.layout.release >= 22 {
+			text = fmt.Appendf(text, " format=%d", r.format)
+		}
 	case relocRuntimeCall, relocRuntimeCallWithPool:
 		if target, ok := c.target(r.offset); ok {
 			if name := c.copier.targetName(target); name != "" {
