@@ -269,7 +269,7 @@ func FuzzUnpack(f *testing.F) {
 			if got := m.line(l.bci); l.bci >= 0 && l.bci < len(data) && !slices.ContainsFunc(lines, func(o lineNumber) bool { return o.bci == l.bci && o.line == got }) {
 				t.Fatalf("bci %d is of line %d, which is not one of its", l.bci, got)
 			}
-			m.bytecodeName(l.bci)
+			(&Copier{bytecodes: new([256]string)}).bytecodeName(&m, l.bci)
 		}
 		for range len(data) + 1 {
 			s, ok := readScope(data, offset, release)
