@@ -1,6 +1,7 @@
 package nmethod
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
@@ -14,6 +15,7 @@ var relocTexts = [...]string{
 	relocInternalWord: "internal_word", relocSectionWord: "section_word", relocPoll: "poll", relocPollReturn: "poll_return",
 	relocMetadata: "metadata", relocTrampolineStub: "trampoline_stub", relocRuntimeCallWithPool: "runtime_call",
 	relocPrefix: "other", relocPostCallNop: "post_call_nop", relocEntryGuard: "entry_guard", relocBarrier: "barrier",
+	relocPatchableBarrier: "patchable_barrier",
 }
 
 // relocText gives the text of a kind in a release.
@@ -100,6 +102,10 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	case relocBarrier:
 		if c.copier.layout.release >= 22 {
 			text = fmt.Appendf(text, " format=%d", r.format)
+		}
+	case relocPatchableBarrier: // three words: the offset of a stub, and what the barrier is for
+		if data := r.words(); len(data) == 6 {
+			text = fmt.Appendf(text, " metadata=%#x target=%#016x", binary.LittleEndian.Uint16(data[4:]), c.Lo+uint64(r.number(0, 1)))
 		}
 	case relocRuntimeCall, relocRuntimeCallWithPool:
 		if target, ok := c.target(r.offset); ok {
