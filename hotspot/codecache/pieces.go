@@ -159,7 +159,7 @@ func (p *pieces) readCodelets(c *Cache) error {
 //
 //	VtableStub* _next; const short _index; short _ame_offset; short _npe_offset; bool _is_vtable_stub;
 //
-// and in JDK 28, which has them twice, bool _caller_is_c1.
+// and in JDK 28, which has them twice, a byte that is 0 for callers that C1 has compiled.
 const (
 	vtableStubSize  = 16
 	vtableTableSize = 256
@@ -197,7 +197,7 @@ func (p *pieces) readVtables(c *Cache) error {
 			isVtable := s.Buf[14] & 1
 			name := fmt.Sprintf("%ctbl[%d]", "iv"[isVtable], int16(binary.LittleEndian.Uint16(s.Buf[8:])))
 			if c.vm.Release >= 28 {
-				name = [...]string{"(full opt) ", "(c1) "}[s.Buf[15]&1] + name
+				name = [...]string{"(c1) ", "(full opt) "}[s.Buf[15]&1] + name
 			}
 			lo := s.Addr + vtableStubSize
 			p.vtables = append(p.vtables, piece{kind: printassembly.VtableStub, lo: lo, hi: lo + sizes[isVtable], name: name})
