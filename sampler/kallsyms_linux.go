@@ -24,6 +24,10 @@ type kernelSymbol struct {
 // A kernelName is a function's name and where it is, as perf script prints both.
 type kernelName struct{ symbol, module string }
 
+// How many functions the kernels of distributions have at most, with their modules, and
+// how long a name is on average, in bytes.
+const usualSymbols, usualName = 1 << 18, 32
+
 // kernelItself is what perf calls the kernel without its modules.
 const kernelItself = "[kernel.kallsyms]"
 
@@ -36,7 +40,12 @@ const kernelItself = "[kernel.kallsyms]"
 // Data is left out. For a user who may not see the addresses all of them are 0, and the
 // result has no symbols.
 func parseKallsyms(r io.Reader) (*kernelSymbols, error) {
-	k := &kernelSymbols{names: map[uint32]kernelName{}}
+	// Memory that is not written takes none. To grow costs more time than to read.
+	k := &kernelSymbols{
+		symbols: make([]kernelSymbol, 0, usualSymbols),
+		text:    make([]byte, 0, usualSymbols*usualName),
+		names:   map[uint32]kernelName{},
+	}
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
