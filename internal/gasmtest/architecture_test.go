@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"diff":                     {"capture", "report/schema", "sampler"},
 	"doctor":                   {"hotspot/nmethod", "printassembly", "record", "sampler"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "profile", "record", "report", "sampler"},
-	"bench":                    nil,
+	"bench":                    {"sampler"},
 	"internal/gasmtest":        nil,
 	"internal/inotify":         nil,
 	"internal/javasource":      nil,
