@@ -72,5 +72,6 @@ func (w *waiter) close() {
 	w.file.Close()
 	if w.stop >= 0 {
 		unix.Close(w.stop)
+		w.stop = -1 // another file may get the number
 	}
 }
