@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"diff":                     {"capture", "report/schema", "sampler"},
 	"doctor":                   {"hotspot/attach", "hotspot/follow", "hotspot/nmethod", "printassembly", "record", "sampler"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "hotspot/attach", "profile", "record", "report", "sampler"},
-	"bench":                    nil,
+	"bench":                    {"sampler"},
 	"internal/gasmtest":        nil,
 	"internal/inotify":         nil,
 	"internal/javasource":      nil,
