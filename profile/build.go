@@ -17,6 +17,9 @@ type Options struct {
 	// HotThreshold is the share of the profile, 0 to 1, from which on a region
 	// is annotated.
 	HotThreshold float64
+	// Regions is how many regions are annotated at least, where so many have samples
+	// worth the while: see the method chooseHot.
+	Regions int
 	// PrintMargin is the number of instructions shown around a region.
 	PrintMargin int
 	// MergeMargin is the largest distance in bytes between two sampled
@@ -25,8 +28,8 @@ type Options struct {
 	// MergeMethods makes one region of all sampled instructions of a blob,
 	// whatever lies between them.
 	MergeMethods bool
-	// TooBigThreshold is the number of instructions above which a region is
-	// not annotated.
+	// TooBigThreshold is the number of instructions above which only the code around
+	// a region's hottest instructions is annotated.
 	TooBigThreshold int
 	// SkipLines leaves out the annotated code. Nothing else changes.
 	SkipLines bool
@@ -48,9 +51,9 @@ type Options struct {
 // of one region, and all of them are laid out together.
 var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000}
 
-// DefaultOptions are perfasm's defaults.
+// DefaultOptions are perfasm's defaults, but for Regions: perfasm shows hot regions alone.
 func DefaultOptions() Options {
-	return Options{HotThreshold: 0.10, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
+	return Options{HotThreshold: 0.10, Regions: 5, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
 }
 
 // Build makes the profiles of all trials, in the order of the trials. It reads the code

@@ -109,12 +109,14 @@ type Region struct {
 	PIDs      []int  // the JVMs it was seen in
 	Lo, Hi    uint64 // from the first sampled instruction to the end of the last, in the first of PIDs
 	Counts    Counts
-	// Hot tells that the region is above the hot threshold, or the hottest one
-	// of a profile in which none is.
+	// Hot tells that the region is annotated: it is above the hot threshold, or was
+	// chosen because few are, see [Options.Regions].
 	Hot bool
 	// Lines is the annotated code with its print margin. It is nil for a region that is
-	// not hot, whose code the log does not have, or that is too big.
+	// not hot, or whose code the log does not have. Of a region that is too big it has
+	// only what is around the hottest instructions, and Gaps say what is left out.
 	Lines  []Line
+	Gaps   []Gap
 	TooBig int // how many lines it would be, when that is more than the threshold; else 0
 }
 

@@ -15,11 +15,7 @@ const maxAnnotated = 1 << 19
 // regions cuts all code into regions, at gaps of more than the merge margin between two
 // sampled PCs. It orders the regions by heat, and annotates the hot ones.
 func (w *work) regions(p *Profile, merged []*mergedCode) []Region {
-	type cut struct {
-		Region
-		from *mergedCode
-	}
-	var cuts []cut
+	var cuts []regionCut
 	for _, from := range merged {
 		if w.skipped(from.Kind) {
 			continue
@@ -30,21 +26,19 @@ func (w *work) regions(p *Profile, merged []*mergedCode) []Region {
 			for n < len(pcs) && (w.opts.MergeMethods || pcs[n]-pcs[n-1] <= uint64(w.opts.MergeMargin)) {
 				n++
 			}
-			cuts = append(cuts, cut{w.region(from, pcs[:n]), from})
+			cuts = append(cuts, regionCut{w.region(from, pcs[:n]), from})
 			pcs = pcs[n:]
 		}
 	}
-	slices.SortStableFunc(cuts, func(a, b cut) int {
+	slices.SortStableFunc(cuts, func(a, b regionCut) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo))
 	})
+	w.chooseHot(p, cuts)
 	regions := make([]Region, len(cuts))
 	annotated, left := 0, 0
 	for i, c := range cuts {
 		regions[i] = c.Region
 		r := &regions[i]
-		// Where no region is hot, the hottest one is annotated, so that the report is
-		// never empty.
-		r.Hot = !w.opts.SkipLines && (p.IsHot(r.Counts) || i == 0)
 		if r.Hot && annotated >= maxAnnotated {
 			r.Hot = false
 			left++
@@ -93,6 +87,7 @@ func (w *work) annotate(r *Region, p *mergedCode) {
 	r.Lo, r.Hi = insts[first].Lo, insts[last].Hi
 	if n := last - first + 1; n > w.opts.TooBigThreshold {
 		r.TooBig = n
+		w.cut(r, p, insts[first:last+1])
 		return
 	}
 	first = max(0, first-w.opts.PrintMargin)

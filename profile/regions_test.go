@@ -45,7 +45,7 @@ func TestRegions(t *testing.T) {
 		{"at its end", DefaultOptions(), hits(0x10fe), "A::a 10fe-10ff 1 hot, 12 lines"},
 		{"no print margin", options(func(o *Options) { o.PrintMargin = 0 }), hits(0x1040, 0x1042), "A::a 1040-1043 2 hot, 3 lines"},
 		{"as big as may be", options(func(o *Options) { o.TooBigThreshold = 3 }), hits(0x1040, 0x1042), "A::a 1040-1043 2 hot, 23 lines"},
-		{"too big", options(func(o *Options) { o.TooBigThreshold = 2 }), hits(0x1040, 0x1042), "A::a 1040-1043 2 hot, 0 lines, too big: 3"},
+		{"too big", options(func(o *Options) { o.TooBigThreshold = 2 }), hits(0x1040, 0x1042), "A::a 1040-1043 2 hot, 3 lines, too big: 3"},
 		{"at the hot threshold and below", options(func(o *Options) { o.HotThreshold = 0.25 }),
 			slices.Concat(hits(0x1000, 0x1080), repeat(2, at(1, 10, 0x1040)), repeat(4, native(1, 10, "libc.so.6", "f"))),
 			"A::a 1040-1041 2 hot, 21 lines\nA::a 1000-1001 1\nA::a 1080-1081 1"},

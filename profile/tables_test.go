@@ -73,14 +73,7 @@ func TestWarnings(t *testing.T) {
 		few   = "only 499 samples in the profile: a share of 10% is good to ±3 points; let it run longer"
 		lost  = "the sampler lost 1.1% of its samples: lower --frequency"
 		where = "2.1% of the profile is at addresses that neither HotSpot's logs nor the sampler know (is a log missing or cut?)"
-		cold  = "no region has 10% of the profile (--hot-threshold); the hottest one is shown"
 	)
-	spread := func(n int) (samples []sampler.Sample) {
-		for i := range n {
-			samples = append(samples, at(1, 1, 0x1000+uint64(i%7)*33))
-		}
-		return samples
-	}
 	for _, c := range []struct {
 		name    string
 		samples []sampler.Sample
@@ -96,7 +89,6 @@ func TestWarnings(t *testing.T) {
 		{"unresolved", slices.Concat(repeat(979, at(1, 1, 0x1000)), repeat(21, at(1, 1, 1))), 0, []string{where}},
 		{"few unresolved", slices.Concat(repeat(980, at(1, 1, 0x1000)), repeat(20, at(1, 1, 1))), 0, nil},
 		{"stubs inside stubs are no reuse", repeat(500, at(1, 1, 0x2010)), 0, nil},
-		{"cold", slices.Concat(spread(70), repeat(700, native(1, 1, "libc.so.6", "f"))), 0, []string{cold}},
 	} {
 		b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
 		add(b, c.samples...)

@@ -51,10 +51,6 @@ func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 				"told apart by the samples' times", 100*share)
 		}
 	}
-	if !w.opts.SkipLines && len(p.Regions) > 0 && !p.IsHot(p.Regions[0].Counts) {
-		w.warnings = append(w.warnings, fmt.Sprintf("no region has %.4g%% of the profile (--hot-threshold); the hottest one is shown",
-			100*w.opts.HotThreshold))
-	}
 	w.warnDamage()
 }
 

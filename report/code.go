@@ -9,7 +9,6 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -18,22 +17,61 @@ const (
 	// Comments are in a column as far to the right as the longest instruction needs, within these limits.
 	minTextColumn = 28
 	maxTextColumn = 40
-	addressWidth  = len("0x00007f0523ef2303:   ")
+	// Folded comments are closer, and those of longer instructions stand behind these.
+	maxFoldedColumn = 32
 )
+
+// A hotspot is what one heading of the annotated code is about: a region or, without code,
+// a native function.
+type hotspot struct {
+	source, name string
+	counts       profile.Counts
+	region       *profile.Region // nil for a native function
+}
+
+// annotated are the regions that were chosen, and the native functions that are as hot,
+// hottest first. None is there when no code is wanted.
+func (r *textReport) annotated() []hotspot {
+	var regions []profile.Region
+	for i := range r.p.Regions {
+		if r.p.Regions[i].Hot {
+			regions = append(regions, r.p.Regions[i])
+		}
+	}
+	if len(regions) == 0 && len(r.p.Regions) > 0 {
+		return nil
+	}
+	var all []hotspot
+	inOrder(regions, r.p.Native, func(reg *profile.Region) profile.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
+		switch {
+		case n == nil:
+			all = append(all, hotspot{reg.Source, reg.Method, reg.Counts, reg})
+		case r.p.IsHot(n.Counts):
+			all = append(all, hotspot{n.Module, symbol(n), n.Counts, nil})
+		}
+	})
+	return all
+}
 
 // hotRegions writes the annotated code of the hot regions.
 func (r *textReport) hotRegions() {
-	hot := slices.DeleteFunc(slices.Clone(r.p.Regions), func(reg profile.Region) bool { return !reg.Hot })
+	hot := r.annotated()
 	if len(hot) == 0 && len(r.p.Regions) > 0 {
-		return // with --skip-asm no region is hot
+		return // with --skip-asm
 	}
 	r.Line("%s", r.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*r.p.HotThreshold, strings.Join(r.p.Events, `" or "`))))
 	r.Line(" %s", r.countsUnit())
+	above := 0
+	for above < len(hot) && r.p.IsHot(hot[above].counts) {
+		above++
+	}
 	switch {
-	case len(hot) == 0:
+	case len(r.p.Regions) == 0:
 		r.Line(" No sample fell into compiled code, stubs or the interpreter.")
-	case !r.p.IsHot(hot[0].Counts):
-		r.Line(" No region is that hot, so only the hottest one is shown.")
+	case above == 0:
+		r.Line(" No region is that hot: these are the hottest ones of the hottest methods.")
+	case above < len(hot):
+		r.Line(" Below these are the hottest regions of the hottest methods, which are less hot.")
 	}
 	r.Line("")
 	for i := range hot {
@@ -41,20 +79,30 @@ func (r *textReport) hotRegions() {
 	}
 }
 
-func (r *textReport) hotRegion(number int, reg *profile.Region) {
+func (r *textReport) hotRegion(number int, h *hotspot) {
 	r.Rule(fmt.Sprintf("Hottest Region %d", number))
-	r.Line("%s", reg.Source+", "+reg.Method+compileID(reg.CompileID)+r.inJVMs(reg.PIDs)+r.safepointsOnly(reg))
-	r.Line("")
-	switch {
-	case len(reg.Lines) > 0:
-		r.code(reg.Lines)
-	case reg.TooBig > 0:
-		r.Line("    (%s: more than --too-big-threshold lets through)", layout.Plural(reg.TooBig, "instruction"))
-	default:
-		r.Line("    (the log has no code for it)")
+	if reg := h.region; reg == nil {
+		r.Line("%s", h.source+", "+r.headingName(h.name, layout.ShortMiddle, layout.Width(h.source)+2))
+		r.Line("")
+		r.Line("    (native code, which is not in HotSpot's log)")
+	} else {
+		tail := compileID(reg.CompileID) + r.inJVMs(reg.PIDs) + r.safepointsOnly(reg)
+		r.Line("%s", reg.Source+", "+r.headingName(reg.Method, layout.ShortMethod, layout.Width(reg.Source)+2+layout.Width(tail))+tail)
+		if reg.TooBig > 0 && len(reg.Lines) > 0 {
+			r.tooBig(reg)
+		}
+		r.Line("")
+		switch {
+		case len(reg.Lines) > 0:
+			r.code(reg)
+		case reg.TooBig > 0:
+			r.Line("    (%s: more than --too-big-threshold lets through)", layout.Plural(reg.TooBig, "instruction"))
+		default:
+			r.Line("    (the log has no code for it)")
+		}
 	}
 	r.EndRule()
-	r.Line("%s  %s", r.countCells(reg.Counts), fmt.Sprintf("<total for region %d>", number))
+	r.Line("%s  %s", r.countCells(h.counts), fmt.Sprintf("<total for region %d>", number))
 	r.Line("")
 }
 
@@ -68,6 +116,26 @@ func (r *textReport) safepointsOnly(reg *profile.Region) string {
 		return ""
 	}
 	return " (lines are those of the next safepoint)"
+}
+
+// headingName is a name above annotated code. It is shortened where there is a terminal, on
+// which the line has so many other columns.
+func (r *textReport) headingName(name string, short func(name string, width int, ellipsis string) string, others int) string {
+	if r.Width == 0 {
+		return name
+	}
+	return short(name, max(r.Width-others, leastName), r.Ellipsis())
+}
+
+// tooBig says of a region what is left out.
+func (r *textReport) tooBig(reg *profile.Region) {
+	left, counts := 0, r.zero()
+	for _, gap := range reg.Gaps {
+		left += gap.Instructions
+		counts.Add(gap.Counts)
+	}
+	r.Paragraph("note: ", fmt.Sprintf("%s has %d instructions in this region: the %d around the hottest ones are shown, %d with %s of the samples are left out "+
+		"(--too-big-threshold %d shows all)", reg.Method, reg.TooBig, len(reg.Lines), left, shareOf(counts[0], r.p.Accounts[0].Profiled), reg.TooBig))
 }
 
 // compileID is ", compile id 586", or nothing for code that has none.
@@ -98,39 +166,76 @@ type listing struct {
 	noCounts string
 	gutter   gutter
 	margin   margin
-	column   int // width of the instructions
+	address  string // the format of addresses
+	column   int    // width of the instructions
+	text     func(l *profile.Line) string
+	fold     *fold // nil where comments are not folded
 }
 
-// code writes annotated instructions.
-func (r *textReport) code(lines []profile.Line) {
+// newListing lays out annotated instructions of a compiled method.
+func (r *textReport) newListing(method string, lines []profile.Line) *listing {
+	ls := &listing{noCounts: r.countCells(nil), address: "0x%016x:   ", text: lineText,
+		gutter: layoutArrows(len(lines), r.arrows(lines), maxArrowColumns, r.glyphs)}
+	if r.o.Comments == Folded { // these name the methods, and take more room
+		ls.address = "0x%012x:   "
+		ls.text = func(l *profile.Line) string { return l.Text }
+		ls.fold = newFold(method, r.Ellipsis())
+	} else {
+		ls.margin = layoutMargin(lines, string(r.glyphs.pass), r.Ellipsis())
+	}
+	ls.column = textColumn(lines, ls.text)
+	if ls.fold != nil {
+		ls.column = min(ls.column, maxFoldedColumn)
+	}
+	return ls
+}
+
+// code writes a region's annotated instructions, and what the gaps leave out.
+func (r *textReport) code(reg *profile.Region) {
+	lines, gaps := reg.Lines, reg.Gaps
 	if len(r.p.Events) > 1 {
 		r.Line("%s", r.eventCells())
 	}
-	ls := listing{noCounts: r.countCells(nil), column: textColumn(lines), margin: layoutMargin(lines, string(r.glyphs.pass), r.Ellipsis()),
-		gutter: layoutArrows(len(lines), r.arrows(lines), maxArrowColumns, r.glyphs)}
+	ls := r.newListing(reg.Method, lines)
 	for i := range lines {
 		l := &lines[i]
-		if i > 0 && l.Lo > lines[i-1].Hi {
-			r.Line("%s%s", r.between(&ls, i-1), r.Ellipsis())
+		switch {
+		case len(gaps) > 0 && gaps[0].Before == i:
+			r.gap(ls, i-1, gaps[0])
+			gaps = gaps[1:]
+		case i > 0 && l.Lo > lines[i-1].Hi:
+			r.Line("%s%s", r.between(ls, i-1), r.Ellipsis())
 		}
 		if l.Section != "" {
-			r.Line("%s%s", r.between(&ls, i-1), r.Paint(layout.Bold, "["+l.Section+"]"))
+			r.Line("%s%s", r.between(ls, i-1), r.Paint(layout.Bold, "["+l.Section+"]"))
 		}
-		r.instruction(&ls, i, l)
+		if ls.fold != nil {
+			r.foldedLine(ls, i, l)
+		} else {
+			r.instruction(ls, i, l, r.comments(ls, l))
+		}
+	}
+	for _, gap := range gaps {
+		r.gap(ls, len(lines)-1, gap)
 	}
 	if n := ls.gutter.dropped; n > 0 {
-		r.Line("%s(%s not drawn)", r.between(&ls, -1), layout.Plural(n, "more arrow"))
+		r.Line("%s(%s not drawn)", r.between(ls, -1), layout.Plural(n, "more arrow"))
 	}
 }
 
+// gap says what is left out behind a line.
+func (r *textReport) gap(ls *listing, above int, gap profile.Gap) {
+	text := r.Ellipsis() + " " + layout.Plural(gap.Instructions, "instruction")
+	if samples := strings.TrimSpace(r.countCells(gap.Counts)); samples != "" {
+		text += " with " + samples
+	}
+	r.Line("%s%s", r.between(ls, above), r.Paint(layout.Dim, text))
+}
+
 // instruction writes line i: a row, and one for each comment behind the first.
-func (r *textReport) instruction(ls *listing, i int, l *profile.Line) {
-	heat := r.heat(l.Counts)
-	text := lineText(l)
-	row := layout.Join(r.Paint(heat, r.countCells(l.Counts)), "  ", ls.gutter.at[i], "  ", r.marginCell(ls, ls.margin.at[i]),
-		fmt.Sprintf("0x%016x:   ", l.Lo), r.Paint(heat, text))
-	width := layout.Width(text)
-	comments := r.comments(ls, l)
+func (r *textReport) instruction(ls *listing, i int, l *profile.Line, comments []layout.Text) {
+	text := ls.text(l)
+	row, width := r.row(ls, i, l, text), layout.Width(text)
 	if width > ls.column || len(comments) == 0 { // no room for a comment in this row
 		r.Line("%s", row)
 		row, width = r.nextRow(ls, i), 0
@@ -141,19 +246,41 @@ func (r *textReport) instruction(ls *listing, i int, l *profile.Line) {
 	}
 }
 
+// row is line i without its comments.
+func (r *textReport) row(ls *listing, i int, l *profile.Line, text string) layout.Text {
+	heat := r.heat(l.Counts)
+	return layout.Join(r.Paint(heat, r.countCells(l.Counts)), "  ", ls.gutter.at[i], "  ", r.marginCell(ls, ls.marginAt(i)),
+		fmt.Sprintf(ls.address, l.Lo), r.Paint(heat, text))
+}
+
+// marginAt is what the margin has at line i.
+func (ls *listing) marginAt(i int) string {
+	if ls.margin.width == 0 {
+		return ""
+	}
+	return ls.margin.at[i]
+}
+
 // between begins a row that is between two instructions: it has blanks in the place of counts, and the arrows and the
 // margin that go on from the line above.
 func (r *textReport) between(ls *listing, above int) layout.Text {
-	if above < 0 {
-		return layout.Join(ls.noCounts, strings.Repeat(" ", 2+ls.gutter.width+2), r.marginCell(ls, ""))
+	if above < 0 || ls.margin.width == 0 {
+		arrows := layout.Join(strings.Repeat(" ", ls.gutter.width))
+		if above >= 0 {
+			arrows = layout.Join(ls.gutter.after[above])
+		}
+		return layout.Join(ls.noCounts, "  ", arrows, "  ", r.marginCell(ls, ""))
 	}
 	return layout.Join(ls.noCounts, "  ", ls.gutter.after[above], "  ", r.marginCell(ls, ls.margin.after[above]))
 }
 
 // nextRow begins a row with one more comment of line i.
 func (r *textReport) nextRow(ls *listing, i int) layout.Text {
-	return layout.Join(r.between(ls, i), strings.Repeat(" ", addressWidth))
+	return layout.Join(r.between(ls, i), strings.Repeat(" ", ls.addressWidth()))
 }
+
+// addressWidth is how many columns addresses take.
+func (ls *listing) addressWidth() int { return len(fmt.Sprintf(ls.address, uint64(0))) }
 
 // marginCell is text padded to the width of the margin; nothing when there is no margin.
 func (r *textReport) marginCell(ls *listing, text string) layout.Text {
@@ -174,72 +301,14 @@ func lineText(l *profile.Line) string {
 }
 
 // textColumn finds the width of the column for instructions.
-func textColumn(lines []profile.Line) int {
+func textColumn(lines []profile.Line, text func(*profile.Line) string) int {
 	column := minTextColumn
 	for i := range lines {
-		if n := layout.Width(lineText(&lines[i])); n <= maxTextColumn {
+		if n := layout.Width(text(&lines[i])); n <= maxTextColumn {
 			column = max(column, n)
 		}
 	}
 	return column
-}
-
-// comments are an instruction's comments, in HotSpot's order and look: bytecode, frames, relocations. Behind the innermost
-// frame is its line of Java, where there are sources.
-func (r *textReport) comments(ls *listing, l *profile.Line) []layout.Text {
-	var first, last []layout.Text
-	for _, c := range l.Comments {
-		switch c = strings.TrimSpace(c); {
-		case strings.HasPrefix(c, "{"):
-			last = append(last, r.Paint(layout.Dim, "  ;   "+c))
-		case strings.HasPrefix(c, "*"):
-			first = append(first, r.Paint(layout.Dim, "  ;"+c))
-		default:
-			first = append(first, r.Paint(layout.Dim, "  ; "+c))
-		}
-	}
-	if l.OwnFrames {
-		for i, f := range l.Frames {
-			text := "  ; - " + f.String()
-			source := ""
-			if i == 0 {
-				source = r.sourceLine(f, r.commentColumn(ls)+layout.Width(text))
-			}
-			first = append(first, layout.Join(r.Paint(layout.Dim, text), source))
-		}
-	}
-	return append(first, last...)
-}
-
-// commentColumn is the number of columns before the comments.
-func (r *textReport) commentColumn(ls *listing) int {
-	n := layout.Width(ls.noCounts) + 2 + ls.gutter.width + 2 + addressWidth + ls.column
-	if ls.margin.width > 0 {
-		n += ls.margin.width + 2
-	}
-	return n
-}
-
-// sourceLine is the line of Java of a frame whose comment ends at a column. It is cut to the width of the terminal, but
-// not so short that it can't be recognized.
-func (r *textReport) sourceLine(f printassembly.Frame, column int) string {
-	const (
-		gap   = "    "
-		least = 40
-		most  = 100
-	)
-	if r.o.Source == nil || f.Line <= 0 {
-		return ""
-	}
-	text := r.o.Source(f.Method, f.Line)
-	if text == "" {
-		return ""
-	}
-	room := most
-	if r.Width > 0 {
-		room = min(max(r.Width-column-len(gap), least), most)
-	}
-	return gap + layout.CutEnd(text, room, r.Ellipsis())
 }
 
 // arrows finds the jumps to draw.

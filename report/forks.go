@@ -67,7 +67,7 @@ func (r *textReport) forkTable() {
 	var sources, names []string
 	for _, row := range rows {
 		sources = append(sources, row.source)
-		names = append(names, row.name)
+		names = append(names, r.short(row.name, false))
 	}
 	columns = append(columns, sources, names)
 	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)

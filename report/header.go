@@ -37,10 +37,23 @@ func (r *textReport) capture(ps []profile.Profile) {
 	}
 }
 
-// writeNotes writes what could be better.
+// writeNotes writes what could be better. Short notes that follow one another share a line.
 func (r *textReport) writeNotes() {
+	const mark, between = "note: ", "; "
+	line := ""
 	for _, n := range r.notes {
-		r.Paragraph("note: ", n)
+		switch {
+		case line == "":
+			line = n
+		case layout.Width(mark+line+between+n) <= r.Columns(layout.RuleWidth):
+			line += between + n
+		default:
+			r.Paragraph(mark, line)
+			line = n
+		}
+	}
+	if line != "" {
+		r.Paragraph(mark, line)
 	}
 }
 

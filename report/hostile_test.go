@@ -85,8 +85,9 @@ func TestHostileColumns(t *testing.T) {
 	p := workload(t)
 	p.Frames[0].Method, p.Frames[1].Method, p.Frames[2].Method = "p.A::\x1b]0;x\a", "p.B::größe\u202e", "p.C::日本😀"
 	var at []int
-	for line := range strings.Lines(string(text(t, header(), []profile.Profile{p}, options()))) {
-		if before, _, ok := strings.Cut(line, "  line "); ok {
+	_, table, _ := strings.Cut(string(text(t, header(), []profile.Profile{p}, options())), "[Hottest Frames")
+	for line := range strings.Lines(table) {
+		if before, _, ok := strings.Cut(line, "  :"); ok {
 			at = append(at, layout.Width(strings.TrimRight(before, " "))+len(before)-len(strings.TrimRight(before, " ")))
 		}
 	}

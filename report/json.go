@@ -115,10 +115,14 @@ func (p jsonProfile) slices(over []profile.Counts) schema.Slices {
 }
 
 func (p jsonProfile) region(r *profile.Region) schema.Region {
+	lines := r.Lines
+	if r.TooBig > 0 { // a program that reads this takes the lines for all there are
+		lines = nil
+	}
 	return schema.Region{
 		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
 		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), TooBig: r.TooBig,
-		Lines: each(r.Lines, func(l *profile.Line) schema.Line {
+		Lines: each(lines, func(l *profile.Line) schema.Line {
 			return schema.Line{
 				Addr: schema.Address(l.Lo), Section: l.Section, Text: l.Text, Target: l.TargetName, Counts: p.counts(l.Counts),
 				Frames:   each(l.Frames, func(f *printassembly.Frame) schema.Frame { return schema.Frame(*f) }),

@@ -54,6 +54,7 @@ func TestMargin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options()
+			o.Comments = Full
 			change(&o)
 			p := inlined(t)
 			all := string(text(t, header(), []profile.Profile{p}, o))

@@ -30,8 +30,6 @@ type ranking struct {
 	all bool
 	// totals adds a second column: the rows' totals of the first event.
 	totals bool
-	// shorten shortens names where the terminal is narrow.
-	shorten func(name string, width int, ellipsis string) string
 }
 
 // A rankingRow has up to four cells: shares, source, name with its tail, details.
@@ -40,6 +38,7 @@ type rankingRow struct {
 	total   profile.Counts // for the column of totals; nil for a blank
 	source  string
 	name    string // may be shortened
+	native  bool   // name is no Java method
 	tail    string // behind the name
 	details string
 }
@@ -76,13 +75,7 @@ func (r *textReport) ranking(t ranking) {
 	if len(t.rows) == 0 {
 		return
 	}
-	rows := r.cut(t)
-	for _, row := range t.rest {
-		if r.visible(row.counts) {
-			rows = append(rows, row)
-		}
-	}
-	lines := r.layout(t, rows)
+	lines := r.layout(t, r.shown(t))
 	r.Rule(t.title)
 	for _, line := range lines[:len(lines)-1] {
 		r.Line("%s", line)
@@ -92,10 +85,21 @@ func (r *textReport) ranking(t ranking) {
 	r.Line("")
 }
 
+// shown are the rows that the table has: its hottest, one for the others, and the rest.
+func (r *textReport) shown(t ranking) []rankingRow {
+	rows := r.cut(t)
+	for _, row := range t.rest {
+		if r.visible(row.counts) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 // cut keeps the rows that the table shows, and sums up the others in one row.
 func (r *textReport) cut(t ranking) []rankingRow {
 	shown := 0
-	for shown < len(t.rows) && (r.o.Top == 0 || t.all || shown < r.o.Top) && (r.visible(t.rows[shown].counts) || !r.minor(t.rows[shown].counts, t.rows[shown].total)) {
+	for shown < len(t.rows) && (r.o.Top == 0 || t.all || shown < r.o.Top) && r.tells(&t.rows[shown]) {
 		shown++
 	}
 	rows := slices.Clone(t.rows[:shown])
@@ -116,6 +120,11 @@ func (r *textReport) cut(t ranking) []rankingRow {
 	return append(rows, row)
 }
 
+// tells tells whether a row has anything to tell: samples of its own, or many in total.
+func (r *textReport) tells(row *rankingRow) bool {
+	return r.visible(row.counts) || row.total != nil && (!r.minor(row.counts, row.total) || r.o.Sort == ByTotal && r.visible(row.total))
+}
+
 // visible tells whether counts would be written as more than 0.00 % for any event.
 func (r *textReport) visible(counts profile.Counts) bool {
 	for e, n := range counts {
@@ -128,36 +137,19 @@ func (r *textReport) visible(counts profile.Counts) bool {
 
 // layout turns rows into lines, and adds the line of the totals.
 func (r *textReport) layout(t ranking, rows []rankingRow) []string {
-	var columns [][]string
-	var header []string
-	var aligns []tw.Align
-	for e, event := range r.p.Events {
-		columns = append(columns, r.amounts(rows, e))
-		header = append(header, event)
-		aligns = append(aligns, tw.AlignRight)
-		if e == 0 && t.totals {
-			columns, header, aligns = append(columns, r.totals(rows)), append(header, "total"), append(aligns, tw.AlignRight)
-		}
-	}
+	columns, header, aligns := r.countColumns(t, rows)
+	rows = append(slices.Clone(rows), rankingRow{name: "<totals>", details: t.about})
 	add := func(align tw.Align, cell func(row *rankingRow) string) {
 		var column []string
 		for i := range rows {
 			column = append(column, cell(&rows[i]))
 		}
-		column = append(column, cell(&rankingRow{name: "<totals>", details: t.about}))
 		if columnWidth(column) > 0 {
-			columns = append(columns, column)
-			header, aligns = append(header, ""), append(aligns, align)
+			columns, header, aligns = append(columns, column), append(header, ""), append(aligns, align)
 		}
 	}
 	add(tw.AlignRight, func(row *rankingRow) string { return row.source })
-	width := r.nameWidth(rows, columns)
-	add(tw.AlignLeft, func(row *rankingRow) string {
-		if width > 0 {
-			return t.shorten(row.name, max(width-layout.Width(row.tail), 10), r.Ellipsis()) + row.tail
-		}
-		return row.name + row.tail
-	})
+	add(tw.AlignLeft, func(row *rankingRow) string { return r.short(row.name, row.native) + row.tail })
 	add(tw.AlignLeft, func(row *rankingRow) string { return row.details })
 	if len(r.p.Events) == 1 {
 		if header[0] = "self"; !t.totals {
@@ -167,16 +159,97 @@ func (r *textReport) layout(t ranking, rows []rankingRow) []string {
 	return layout.Table(header, transpose(columns), aligns)
 }
 
-// nameWidth is how many columns are left for names between the columns before them and the details behind them; 0 when
-// there is no limit.
-func (r *textReport) nameWidth(rows []rankingRow, before [][]string) int {
-	if r.o.TableWidth == 0 {
-		return 0
+// countColumns are the columns of samples, with the totals at their ends.
+func (r *textReport) countColumns(t ranking, rows []rankingRow) (columns [][]string, header []string, aligns []tw.Align) {
+	for e, event := range r.p.Events {
+		columns = append(columns, r.amounts(rows, e))
+		header = append(header, event)
+		aligns = append(aligns, tw.AlignRight)
+		if e == 0 && t.totals {
+			columns, header, aligns = append(columns, r.totals(rows)), append(header, "total"), append(aligns, tw.AlignRight)
+		}
 	}
-	const least = 24
+	return columns, header, aligns
+}
+
+// A nameKey is a name in tables.
+type nameKey struct {
+	name   string
+	native bool
+}
+
+// fitNames finds how many columns there are for each name in the tables. One name has the
+// same in all of them, so that it is shortened the same way.
+func (r *textReport) fitNames(tables []ranking) {
+	r.room = nil
+	if r.o.TableWidth == 0 {
+		return // there is no limit
+	}
+	r.room = map[nameKey]int{}
+	for _, t := range tables {
+		if len(t.rows) == 0 {
+			continue
+		}
+		rows := r.shown(t)
+		columns, _, _ := r.countColumns(t, rows)
+		var sources []string
+		for _, row := range rows {
+			sources = append(sources, row.source)
+		}
+		width := r.nameWidth(rows, append(columns, sources))
+		for _, row := range rows {
+			r.fitName(row.name, row.native, width-layout.Width(row.tail))
+		}
+	}
+	r.fitOverview()
+	if len(r.p.Shares) > 1 {
+		r.fitForks()
+	}
+}
+
+// fitForks is fitNames for the table that compares forks.
+func (r *textReport) fitForks() {
+	const column, source = len(" 100.00% "), len(" c2, level 4, osr ")
+	columns := min(len(r.p.Shares), maxForkColumns) + 1
+	for _, m := range r.p.Methods[:min(len(r.p.Methods), maxForkRows)] {
+		r.fitName(m.Name, false, max(r.o.TableWidth-columns*column-source-cellPadding, leastName))
+	}
+}
+
+// fitName says that a name has so many columns in one place.
+func (r *textReport) fitName(name string, native bool, width int) {
+	const least = 10
+	key := nameKey{name, native}
+	if before, ok := r.room[key]; ok {
+		width = min(width, before)
+	}
+	if r.room != nil {
+		r.room[key] = max(width, least)
+	}
+}
+
+// short is a name as the tables have it.
+func (r *textReport) short(name string, native bool) string {
+	width, ok := r.room[nameKey{name, native}]
+	switch {
+	case !ok:
+		return name
+	case native:
+		return layout.ShortMiddle(name, width, r.Ellipsis())
+	}
+	return layout.ShortMethod(name, width, r.Ellipsis())
+}
+
+// leastName is how many columns a name has, however narrow the terminal is.
+const leastName = 24
+
+// nameWidth is how many columns are left for names between the columns before them and the details behind them.
+func (r *textReport) nameWidth(rows []rankingRow, before [][]string) int {
 	used := 0
 	for _, c := range before {
-		used += columnWidth(c) + cellPadding
+		if w := columnWidth(c); w > 0 {
+			used += w + cellPadding
+		}
 	}
 	var details []string
 	for i := range rows {
@@ -185,7 +258,7 @@ func (r *textReport) nameWidth(rows []rankingRow, before [][]string) int {
 	if w := columnWidth(details); w > 0 {
 		used += w + cellPadding
 	}
-	return max(r.o.TableWidth-used-cellPadding, least)
+	return max(r.o.TableWidth-used-cellPadding, leastName)
 }
 
 func columnWidth(cells []string) int {

@@ -17,6 +17,23 @@ const (
 	Norm                  // per operation, for profiles with Operations; percents where one has none
 )
 
+// FrameSort says by what the table of frames is sorted.
+type FrameSort uint8
+
+const (
+	BySelf  FrameSort = iota // the samples in the method itself
+	ByTotal                  // with those of all that was inlined into it
+)
+
+// Comments says how much of HotSpot's comments stands beside code.
+type Comments uint8
+
+const (
+	Folded Comments = iota // an inlining chain once, and of the next one only what differs
+	Full                   // all, as HotSpot and perfasm write them
+	None
+)
+
 // Options are the choices that the text report offers. The other formats have all there is, and take only Gasm of them.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
@@ -24,6 +41,8 @@ type Options struct {
 	TableWidth int // columns that a table may take; 0 for no shortening of names
 	Counts     Counts
 	Top        int // rows per table; 0 for all
+	Sort       FrameSort
+	Comments   Comments
 
 	DrawIntraJumps bool // arrows for the jumps within a region
 	DrawInterJumps bool // marks at jumps that leave the lines shown
@@ -62,13 +81,13 @@ func (r *textReport) trial() {
 	if r.empty() {
 		r.nothing()
 	} else {
+		tables := []ranking{r.regionTable(), r.methodTable(), r.frameTable(), r.lineTable(), r.nativeTable(), r.sourceTable(), r.threadTable()}
+		r.fitNames(tables)
+		r.overview()
 		r.hotRegions()
-		r.regionTable()
-		r.methodTable()
-		r.frameTable()
-		r.nativeTable()
-		r.sourceTable()
-		r.threadTable()
+		for _, t := range tables {
+			r.ranking(t)
+		}
 		r.forkTable()
 	}
 	r.account()

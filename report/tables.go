@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,15 +11,19 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-func (r *textReport) regionTable() {
-	t := ranking{title: "Hottest Regions", more: "warm region", shorten: layout.ShortMethod}
+// regionTable ranks regions of code and native functions.
+func (r *textReport) regionTable() ranking {
+	t := ranking{title: "Hottest Regions", more: "warm region"}
 	same := map[string]int{}
 	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + compileID(reg.CompileID) }
 	for i := range r.p.Regions {
 		same[key(&r.p.Regions[i])]++
 	}
-	for i := range r.p.Regions {
-		reg := &r.p.Regions[i]
+	inOrder(r.p.Regions, r.p.Native, func(reg *profile.Region) profile.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
+		if n != nil {
+			r.addNative(&t, n)
+			return
+		}
 		r.add(&t, reg.Counts, func() rankingRow {
 			row := rankingRow{source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
 			if same[key(reg)] > 1 { // parts of one method
@@ -25,14 +31,19 @@ func (r *textReport) regionTable() {
 			}
 			return row
 		})
-	}
-	t.rest = r.outsideCodeCache(&t)
-	r.ranking(t)
+	})
+	t.rest = r.outside(&t)
+	return t
 }
 
-func (r *textReport) methodTable() {
-	t := ranking{title: "Hottest Methods (after inlining)", more: "warm method", shorten: layout.ShortMethod}
-	for _, m := range r.p.Methods {
+// methodTable ranks compiled methods, stubs, the interpreter's code and native functions.
+func (r *textReport) methodTable() ranking {
+	t := ranking{title: "Hottest Methods (after inlining)", more: "warm method"}
+	inOrder(r.p.Methods, r.p.Native, func(m *profile.Method) profile.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
+		if n != nil {
+			r.addNative(&t, n)
+			return
+		}
 		r.add(&t, m.Counts, func() rankingRow {
 			row := rankingRow{source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
 			if m.Blobs > 1 && m.CompileID != 0 { // the many bodies of a stub or codelet are no compilations
@@ -40,21 +51,41 @@ func (r *textReport) methodTable() {
 			}
 			return row
 		})
-	}
-	t.rest = r.outsideCodeCache(&t)
-	r.ranking(t)
+	})
+	t.rest = r.outside(&t)
+	return t
 }
 
-// outsideCodeCache are the rows for all samples that are not in a table of the code cache: with them it adds up to 100 %.
-func (r *textReport) outsideCodeCache(t *ranking) []rankingRow {
-	unresolved, native, skipped := r.zero(), r.zero(), r.zero()
+// inOrder visits pieces of code and native functions, hottest first. Each of the lists is
+// ordered so. One of visit's arguments is nil.
+func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) profile.Counts, visit func(*T, *profile.NativeFunction)) {
+	for len(code)+len(native) > 0 {
+		if len(native) == 0 || len(code) > 0 && slices.Compare(counts(&code[0]), native[0].Counts) >= 0 {
+			visit(&code[0], nil)
+			code = code[1:]
+		} else {
+			visit(nil, &native[0])
+			native = native[1:]
+		}
+	}
+}
+
+// addNative adds a native function.
+func (r *textReport) addNative(t *ranking, n *profile.NativeFunction) {
+	r.add(t, n.Counts, func() rankingRow { return rankingRow{source: n.Module, name: symbol(n), native: true} })
+}
+
+// symbol is the name of a native function.
+func symbol(n *profile.NativeFunction) string { return cmp.Or(n.Symbol, "(no symbol)") }
+
+// outside are the rows for all samples that are not in a table's rows: with them it adds up to 100 %.
+func (r *textReport) outside(t *ranking) []rankingRow {
+	unresolved, skipped := r.zero(), r.zero()
 	for e, a := range r.p.Accounts {
 		unresolved[e] = a.Unresolved
-		native[e] = a.Native + a.Kernel
-		skipped[e] = a.Compiled + a.Stub + a.Interpreter - t.sum(0, e)
+		skipped[e] = a.Profiled - a.Unresolved - t.sum(0, e)
 	}
 	return []rankingRow{
-		{counts: native, name: "<native code: see Hottest Native Functions below>"},
 		{counts: skipped, name: "<left out by --skip-interpreter or --skip-vm-stubs>"},
 		{counts: unresolved, name: "<addresses of unknown code>"},
 	}
@@ -63,38 +94,34 @@ func (r *textReport) outsideCodeCache(t *ranking) []rankingRow {
 // zero makes counts without samples.
 func (r *textReport) zero() profile.Counts { return make(profile.Counts, len(r.p.Events)) }
 
-func (r *textReport) frameTable() {
-	if len(r.p.Frames) == 0 {
-		return
+// frameTable ranks Java methods, with inlining undone.
+func (r *textReport) frameTable() ranking {
+	t := ranking{title: "Hottest Frames (inlining undone, by self)", more: "warm frame", about: "compiled code", totals: true}
+	frames := r.p.Frames
+	if r.o.Sort == ByTotal {
+		t.title = "Hottest Frames (inlining undone, by total)"
+		frames = slices.Clone(frames)
+		slices.SortStableFunc(frames, func(a, b profile.FrameTotal) int { return slices.Compare(b.Total, a.Total) })
 	}
-	t := ranking{
-		title: "Hottest Frames (inlining undone)", more: "warm frame", shorten: layout.ShortMethod,
-		about: "compiled code", totals: true,
+	for i := range frames {
+		f := &frames[i]
+		r.add(&t, f.Counts, func() rankingRow {
+			return rankingRow{total: f.Total, name: f.Method, details: r.hottestLines(f.Lines)}
+		})
 	}
-	// A method with hardly any samples of its own is still of interest when much was
-	// inlined into it.
-	for _, minor := range []bool{false, true} {
-		for i := range r.p.Frames {
-			if f := &r.p.Frames[i]; r.minor(f.Counts, f.Total) == minor {
-				r.add(&t, f.Counts, func() rankingRow {
-					return rankingRow{total: f.Total, name: f.Method, details: r.hottestLines(f.Lines)}
-				})
-			}
-		}
-	}
-	r.ranking(t)
+	return t
 }
 
-// minor tells the rows that belong at the end of the table of frames. All others have at
-// least 1 % of the samples for themselves, or as much in total as makes a region hot.
+// minor tells which frames without samples of their own are left out. All others have as
+// much in total as makes a region hot.
 func (r *textReport) minor(counts, total profile.Counts) bool {
 	return r.p.Share(counts) < 0.01 && r.p.Share(total) < max(r.p.HotThreshold, 0.01)
 }
 
-// hottestLines lists the hottest lines of a frame by the first event: "line 12 61.8%, line 14 3.1%, 2 more".
+// hottestLines lists the hottest lines of a frame by the first event: ":12 61.8%, :14 3.1%, 2 more".
 func (r *textReport) hottestLines(lines []profile.LineTotal) string {
 	most := 3
-	if r.Columns(layout.RuleWidth) < layout.RuleWidth {
+	if r.o.TableWidth > 0 && r.o.TableWidth < layout.RuleWidth {
 		most = 2
 	}
 	total := r.p.Accounts[0].Profiled
@@ -114,7 +141,7 @@ func (r *textReport) hottestLines(lines []profile.LineTotal) string {
 		case Norm:
 			amount = r.normal(0).text(n)
 		}
-		cells = append(cells, "line "+number+" "+amount)
+		cells = append(cells, ":"+number+" "+amount)
 	}
 	if more := len(lines) - len(cells); more > 0 && len(cells) > 0 {
 		cells = append(cells, fmt.Sprintf("%d more", more))
@@ -122,22 +149,18 @@ func (r *textReport) hottestLines(lines []profile.LineTotal) string {
 	return strings.Join(cells, ", ")
 }
 
-func (r *textReport) nativeTable() {
-	t := ranking{title: "Hottest Native Functions", more: "warm function", shorten: layout.ShortMiddle}
-	for _, n := range r.p.Native {
-		symbol := n.Symbol
-		if symbol == "" {
-			symbol = "(no symbol)"
-		}
-		r.add(&t, n.Counts, func() rankingRow { return rankingRow{source: n.Module, name: symbol} })
+func (r *textReport) nativeTable() ranking {
+	t := ranking{title: "Hottest Native Functions", more: "warm function"}
+	for i := range r.p.Native {
+		r.addNative(&t, &r.p.Native[i])
 	}
-	r.ranking(t)
+	return t
 }
 
-func (r *textReport) sourceTable() {
-	t := ranking{title: "Distribution by Source", more: "source", all: true, shorten: layout.ShortMiddle}
+func (r *textReport) sourceTable() ranking {
+	t := ranking{title: "Distribution by Source", more: "source", all: true}
 	for _, s := range r.p.Sources {
-		r.add(&t, s.Counts, func() rankingRow { return rankingRow{name: s.Source} })
+		r.add(&t, s.Counts, func() rankingRow { return rankingRow{name: s.Source, native: true} })
 	}
-	r.ranking(t)
+	return t
 }

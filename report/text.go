@@ -15,6 +15,7 @@ type textReport struct {
 	glyphs glyphs
 	single bool             // there is one profile, so its lines join those of the capture
 	p      *profile.Profile // the one that is being written
+	room   map[nameKey]int  // how many columns names have in its tables; nil for no limit
 }
 
 // empty tells whether no sample of any event is in the profile.

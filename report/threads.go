@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-
-	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
 // threadTable writes what the program's threads, the JIT compilers' and the collector's
 // took, with the hottest threads of each kind.
-func (r *textReport) threadTable() {
-	t := ranking{title: "Threads", more: "kind", all: true, shorten: layout.ShortMiddle}
+func (r *textReport) threadTable() ranking {
+	t := ranking{title: "Threads", more: "kind", all: true}
 	for _, k := range r.p.Threads {
 		const most = 4
 		var names []string
@@ -26,7 +24,7 @@ func (r *textReport) threadTable() {
 		if more := len(k.Threads) - len(names); more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))
 		}
-		r.add(&t, k.Counts, func() rankingRow { return rankingRow{name: k.Kind, details: strings.Join(names, ", ")} })
+		r.add(&t, k.Counts, func() rankingRow { return rankingRow{name: k.Kind, native: true, details: strings.Join(names, ", ")} })
 	}
-	r.ranking(t)
+	return t
 }

@@ -18,7 +18,7 @@ check /proc/sys/kernel/kptr_restrict and /proc/sys/kernel/perf_event_paranoid.
 Samples in kernel functions may not be resolved if a suitable vmlinux
 file is not found in the buildid cache or in the vmlinux path.
 `
-	const noCycles = "no hardware cycles counter here (virtual machine?): sampled cpu-clock instead; a virtual machine needs a virtual PMU (qemu: -cpu host,pmu=on)"
+	const noCycles = "no cycles counter (qemu: pmu=on), so cpu-clock"
 	const noKernel = "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1"
 	const late = "PCs may be some instructions late: sampled cycles, because there is no event cycles:P"
 	cyclesCounted(t)

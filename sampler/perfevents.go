@@ -141,10 +141,10 @@ const (
 	namelessKernelNote = "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0"
 )
 
-// noCounterNote is for a machine where a clock is sampled in place of cycles.
+// noCounterNote is for a machine where a clock is sampled in place of cycles. It is short, so
+// that a report has it on one line with what the rate costs. gasm doctor tells more.
 func noCounterNote(clock string) string {
-	return fmt.Sprintf("no hardware cycles counter here (virtual machine?): sampled %s instead; "+
-		"a virtual machine needs a virtual PMU (qemu: -cpu host,pmu=on)", clock)
+	return fmt.Sprintf("no cycles counter (qemu: pmu=on), so %s", clock)
 }
 
 func (p *Perf) note(format string, args ...any) {

@@ -80,13 +80,7 @@ func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
 	}
-	sample := "a sample"
-	if r.Timers > 1 {
-		sample = fmt.Sprintf("a sample of %d events", r.Timers)
-	}
-	return fmt.Sprintf("sampled at %d Hz, which takes %.1f %% of the CPU time: %s takes %.0f us here (--frequency %d would take %.1f %%)",
-		r.Hertz, 100*r.Share(r.Hertz), sample, float64(r.Timers)*r.Cost.Seconds()*1e6,
-		DefaultFrequency, 100*r.Share(DefaultFrequency))
+	return fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
 }
 
 // allowedFrequency is how often the kernel lets events be sampled, with a note when that

@@ -58,13 +58,15 @@ type diffFlags struct {
 func (f *diffFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.report.register(&all)
-	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "format", "report"} {
+	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "format", "report", "no-pager"} {
 		flags.AddFlag(all.Lookup(name))
 	}
-	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side"
+	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
+	flags.Lookup("no-pager").Usage = "do not show the comparison by $GASM_PAGER, $PAGER or less on a terminal"
 	flags.Lookup("format").Usage = "`format` of the comparison: text or json"
 	flags.Lookup("report").Usage = "write the comparison to `FILE` instead of stdout"
-	flags.Float64Var(&f.minChange, "min-change", 0.01, "show no change of less than this `share` of the profile")
+	f.minChange = 0.01
+	flags.Var((*share)(&f.minChange), "min-change", "show no change of less than this `share` of the profile, as 0.01 or 1%")
 }
 
 func (f *diffFlags) check() error {
@@ -81,6 +83,7 @@ func (f *diffFlags) check() error {
 func (f *diffFlags) profileOptions() profile.Options {
 	o := f.report.profileOptions()
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
+	o.Regions = 1 // which are shown is diff's choice
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
 	return o
 }
@@ -160,8 +163,5 @@ func (f *diffFlags) write(s streams, r *diff.Result) error {
 			return r.WriteText(w, diff.TextOptions{Gasm: version, Look: look, Top: o.Top})
 		}
 	}
-	if f.report.file != "" {
-		return toFile(f.report.file, write)
-	}
-	return write(s.out)
+	return f.report.write(s, write)
 }

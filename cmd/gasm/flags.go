@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 )
@@ -17,7 +18,11 @@ import (
 // reportFlags are the values of the flags that profile and report share.
 type reportFlags struct {
 	hotThreshold    float64
+	regions         int
 	top             int
+	sort            string
+	comments        string
+	width           int
 	tooBig          int
 	printMargin     int
 	mergeMargin     int
@@ -36,15 +41,21 @@ type reportFlags struct {
 	format          string
 	file            string
 	saveLog         string
+	methods         []string // patterns of those whose code saveLog has; none: all
 	sourcePaths     []string
 	noPager         bool
 }
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
 	d := profile.DefaultOptions()
-	flags.Float64Var(&f.hotThreshold, "hot-threshold", d.HotThreshold, "annotate regions with at least this `share` of the profile")
+	f.hotThreshold = d.HotThreshold
+	flags.Var((*share)(&f.hotThreshold), "hot-threshold", "annotate regions with at least this `share` of the profile, as 0.05 or 5%")
+	flags.IntVar(&f.regions, "regions", d.Regions, "annotate this `number` of regions at least: the hottest ones of the hottest methods (1: no more than --hot-threshold asks for)")
+	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what was inlined into them)")
+	flags.StringVar(&f.comments, "comments", "folded", "`how` much of HotSpot's comments is shown: folded, full, as perfasm has them, or none")
+	flags.IntVar(&f.width, "width", 0, "write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")
 	flags.IntVar(&f.top, "top", 20, "show this `number` of rows in each table")
-	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold, "do not annotate regions of more `instructions` than this")
+	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold, "of regions of more `instructions` than this, annotate only what is around the hottest ones")
 	flags.IntVar(&f.printMargin, "print-margin", d.PrintMargin, "show this many `instructions` around a region")
 	flags.IntVar(&f.mergeMargin, "merge-margin", d.MergeMargin, "join hot instructions at most this many `bytes` apart into a region")
 	flags.BoolVar(&f.mergeMethods, "merge-methods", false, "join all hot instructions of a method into one region")
@@ -77,7 +88,15 @@ func (f *reportFlags) check() error {
 	if f.ops > 0 && f.showCounts != "norm" {
 		return usage("--ops is for --show-counts norm")
 	}
-	for name, n := range map[string]int{"top": f.top, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "merge-margin": f.mergeMargin, "pid": f.pid} {
+	if f.width != 0 && (f.width < leastWidth || f.width > mostWidth) {
+		return usage("--width is %d; it is a number of columns from %d to %d", f.width, leastWidth, mostWidth)
+	}
+	for _, m := range f.methods {
+		if err := printassembly.CheckPattern(m); err != nil {
+			return usage("--method: %v", err)
+		}
+	}
+	for name, n := range map[string]int{"top": f.top, "regions": f.regions, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "merge-margin": f.mergeMargin, "pid": f.pid} {
 		if n < 0 {
 			return usage("--%s is %d; it can't be negative", name, n)
 		}
@@ -86,6 +105,7 @@ func (f *reportFlags) check() error {
 		}
 	}
 	return errors.Join(oneOf("show-counts", f.showCounts, "percent", "raw", "norm"),
+		oneOf("sort", f.sort, "self", "total"), oneOf("comments", f.comments, "folded", "full", "none"),
 		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, report.FormatNames()...))
 }
 
@@ -101,7 +121,7 @@ func oneOf(name, value string, allowed ...string) error {
 // profileOptions are what the flags mean for the profile.
 func (f *reportFlags) profileOptions() profile.Options {
 	pprof := f.format == "pprof" // it has locations in place of annotated code
-	return profile.Options{HotThreshold: f.hotThreshold, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
+	return profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: pprof, Syntax: f.syntax(), PID: f.pid, Operations: f.ops}
 }
@@ -113,20 +133,24 @@ func (f *reportFlags) syntax() disasm.Syntax {
 	return disasm.ATT
 }
 
-// fileWidth is the width of a table in a report that goes to no terminal: names are
-// not longer than that leaves room for. The JSON has them whole.
-const fileWidth = 120
+// A terminal may have so many columns.
+const leastWidth, mostWidth = 40, 10_000
 
 // reportOptions are what the flags mean for a report that goes to out, in this
-// environment.
+// environment. In a file names are whole.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	o := report.Options{Gasm: version, Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
-		Counts: map[string]report.Counts{"raw": report.Raw, "norm": report.Norm}[f.showCounts]}
+		Counts:   map[string]report.Counts{"raw": report.Raw, "norm": report.Norm}[f.showCounts],
+		Comments: map[string]report.Comments{"full": report.Full, "none": report.None}[f.comments]}
+	if f.sort == "total" {
+		o.Sort = report.ByTotal
+	}
 	if f.file != "" { // where neither colours nor a width are wanted
 		o.Color, o.Width = false, 0
 	}
+	o.Width = cmp.Or(f.width, o.Width)
 	o.ASCII = o.ASCII || f.ascii
 	o.Color = f.color == "always" || f.color == "auto" && o.Color
-	o.TableWidth = cmp.Or(o.Width, fileWidth)
+	o.TableWidth = o.Width
 	return o
 }

@@ -125,9 +125,7 @@ change to the program.`,
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("gasm {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%s: %v", cmd.Name(), err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(profileCommand(s), attachCommand(s), reportCommand(s), diffCommand(s), doctorCommand(s), &cobra.Command{
 		Use:   "version",
 		Short: "Print gasm's version",

@@ -68,9 +68,9 @@ func pagerProcess(command string) *exec.Cmd {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = os.Environ()
-	// For less, F quits at once when all fits on the screen, R shows colours, and X leaves
-	// on the screen what was shown. For lv, -c shows colours.
-	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {
+	// For less, F quits at once when all fits on the screen, R shows colours, S does not
+	// break long lines, and X leaves on the screen what was shown. For lv, -c shows colours.
+	for name, value := range map[string]string{"LESS": "FRSX", "LV": "-c"} {
 		if _, set := os.LookupEnv(name); !set {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

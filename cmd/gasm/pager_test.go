@@ -98,10 +98,10 @@ func TestPager(t *testing.T) {
 		flags []string
 		want  string // what the terminal has but for the report; "" for no pager
 	}{
-		{"GASM_PAGER", []string{"GASM_PAGER=" + pager, "PAGER=cat"}, nil, "PAGED LESS=FRX LV=-c"},
-		{"PAGER", []string{"PAGER=" + pager}, nil, "PAGED LESS=FRX LV=-c"},
-		{"argument", []string{"PAGER=" + pager + " -S"}, nil, "PAGED LESS=FRX LV=-c -S"},
-		{"shell", []string{"PAGER=LV=own '" + pager + "' 'a b'"}, nil, "PAGED LESS=FRX LV=own a b"},
+		{"GASM_PAGER", []string{"GASM_PAGER=" + pager, "PAGER=cat"}, nil, "PAGED LESS=FRSX LV=-c"},
+		{"PAGER", []string{"PAGER=" + pager}, nil, "PAGED LESS=FRSX LV=-c"},
+		{"argument", []string{"PAGER=" + pager + " -S"}, nil, "PAGED LESS=FRSX LV=-c -S"},
+		{"shell", []string{"PAGER=LV=own '" + pager + "' 'a b'"}, nil, "PAGED LESS=FRSX LV=own a b"},
 		{"LESS is set", []string{"PAGER=" + pager, "LESS="}, nil, "PAGED LESS= LV=-c"},
 		{"empty GASM_PAGER", []string{"GASM_PAGER=", "PAGER=" + pager}, nil, ""},
 		{"empty PAGER", []string{"PAGER="}, nil, ""},

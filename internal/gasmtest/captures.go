@@ -5,12 +5,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
 
-// Captures are the folders of testdata/captures. Each has a log; all but the one of
-// aarch64 have samples.
+// Captures are the folders of testdata/captures that have a log and, but for that of
+// aarch64, its samples. Others are whole captures, see UnpackFolder.
 var Captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
 	"jdk17-full-hsdis", "jdk21-arm64-lean-none", "jdk25-lean-none", "jdk25-full-hsdis"}
 
@@ -66,4 +67,25 @@ func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 		}
 	}
 	return samples, log
+}
+
+// UnpackFolder writes a committed capture that 'gasm profile -o' made into a new folder, and
+// gives its path.
+func UnpackFolder(tb testing.TB, capture string) (dir string) {
+	tb.Helper()
+	dir = filepath.Join(tb.TempDir(), capture)
+	files, err := filepath.Glob(Testdata("captures", capture, "*.gz"))
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no capture %s: %v", capture, err)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".gz")
+		if err := os.WriteFile(filepath.Join(dir, name), Gunzip(tb, file), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir
 }

@@ -14,6 +14,10 @@ func ShortMethod(name string, width int, ellipsis string) string {
 	if !found {
 		return ShortMiddle(name, width, ellipsis)
 	}
+	if Width(name) > width {
+		holder = withoutZeros(holder)
+		name = holder + "::" + method
+	}
 	parts := strings.Split(holder, ".")
 	for i := 0; i < len(parts)-1 && Width(name) > width; i++ {
 		if _, size := utf8.DecodeRuneInString(parts[i]); size > 0 {
@@ -29,9 +33,23 @@ func ShortMethod(name string, width int, ellipsis string) string {
 	class := parts[len(parts)-1]
 	if keep := Width(class) - over - Width(ellipsis); keep >= leastClass {
 		parts[len(parts)-1] = head(class, keep) + ellipsis
+		if strings.Contains(class, "/0x") { // of a hidden class, the last digits tell the most
+			parts[len(parts)-1] = ShortMiddle(class, keep+Width(ellipsis), ellipsis)
+		}
 		return strings.Join(parts, ".") + "::" + method
 	}
 	return CutStart(name, width, ellipsis)
+}
+
+// withoutZeros shortens the address in the name of a hidden class:
+//
+//	Spread$$Lambda/0x000000003a043920
+func withoutZeros(class string) string {
+	name, address, found := strings.Cut(class, "/0x")
+	if !found {
+		return class
+	}
+	return name + "/0x" + strings.TrimLeft(address, "0")
 }
 
 // ShortMiddle makes s at most width columns wide by cutting out its middle. It is for C++ names, of which both ends say

@@ -21,6 +21,10 @@ func TestShortMethod(t *testing.T) {
 	check(hash, 17, "j.u.HashMap::hash")
 	check(hash, 16, "…u.HashMap::hash") // too little of HashMap would be left
 	check(hash, 5, "…hash")
+	const lambda = "pkg.Spread$$Lambda/0x000000003a043920::apply"
+	check(lambda, 44, lambda)
+	check(lambda, 43, "pkg.Spread$$Lambda/0x3a043920::apply")
+	check(lambda, 33, "p.Spread$$Lam…a/0x3a043920::apply")
 	check(generated, 50, "o.o.j.s.j.JMHSample_08…::measureRight_avgt_jmhStub")
 	check(generated, 30, "…st::measureRight_avgt_jmhStub")
 	check("Workload::<init>", 16, "Workload::<init>")

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// share is the value of a flag that is a part of a whole: 0.05, or 5%.
+type share float64
+
+func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'g', -1, 64) }
+
+// Type is for pflag.
+func (s *share) Type() string { return "share" }
+
+// Set reads a value.
+func (s *share) Set(text string) error {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil {
+		return errors.New("it is no number")
+	}
+	if percent {
+		n /= 100
+	}
+	*s = share(n)
+	return nil
+}
+
+// kinds says in words what the values of flags are, by the names that pflag has for their
+// types.
+var kinds = map[string]string{
+	"int":      "a whole number",
+	"float64":  "a number",
+	"share":    "a share, as 0.05 or 5%",
+	"duration": "a time, as 500ms, 10s or 2m",
+	"bool":     "true or false",
+}
+
+// flagError says in words what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &invalid):
+		flag := invalid.GetFlag()
+		if kind, ok := kinds[flag.Value.Type()]; ok {
+			return usage("%s: --%s is %q; it is %s", cmd.Name(), flag.Name, invalid.GetValue(), kind)
+		}
+	case errors.As(err, &missing):
+		flag := missing.GetFlag()
+		value, _ := pflag.UnquoteUsage(flag)
+		return usage("%s: --%s needs a value: --%s %s", cmd.Name(), flag.Name, flag.Name, strings.ToUpper(value))
+	}
+	return usage("%s: %v", cmd.Name(), err)
+}

@@ -1,0 +1,88 @@
+package profile
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// Few regions are hot: the hottest one of each of the hottest methods is annotated too. A
+// method is as hot as all its regions together, whether they are hot alone or not.
+func TestChooseHot(t *testing.T) {
+	log := newLog(t, c2(0, 1, "A::many", 0x1000, nops(256)), c2(0, 2, "B::one", 0x2000, nops(64)), c2(0, 3, "C::hot", 0x3000, nops(64)),
+		c2(0, 4, "D::cold", 0x4000, nops(64)), stub("copy", 0x5000, nops(16)))
+	samples := slices.Concat(
+		repeat(40, at(1, 10, 0x1000)), repeat(45, at(1, 10, 0x1040)), repeat(30, at(1, 10, 0x10f0)),
+		repeat(60, at(1, 10, 0x2000)), repeat(120, at(1, 10, 0x3000)), repeat(4, at(1, 10, 0x4000)), repeat(7, at(1, 10, 0x5000)),
+		repeat(694, native(1, 10, "libc.so.6", "f")))
+	require.Len(t, samples, 1000)
+	const a, b, c, stub = "A::many 1040", "B::one 2000", "C::hot 3000", "StubRoutines::copy 5000"
+	for _, test := range []struct {
+		regions   int
+		threshold float64
+		want      []string
+	}{
+		{1, 0.1, []string{c}},
+		{2, 0.1, []string{c, a}}, // A has more samples than B, its hottest region fewer
+		{3, 0.1, []string{c, b, a}},
+		{5, 0.1, []string{c, b, a, stub}}, // D has less than 0.5 %
+		{2, 0.03, []string{c, b, a, "A::many 1000", "A::many 10f0"}},
+		{9, 0.99, []string{c, b}}, // one twentieth of the threshold is the least
+		{0, 0.99, []string{c}},
+	} {
+		o := DefaultOptions()
+		o.Regions, o.HotThreshold = test.regions, test.threshold
+		var got []string
+		for _, r := range one(t, o, log, samples...).Regions {
+			if r.Hot {
+				got = append(got, r.Method+" "+strconv.FormatUint(r.Lo, 16))
+			}
+		}
+		assert.Equal(t, test.want, got, "%d regions, threshold %g", test.regions, test.threshold)
+	}
+}
+
+// Of a region that is too big, the lines and the gaps between them are all instructions and
+// all samples, and what is left out is cooler than what is shown.
+func TestWindows(t *testing.T) {
+	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(2048)))
+	var samples []sampler.Sample
+	for i := range 2048 {
+		n := 1
+		if i%400 == 0 {
+			n = 10
+		}
+		samples = append(samples, repeat(n, at(1, 10, 0x1000+uint64(i)))...)
+	}
+	p := one(t, DefaultOptions(), log, samples...)
+	r := p.Regions[0]
+	require.Equal(t, 2048, r.TooBig)
+	assert.InDelta(t, cutLines, len(r.Lines), 2*cutMargin+leastGap)
+	instructions, counts := len(r.Lines), make(Counts, 1)
+	for _, l := range r.Lines {
+		counts.Add(l.Counts)
+	}
+	for i, gap := range r.Gaps {
+		instructions += gap.Instructions
+		counts.Add(gap.Counts)
+		assert.Equal(t, int64(gap.Instructions), gap.Counts[0], "no hot instruction is left out")
+		assert.GreaterOrEqual(t, gap.Instructions, leastGap)
+		if i > 0 {
+			assert.Less(t, r.Gaps[i-1].Before, gap.Before)
+		}
+	}
+	assert.Equal(t, 2048, instructions)
+	assert.Equal(t, r.Counts, counts)
+	assert.Equal(t, int64(2048+6*9), counts[0])
+
+	o := DefaultOptions()
+	o.TooBigThreshold = 0
+	r = one(t, o, log, samples...).Regions[0]
+	assert.Empty(t, r.Lines)
+	assert.Equal(t, []Gap{{0, 2048, r.Counts}}, r.Gaps)
+}
