@@ -10,11 +10,14 @@ import (
 type textReport struct {
 	*layout.Page
 	o      Options
+	ps     *profile.Profiles
 	about  *capture.Description
 	notes  capture.Notes // of the capture, and of the report itself
 	glyphs glyphs
 	single bool             // there is one profile, so its lines join those of the capture
 	p      *profile.Profile // the one that is being written
+	// trialsOf are the trials that the capture has of each JVM, by process id.
+	trialsOf map[int][]string
 }
 
 // empty tells whether no sample of any event is in the profile.

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// leastProgram is the share of the samples below which one of several programs has no report
+// of its own.
+const leastProgram = 0.01
+
+// profiles writes the profiles of several trials or programs.
+func (r *textReport) profiles() {
+	r.Line("")
+	r.jvmTable()
+	shown := 0
+	for i := range r.ps.Trials {
+		r.p = &r.ps.Trials[i]
+		title := fmt.Sprintf("Trial %d of %d: %s", i+1, len(r.ps.Trials), r.p.Trial)
+		if r.p.Trial == "" {
+			share := r.shareOfAll(r.p)
+			if i > 0 && share < leastProgram {
+				continue
+			}
+			title = fmt.Sprintf("Program %d of %d: %s, %.1f%% of the samples", i+1, len(r.ps.Trials), r.programName(r.p), 100*share)
+		}
+		shown++
+		r.Line("")
+		r.Line("")
+		r.Heading('=', title)
+		r.trial()
+	}
+	if left := len(r.ps.Trials) - shown; left > 0 {
+		r.Paragraph("note: ", fmt.Sprintf("%s with less than %.0f%% of the samples each: only in the table of JVMs; --jvm REGEX reports on one of them",
+			layout.Plural(left, "more program"), 100*leastProgram))
+	}
+}
+
+// programName is what a profile without a trial is called.
+func (r *textReport) programName(p *profile.Profile) string {
+	if name := r.ps.Name(p); name != "" {
+		return name
+	}
+	return "of an unknown name"
+}
+
+// allProfiled is the number of samples in all profiles, of the first event.
+func (r *textReport) allProfiled() int64 {
+	var all int64
+	for i := range r.ps.Trials {
+		if accounts := r.ps.Trials[i].Accounts; len(accounts) > 0 {
+			all += accounts[0].Profiled
+		}
+	}
+	return all
+}
+
+// shareOfAll is a profile's share of them.
+func (r *textReport) shareOfAll(p *profile.Profile) float64 {
+	all := r.allProfiled()
+	if all == 0 {
+		return 0
+	}
+	return float64(p.Accounts[0].Profiled) / float64(all)
+}
