@@ -62,7 +62,7 @@ func (r *textReport) jvmRows() []jvmRow {
 	at := map[int]int{}
 	for i := range r.about.JVMs {
 		j := &r.about.JVMs[i]
-		name := cmp.Or(r.measuredIn(j), profile.Program(j.Main), "?")
+		name := cmp.Or(r.measuredIn(j), knownAs(profile.Program(j.Main)), "?")
 		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version), name: name + " (not profiled)"}
 		if i < len(r.ps.Taken) && len(r.ps.Taken[i]) > 0 {
 			rows[i].counts[takenSamples] = r.ps.Taken[i][0]

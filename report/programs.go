@@ -41,9 +41,26 @@ func (r *textReport) profiles() {
 // programName is what a profile without a trial is called.
 func (r *textReport) programName(p *profile.Profile) string {
 	if name := r.ps.Name(p); name != "" {
-		return name
+		return knownAs(name)
 	}
 	return "of an unknown name"
+}
+
+// tools are the programs whose main class or jar does not say what they are.
+var tools = map[string]string{
+	"org.codehaus.plexus.classworlds.launcher.Launcher":          "Maven",
+	"surefirebooter.jar":                                         "tests of Maven Surefire",
+	"org.apache.maven.surefire.booter.ForkedBooter":              "tests of Maven Surefire",
+	"org.gradle.launcher.daemon.bootstrap.GradleDaemon":          "Gradle's daemon",
+	"worker.org.gradle.process.internal.worker.GradleWorkerMain": "Gradle's worker",
+}
+
+// knownAs is a program's name, with what it is where the name does not tell.
+func knownAs(program string) string {
+	if tool := tools[program]; tool != "" {
+		return program + " (" + tool + ")"
+	}
+	return program
 }
 
 // allProfiled is the number of samples in all profiles, of the first event.

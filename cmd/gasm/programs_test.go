@@ -1,0 +1,216 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// What users see of a command that started several programs.
+func TestProgramGoldens(t *testing.T) {
+	short := []string{"--skip-asm", "--top", "5"}
+	for _, c := range []struct {
+		name, capture string
+		flags         []string
+	}{
+		{"programs", gasmtest.Programs, []string{"--top", "5"}},
+		{"programs-merged", gasmtest.Programs, append([]string{"--merge-jvms"}, short...)},
+		{"programs-jvm", gasmtest.Programs, append([]string{"--jvm", "^Spin$"}, short...)},
+		{"programs-thread", gasmtest.Programs, append([]string{"--thread", "jit"}, short...)},
+		{"programs-json", gasmtest.Programs, append([]string{"--format", "json", "--jvm", "Workload", "--thread", "app"}, short...)},
+		{"surefire", gasmtest.Surefire, []string{"--top", "5"}},
+		{"surefire-tests", gasmtest.Surefire, append([]string{"--jvm", "surefirebooter"}, short...)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := gasmtest.UnpackFolder(t, c.capture)
+			r := runGasm(t, append(append([]string{"report"}, c.flags...), dir), withEnv("LC_ALL=C.UTF-8", "NO_COLOR="))
+			require.Equal(t, 0, r.code, r.stderr)
+			gasmtest.GoldenGzip(t, "report/"+c.name+".gz", []byte(strings.ReplaceAll(r.stdout, dir, "DIR")))
+		})
+	}
+}
+
+// A sampleCount is what a line of samples.txt says of whose time it is, without the rest of gasm.
+type sampleCount map[[2]string]int64 // by pid and thread
+
+var sampleOfThread = regexp.MustCompile(`^\s*(.+?)\s+(\d+)/\d+\s+\d+\.\d+: `)
+
+func countSamples(t *testing.T, dir string) (counts sampleCount, all int64) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "samples.txt"))
+	require.NoError(t, err)
+	counts = sampleCount{}
+	for line := range strings.Lines(string(text)) {
+		if m := sampleOfThread.FindStringSubmatch(line); m != nil {
+			counts[[2]string{m[2], m[1]}]++
+			all++
+		}
+	}
+	require.NotZero(t, all)
+	return counts, all
+}
+
+// of sums up what threads of a process have. The beginnings of names are the threads; none is all.
+func (c sampleCount) of(pid int, threads ...string) (n int64) {
+	for key, count := range c {
+		if key[0] != strconv.Itoa(pid) {
+			continue
+		}
+		for _, start := range append(threads, "")[:max(1, len(threads))] {
+			if strings.HasPrefix(key[1], start) {
+				n += count
+				break
+			}
+		}
+	}
+	return n
+}
+
+// checkPrograms compares the profiles of a whole run with the counts of its samples: each JVM has its
+// samples in one profile, and with those of other processes they are all.
+func checkPrograms(t *testing.T, rep *schema.Report, counts sampleCount, all int64) {
+	t.Helper()
+	profiled, ofJVMs := int64(0), int64(0)
+	seen := map[int]bool{}
+	for i := range rep.Profiles {
+		p := &rep.Profiles[i]
+		event := hottestEvent(p)
+		a := p.Account.Of(event)
+		require.Equal(t, all, a.Total)
+		own := int64(0)
+		for _, j := range p.JVMs {
+			require.False(t, seen[j.PID], "pid %d is in two profiles", j.PID)
+			seen[j.PID] = true
+			own += j.Counts.Of(event)
+			assert.Equal(t, counts.of(j.PID), j.Counts.Of(event), "pid %d", j.PID)
+			assert.Equal(t, counts.of(j.PID, "C1 Comp", "C2 Comp"), j.JIT.Of(event), "JIT of pid %d", j.PID)
+			assert.Equal(t, counts.of(j.PID, "GC Thread#", "G1 "), j.GC.Of(event), "GC of pid %d", j.PID)
+		}
+		assert.Equal(t, a.Profiled, own)
+		assert.Equal(t, a.Total, a.OtherProcess+a.OutsideWindow+a.Lost+a.Profiled)
+		profiled += a.Profiled
+	}
+	for _, j := range rep.Capture.JVMs {
+		ofJVMs += counts.of(j.PID)
+		assert.True(t, seen[j.PID], "pid %d is in no profile", j.PID)
+		assert.Equal(t, counts.of(j.PID), j.Taken.Of(hottestEvent(&rep.Profiles[0])))
+	}
+	assert.Equal(t, ofJVMs, profiled)
+	for i := range rep.Profiles {
+		a := rep.Profiles[i].Account.Of(hottestEvent(&rep.Profiles[i]))
+		assert.Equal(t, ofJVMs-a.Profiled, a.OtherJVM)
+		assert.Equal(t, all-ofJVMs, a.OtherProcess-a.OtherJVM, "no JVMs")
+	}
+}
+
+func TestProgramShares(t *testing.T) {
+	for name, programs := range map[string][]string{
+		gasmtest.Programs: {"Spin", "Workload"},
+		gasmtest.Surefire: {"org.codehaus.plexus.classworlds.launcher.Launcher", "surefirebooter.jar"},
+	} {
+		dir := gasmtest.UnpackFolder(t, name)
+		counts, all := countSamples(t, dir)
+		rep := jsonReport(t, dir)
+		var names []string
+		for _, p := range rep.Profiles {
+			names = append(names, p.Program)
+		}
+		assert.ElementsMatch(t, programs, names)
+		checkPrograms(t, rep, counts, all)
+		for _, j := range rep.Capture.JVMs {
+			app := jsonReport(t, dir, "--jvm", strconv.Itoa(j.PID), "--thread", "app").Profiles
+			jit := jsonReport(t, dir, "--pid", strconv.Itoa(j.PID), "--thread", "^C[12] Comp").Profiles
+			require.Len(t, app, 1)
+			require.Len(t, jit, 1)
+			a, b := app[0].Account.Of("cpu-clock"), jit[0].Account.Of("cpu-clock")
+			assert.Equal(t, counts.of(j.PID, "C1 Comp", "C2 Comp"), b.Profiled)
+			assert.Equal(t, counts.of(j.PID), b.Profiled+b.OtherThread)
+			assert.Equal(t, counts.of(j.PID), a.Profiled+a.OtherThread)
+			assert.GreaterOrEqual(t, a.OtherThread, b.Profiled)
+			assert.Equal(t, all, a.OtherProcess+a.OtherThread+a.Profiled)
+		}
+		merged := jsonReport(t, dir, "--merge-jvms").Profiles
+		require.Len(t, merged, 1)
+		assert.Len(t, merged[0].PIDs, len(rep.Capture.JVMs))
+	}
+}
+
+// jsonReport reports on a capture.
+func jsonReport(t *testing.T, dir string, flags ...string) *schema.Report {
+	t.Helper()
+	r := runGasm(t, append(append([]string{"report", "--skip-asm", "--format", "json"}, flags...), dir))
+	require.Equal(t, 0, r.code, r.stderr)
+	rep := readReport(t, []byte(r.stdout))
+	return &rep
+}
+
+// What can't be chosen is said with what there is.
+func TestNothingChosen(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
+	for _, c := range []struct {
+		flags []string
+		code  int
+		want  string
+	}{
+		{[]string{"--jvm", "Spinn"}, 1, "--jvm Spinn: no such JVM in this capture; it has "},
+		{[]string{"--jvm", "1522"}, 1, "no such JVM"}, // only the beginning of a process id
+		{[]string{"--jvm", "("}, 2, "--jvm: error parsing regexp"},
+		{[]string{"--thread", "("}, 2, "--thread: error parsing regexp"},
+		{[]string{"--thread", "JIT"}, 1, "no sample is of a thread that is chosen (--thread JIT); there are C1 CompilerThre, C2 CompilerThre, "},
+	} {
+		r := runGasm(t, append(append([]string{"report"}, c.flags...), dir))
+		assert.Equal(t, c.code, r.code, c.flags)
+		assert.Contains(t, r.stderr, c.want)
+	}
+}
+
+// Two captures are compared program by program.
+func TestDiffPrograms(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
+	r := runGasm(t, []string{"diff", dir, dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	for _, want := range []string{"Program 1 of 2: Spin (JDK ", "Program 2 of 2: Workload (JDK "} {
+		assert.Contains(t, r.stdout, want)
+	}
+	one := filepath.Join(t.TempDir(), "one.json")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "json", "--jvm", "Workload", "--report", one, dir}).code)
+	r = runGasm(t, []string{"diff", one, dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "only B has Spin (JDK ")
+	assert.Contains(t, r.stdout, "A is a report of other samples (--jvm Workload) than B (all)")
+}
+
+// Labels of pprof say whose a sample is.
+func TestPprofOfPrograms(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
+	counts, _ := countSamples(t, dir)
+	file := filepath.Join(t.TempDir(), "cpu.pb.gz")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "pprof", "--report", file, dir}).code)
+	got, want := sampleCount{}, sampleCount{}
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for _, s := range readPprof(t, data).Sample {
+		require.Contains(t, []string{"Spin", "Workload"}, s.Label["jvm"][0])
+		got[[2]string{strconv.FormatInt(s.NumLabel["pid"][0], 10), s.Label["thread"][0]}] += s.Value[0]
+	}
+	for key, n := range counts {
+		key[1] = strings.TrimRight(key[1], "0123456789")
+		want[key] += n
+	}
+	for key := range want { // the shell that started them
+		if got[key] == 0 && (key[1] == "sh" || key[1] == "gasm") {
+			delete(want, key)
+		}
+	}
+	assert.Equal(t, want, got)
+}
