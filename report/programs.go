@@ -24,7 +24,7 @@ func (r *textReport) profiles() {
 			if i > 0 && share < leastProgram {
 				continue
 			}
-			title = fmt.Sprintf("Program %d of %d: %s, %.1f%% of the samples", i+1, len(r.ps.Trials), r.programName(r.p), 100*share)
+			title = r.programTitle(i, share)
 		}
 		shown++
 		r.Line("")
@@ -38,6 +38,14 @@ func (r *textReport) profiles() {
 	}
 }
 
+// programTitle is the heading of a program, with its share of the samples in all profiles.
+func (r *textReport) programTitle(i int, share float64) string {
+	start, end := fmt.Sprintf("Program %d of %d: ", i+1, len(r.ps.Trials)), fmt.Sprintf(", %.1f%% of the samples", 100*share)
+	const frame = len("====[]")
+	width := r.Columns(layout.RuleWidth) - frame - len(start) - len(end)
+	return start + layout.ShortMiddle(r.programName(r.p), width, r.Ellipsis()) + end
+}
+
 // programName is what a profile without a trial is called.
 func (r *textReport) programName(p *profile.Profile) string {
 	if name := r.ps.Name(p); name != "" {
@@ -48,7 +56,7 @@ func (r *textReport) programName(p *profile.Profile) string {
 
 // tools are the programs whose main class or jar does not say what they are.
 var tools = map[string]string{
-	"org.codehaus.plexus.classworlds.launcher.Launcher":          "Maven",
+	"org.codehaus.plexus.classworlds.launcher.Launcher": "Maven",
 	"surefirebooter.jar":                                         "tests of Maven Surefire",
 	"org.apache.maven.surefire.booter.ForkedBooter":              "tests of Maven Surefire",
 	"org.gradle.launcher.daemon.bootstrap.GradleDaemon":          "Gradle's daemon",

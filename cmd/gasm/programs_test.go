@@ -214,3 +214,70 @@ func TestPprofOfPrograms(t *testing.T) {
 	}
 	assert.Equal(t, want, got)
 }
+
+// Maven and the JVMs of its tests are two programs.
+func TestSurefire(t *testing.T) {
+	gasmtest.NeedNative(t)
+	project := gasmtest.NeedSurefire(t)
+	dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
+	r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--skip-asm", "--",
+		"mvn", "-o", "-q", "-B", "-f", project, "test"})
+	require.Equal(t, 0, r.code, r.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	rep := readReport(t, text)
+	counts, all := countSamples(t, dir)
+	checkPrograms(t, &rep, counts, all)
+	require.Len(t, rep.Profiles, 2)
+	tests, maven := rep.Profiles[0], rep.Profiles[1]
+	if maven.Program == "surefirebooter.jar" {
+		tests, maven = maven, tests
+	}
+	assert.Equal(t, "surefirebooter.jar", tests.Program)
+	assert.Len(t, tests.PIDs, 2)
+	assert.Equal(t, "org.codehaus.plexus.classworlds.launcher.Launcher", maven.Program)
+	assert.Len(t, maven.PIDs, 1)
+	hottest := []string{tests.Frames[0].Method, tests.Frames[1].Method}
+	assert.ElementsMatch(t, []string{"SumTest::sum", "SortTest::sort"}, hottest)
+	for _, f := range maven.Frames {
+		assert.NotContains(t, hottest, f.Method)
+	}
+}
+
+// The account of a trial tells the other trials' JVMs and JMH's own from all other processes.
+func TestOtherTrials(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	dir := filepath.Join(t.TempDir(), "capture")
+	java := gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0].Java()
+	command := jmhCommand(t, java, "-f", "1", "-wi", "1", "-w", "500ms", "-i", "1", "-r", "1", "-p", "size=64,4096", "VectorSum")
+	r := runGasm(t, append([]string{"profile", "-o", dir, "--skip-asm", "--"}, command...))
+	require.Equal(t, 0, r.code, r.stderr)
+	rep := jsonReport(t, dir)
+	require.Len(t, rep.Profiles, 2)
+	counts, all := countSamples(t, dir)
+	ofTrials, ofHost := int64(0), int64(0)
+	for _, j := range rep.Capture.JVMs {
+		if j.Fork > 0 {
+			ofTrials += counts.of(j.PID)
+		} else {
+			ofHost += counts.of(j.PID)
+		}
+	}
+	for i := range rep.Profiles {
+		p := &rep.Profiles[i]
+		require.Len(t, p.PIDs, 1)
+		own := counts.of(p.PIDs[0])
+		a := p.Account.Of(hottestEvent(p))
+		assert.Equal(t, own, a.Profiled+a.OutsideWindow)
+		assert.Equal(t, ofTrials-own, a.OtherTrial)
+		assert.Equal(t, ofHost, a.OtherJVM)
+		assert.Equal(t, all-ofTrials-ofHost, a.OtherProcess-a.OtherJVM-a.OtherTrial)
+	}
+	text := runGasm(t, []string{"report", "--skip-asm", "--top", "3", dir}).stdout
+	assert.Regexp(t, `(?m)^ .*  fork 1 of org\.gasm\.bench\.VectorSum\.sum \(size=64\)$`, text)
+	assert.Regexp(t, `(?m)^ .*  benchmarks\.jar \(not profiled\)$`, text)
+	assert.Contains(t, text, "\n   other trials ")
+	one := runGasm(t, []string{"report", "--skip-asm", "--pid", strconv.Itoa(rep.Profiles[1].PIDs[0]), dir}).stdout
+	assert.Regexp(t, `(?m)^ +fork 1, pid \d+, .*, of org\.gasm\.bench\.VectorSum\.sum \(size=64\) \(not profiled\)$`, one)
+}
