@@ -112,9 +112,6 @@ func (m *measurement) byProgram(jvms []capture.JVM) []measurement {
 			add(programKey{}, pid)
 		}
 	}
-	if len(order) > 1 {
-		m.Operations = 0
-	}
 	divided := make([]measurement, 0, len(order))
 	for _, key := range order {
 		part := m.of(distinct(pids[key]))
