@@ -17,12 +17,15 @@ JAR_SOURCES := $(BENCH)/pom.xml $(shell find $(BENCH)/src -name '*.java')
 PERFASM := testdata/perfasm
 PERFASM_JAR := $(PERFASM)/target/perfasm.jar
 PERFASM_SOURCES := $(PERFASM)/pom.xml $(shell find $(PERFASM)/src -name '*.java')
+SUREFIRE := testdata/surefire
+SUREFIRE_DONE := $(SUREFIRE)/target/tested
+SUREFIRE_SOURCES := $(SUREFIRE)/pom.xml $(shell find $(SUREFIRE)/src -name '*.java')
 DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build benchmarks perfasm demo test check golden bench fuzz clean
+.PHONY: help setup build benchmarks perfasm surefire demo test check golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +52,13 @@ $(PERFASM_JAR): $(PERFASM_SOURCES)
 	@$(MVN) -q -B -Dstyle.color=never -f $(PERFASM)/pom.xml package
 	@touch $(PERFASM_JAR)
 
+surefire: $(SUREFIRE_DONE) ## fetch what Maven needs for the tests in forks that gasm is tested with
+
+$(SUREFIRE_DONE): $(SUREFIRE_SOURCES)
+	$(call step,testing $(SUREFIRE))
+	@$(MVN) -q -B -Dstyle.color=never -f $(SUREFIRE)/pom.xml -Dsec=0.1 test
+	@touch $(SUREFIRE_DONE)
+
 demo: ## set up, build, and profile a JMH benchmark
 	$(call step,setting up this machine)
 	@scripts/setup.sh demo
@@ -57,7 +67,7 @@ demo: ## set up, build, and profile a JMH benchmark
 	@bin/gasm profile -- $(DEMO)
 
 test: setup ## set up, and run every check there is
-	@$(MAKE) benchmarks perfasm
+	@$(MAKE) benchmarks perfasm surefire
 	@$(MAKE) check
 
 check: ## the checks alone: format, vet, staticcheck, tests, cross-builds

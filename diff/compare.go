@@ -24,7 +24,7 @@ type Result struct {
 	A, B      *Side
 	Notes     []string // what the reader should know about the comparison
 	Trials    []Comparison
-	UnpairedA []string // the names of trials that B does not have
+	UnpairedA []string // the titles of trials that B does not have
 	UnpairedB []string
 }
 
@@ -85,18 +85,13 @@ func compareRows(a, b *Row) int {
 	return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)), strings.Compare(a.Name, b.Name))
 }
 
-// Compare compares two sides, trial by trial. Trials are paired by name; if each side
-// has a single trial, these two are a pair whatever their names.
+// Compare compares two sides, trial by trial or program by program.
 func Compare(a, b *Side, o Options) *Result {
 	r := &Result{A: a, B: b}
 	usedB := make([]bool, len(b.Trials))
-	for i := range a.Trials {
-		j := slices.IndexFunc(b.Trials, func(t TrialSide) bool { return t.Name == a.Trials[i].Name })
-		if len(a.Trials) == 1 && len(b.Trials) == 1 {
-			j = 0
-		}
-		if j < 0 || usedB[j] {
-			r.UnpairedA = append(r.UnpairedA, a.Trials[i].Name)
+	for i, j := range pairTrials(a.Trials, b.Trials) {
+		if j < 0 {
+			r.UnpairedA = append(r.UnpairedA, a.Trials[i].Title())
 			continue
 		}
 		usedB[j] = true
@@ -109,7 +104,7 @@ func Compare(a, b *Side, o Options) *Result {
 	}
 	for j, used := range usedB {
 		if !used {
-			r.UnpairedB = append(r.UnpairedB, b.Trials[j].Name)
+			r.UnpairedB = append(r.UnpairedB, b.Trials[j].Title())
 		}
 	}
 	return r
@@ -124,6 +119,9 @@ func (r *Result) note(a, b *TrialSide) {
 	}
 	if a.Event != b.Event && !(sampler.ParseEvent(a.Event).ByClock() && sampler.ParseEvent(b.Event).ByClock()) {
 		say("A has samples of " + a.Event + ", B of " + b.Event + ": shares of one are not shares of the other")
+	}
+	if r.A.Chosen != r.B.Chosen {
+		say("A is a report of other samples (" + cmp.Or(r.A.Chosen, "all") + ") than B (" + cmp.Or(r.B.Chosen, "all") + "): shares of one are not shares of the other")
 	}
 	if r.A.Selection != r.B.Selection {
 		say("HotSpot printed other code in A (" + cmp.Or(r.A.Selection, "all") + ") than in B (" + cmp.Or(r.B.Selection, "all") +

@@ -20,7 +20,7 @@ type jsonDiff struct {
 	B      jsonSide    `json:"b"`
 	Notes  []string    `json:"notes"`
 	Trials []jsonTrial `json:"trials"`
-	// The names of trials that only one side has. They are not compared.
+	// The names of trials and programs that only one side has. They are not compared.
 	UnpairedA []string `json:"unpaired_a"`
 	UnpairedB []string `json:"unpaired_b"`
 }
@@ -46,6 +46,8 @@ type jsonTrial struct {
 
 type jsonTrialSide struct {
 	Trial   string  `json:"trial"`
+	Program string  `json:"program,omitempty"` // the main class or jar, where there is no trial
+	JDK     string  `json:"jdk,omitempty"`
 	Event   string  `json:"event"`
 	Samples int64   `json:"samples"` // in the profile
 	Seconds float64 `json:"window_seconds"`
@@ -82,7 +84,7 @@ func newJSONSide(s *Side) jsonSide {
 }
 
 func newJSONTrialSide(t *TrialSide) jsonTrialSide {
-	return jsonTrialSide{t.Name, t.Event, t.Samples, t.Seconds, t.NanosPerOp, len(t.Forks)}
+	return jsonTrialSide{t.Name, t.Program, t.JDK, t.Event, t.Samples, t.Seconds, t.NanosPerOp, len(t.Forks)}
 }
 
 // notNil is s, but empty instead of nil, so that JSON has [] and not null.

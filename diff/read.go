@@ -44,6 +44,8 @@ func readReport(dec *json.Decoder) (*schema.Report, error) {
 			return dec.Decode(&rep.Schema)
 		case "capture":
 			return readCapture(dec, &rep.Capture)
+		case "chosen":
+			return dec.Decode(&rep.Chosen)
 		case "profiles":
 			return elements(dec, key, maxTrials, &rep.Profiles, func(p *schema.Profile) error { return readProfile(dec, p) })
 		}
@@ -84,6 +86,10 @@ func readProfile(dec *json.Decoder, p *schema.Profile) error {
 		switch key {
 		case "trial":
 			return dec.Decode(&p.Trial)
+		case "program":
+			return dec.Decode(&p.Program)
+		case "jdk":
+			return dec.Decode(&p.JDK)
 		case "window_seconds":
 			return dec.Decode(&p.WindowSeconds)
 		case "operations":

@@ -20,13 +20,20 @@ type Side struct {
 	// Selection says which code HotSpot printed, as flags of gasm profile:
 	// "--skip-c1"; "" where it printed all.
 	Selection string
-	Notes     []string
-	Trials    []TrialSide
+	// Chosen says which samples the profiles are of, as flags of gasm report: "--thread app";
+	// "" for all.
+	Chosen string
+	Notes  []string
+	Trials []TrialSide
 }
 
 // A TrialSide is one side's profile of a trial. All its counts are of one event.
 type TrialSide struct {
-	Name    string
+	Name string // of a benchmark
+	// Program and JDK are those of a profile that is of no benchmark; "" where they are
+	// unknown or differ.
+	Program, JDK string
+
 	Event   string  // the first event that was sampled
 	Samples int64   // in the profile
 	Seconds float64 // the length of the window; 0 when unknown
@@ -74,7 +81,7 @@ func (s *Side) Empty() bool {
 func FromReport(name string, rep *schema.Report) *Side {
 	c := rep.Capture
 	about := capture.Description{Sampler: c.Sampler, Events: c.Events[:min(1, len(c.Events))], Frequency: c.Frequency}
-	s := &Side{Name: name, Command: c.Command, Selection: c.Selection, Notes: c.Notes, Sampler: about.SamplerText()}
+	s := &Side{Name: name, Command: c.Command, Selection: c.Selection, Chosen: rep.Chosen, Notes: c.Notes, Sampler: about.SamplerText()}
 	for _, p := range c.JVMs {
 		j := capture.JVM{PID: p.PID, Main: p.Main, Version: p.Version}
 		s.JVMs = append(s.JVMs, j.String())
@@ -92,7 +99,7 @@ func FromReport(name string, rep *schema.Report) *Side {
 
 // newTrialSide takes the counts of the first event from a profile.
 func newTrialSide(p *schema.Profile) TrialSide {
-	t := TrialSide{Name: p.Trial, Seconds: p.WindowSeconds}
+	t := TrialSide{Name: p.Trial, Program: p.Program, JDK: p.JDK, Seconds: p.WindowSeconds}
 	if len(p.Account.Events) == 0 {
 		return t
 	}

@@ -34,23 +34,16 @@ func (r *Result) WriteText(w io.Writer, o TextOptions) error {
 		t.Paragraph("note: ", n)
 	}
 	for _, name := range r.UnpairedA {
-		t.Paragraph("note: ", "only A has the trial "+trialName(name)+": not compared")
+		t.Paragraph("note: ", "only A has "+name+": not compared")
 	}
 	for _, name := range r.UnpairedB {
-		t.Paragraph("note: ", "only B has the trial "+trialName(name)+": not compared")
+		t.Paragraph("note: ", "only B has "+name+": not compared")
 	}
 	for i := range r.Trials {
 		t.c = &r.Trials[i]
 		t.trial(i+1, len(r.Trials))
 	}
 	return t.Flush()
-}
-
-func trialName(name string) string {
-	if name == "" {
-		return "of the whole run"
-	}
-	return name
 }
 
 // maxJVMs is how many JVMs of a side are listed.
@@ -90,11 +83,18 @@ func (t *textDiff) trial(number, trials int) {
 	c := t.c
 	if trials > 1 {
 		t.Line("")
-		t.Heading('=', fmt.Sprintf("Trial %d of %d: %s", number, trials, trialName(c.A.Name)))
+		kind := "Program"
+		if c.A.Name != "" {
+			kind = "Trial"
+		}
+		t.Heading('=', fmt.Sprintf("%s %d of %d: %s", kind, number, trials, c.A.Title()))
+		if c.A.Title() != c.B.Title() {
+			t.field("in B", c.B.Title())
+		}
 	} else if c.A.Name != "" || c.B.Name != "" {
-		t.field("Trial", trialName(c.A.Name))
+		t.field("Trial", c.A.Title())
 		if c.B.Name != c.A.Name {
-			t.field("", "in B "+trialName(c.B.Name))
+			t.field("", "in B "+c.B.Title())
 		}
 	}
 	t.field("Samples", "A "+c.A.samplesText()+"; B "+c.B.samplesText())

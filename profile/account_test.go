@@ -13,7 +13,7 @@ import (
 )
 
 func TestBalanced(t *testing.T) {
-	good := Account{Total: 10, OtherProcess: 1, OutsideWindow: 1, Lost: 1, Profiled: 7,
+	good := Account{Total: 13, OtherProcess: 1, OtherJVM: 1, OtherTrial: 1, OutsideWindow: 1, OtherThread: 1, Lost: 1, Profiled: 7,
 		Compiled: 1, Stub: 1, Interpreter: 1, Native: 1, Kernel: 1, Unresolved: 2}
 	assert.True(t, good.Balanced())
 	assert.True(t, Account{}.Balanced())
@@ -142,13 +142,13 @@ func TestTrials(t *testing.T) {
 	b.Lost(1)
 	ps := build(t, b, DefaultOptions())
 	require.Len(t, ps, 4)
-	assert.Equal(t, Account{Total: 7, OtherProcess: 2, OutsideWindow: 2, Lost: 1, Profiled: 2, Compiled: 2}, ps[0].Accounts[0])
+	assert.Equal(t, Account{Total: 7, OtherTrial: 2, OutsideWindow: 2, Lost: 1, Profiled: 2, Compiled: 2}, ps[0].Accounts[0])
 	assert.Equal(t, []int{1, 2}, ps[0].PIDs)
 	assert.InDelta(t, 1.0, ps[0].WindowSeconds, 1e-9)
-	assert.Equal(t, Account{Total: 7, OtherProcess: 4, OutsideWindow: 1, Lost: 1, Profiled: 1, Compiled: 1}, ps[1].Accounts[0])
-	assert.Equal(t, Account{Total: 7, OtherProcess: 4, Lost: 1, Profiled: 2, Native: 1, Unresolved: 1}, ps[2].Accounts[0],
+	assert.Equal(t, Account{Total: 7, OtherTrial: 4, OutsideWindow: 1, Lost: 1, Profiled: 1, Compiled: 1}, ps[1].Accounts[0])
+	assert.Equal(t, Account{Total: 7, OtherTrial: 4, Lost: 1, Profiled: 2, Native: 1, Unresolved: 1}, ps[2].Accounts[0],
 		"a JVM without a log has no code, and not another's")
-	assert.Equal(t, Account{Total: 7, OtherProcess: 6, Lost: 1}, ps[3].Accounts[0])
+	assert.Equal(t, Account{Total: 7, OtherTrial: 6, Lost: 1}, ps[3].Accounts[0])
 	for i, want := range []string{"a", "b", "c", "d"} {
 		assert.Equal(t, want, ps[i].Trial)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -40,8 +41,14 @@ type Options struct {
 	Locations bool
 	Syntax    disasm.Syntax
 
-	// PID narrows the profiles to one JVM of the capture; 0 does not.
+	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.chooses].
+	// The zero values do not.
 	PID int
+	JVM *regexp.Regexp
+	// Threads narrows the profiles to the samples of some threads.
+	Threads Threads
+	// MergeJVMs makes one profile of all programs of a run without trials.
+	MergeJVMs bool
 	// Operations is how many operations each profile is of; 0 takes what the
 	// capture says.
 	Operations float64
@@ -61,8 +68,9 @@ func DefaultOptions() Options {
 // The builder can take more samples afterwards.
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
+	ofJVMs, ofTrials := b.jvmTotals()
 	for _, t := range b.trials {
-		w := work{b: b, trial: t, opts: opts, n: len(b.events), listings: map[blobRef][]printassembly.Instruction{}, unread: map[blobRef]bool{}}
+		w := work{b: b, trial: t, opts: opts, n: len(b.events), ofJVMs: ofJVMs, ofTrials: ofTrials, listings: map[blobRef][]printassembly.Instruction{}, unread: map[blobRef]bool{}}
 		profiles = append(profiles, w.profile())
 	}
 	return profiles
@@ -74,15 +82,17 @@ type blobRef struct{ jvm, blob int }
 
 // work is what the steps that make one trial's profile share.
 type work struct {
-	b        *Builder
-	trial    *trialCounts
-	opts     Options
-	n        int // number of events
-	warnings []string
-	compared int                                     // how many numbers compare JVMs or slices, see zeros
-	listings map[blobRef][]printassembly.Instruction // of the blobs that were read last
-	listed   int                                     // how many instructions these have
-	unread   map[blobRef]bool                        // blobs whose code could not be read, or not all of it
+	b     *Builder
+	trial *trialCounts
+	opts  Options
+	n     int // number of events
+	// ofJVMs and ofTrials are as in jvmTotals.
+	ofJVMs, ofTrials Counts
+	warnings         []string
+	compared         int                                     // how many numbers compare JVMs or slices, see zeros
+	listings         map[blobRef][]printassembly.Instruction // of the blobs that were read last
+	listed           int                                     // how many instructions these have
+	unread           map[blobRef]bool                        // blobs whose code could not be read, or not all of it
 }
 
 func (w *work) blob(r blobRef) *printassembly.Blob { return w.b.jvms[r.jvm].code.Blob(r.blob) }
@@ -96,7 +106,7 @@ func (w *work) counts(c Counts) Counts {
 
 func (w *work) profile() Profile {
 	t := w.trial
-	p := Profile{Trial: t.Name, PIDs: slices.Clone(t.pids), Events: slices.Clone(w.b.events)}
+	p := Profile{Trial: t.Name, Program: t.program, JDK: t.jdk, PIDs: slices.Clone(t.pids), Events: slices.Clone(w.b.events)}
 	p.WindowSeconds, p.Operations = windowSeconds(t.Windows), cmp.Or(w.opts.Operations, t.Operations)
 	p.HotThreshold = w.opts.HotThreshold
 	p.StartWallNanos = w.startWall()
@@ -140,15 +150,20 @@ func windowSeconds(windows []capture.Window) float64 {
 // So an account that is balanced shows that no sample is missing.
 func (w *work) accounts() []Account {
 	t := w.trial
-	total, own, lost := w.counts(w.b.totals), make(Counts, w.n), w.counts(w.b.lost)
+	total, own, ownOfTrials, lost := w.counts(w.b.totals), make(Counts, w.n), make(Counts, w.n), w.counts(w.b.lost)
 	for _, pid := range t.pids {
-		own.Add(w.b.lines[pid].samples)
+		line := w.b.lines[pid]
+		own.Add(line.samples)
+		if line.named {
+			ownOfTrials.Add(line.samples)
+		}
 	}
-	inside, kernel, unresolved := w.counts(t.inside), w.counts(t.kernel), w.unresolved()
+	inside, otherThreads, kernel, unresolved := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.kernel), w.unresolved()
 	accounts := make([]Account, w.n)
 	for e := range accounts {
-		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - own[e],
-			OutsideWindow: own[e] - inside[e], Lost: lost[e], Profiled: inside[e],
+		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - w.ofJVMs[e] - w.ofTrials[e],
+			OtherJVM: w.ofJVMs[e] - (own[e] - ownOfTrials[e]), OtherTrial: w.ofTrials[e] - ownOfTrials[e],
+			OutsideWindow: own[e] - inside[e] - otherThreads[e], OtherThread: otherThreads[e], Lost: lost[e], Profiled: inside[e],
 			Kernel: kernel[e], Unresolved: unresolved[e]}
 	}
 	for key, c := range t.code {
@@ -173,6 +188,20 @@ func (w *work) accounts() []Account {
 		}
 	}
 	return accounts
+}
+
+// jvmTotals sums up all samples of JVMs, in or out of windows: of those that are in a trial
+// with a name, and of all others.
+func (b *Builder) jvmTotals() (ofJVMs, ofTrials Counts) {
+	ofJVMs, ofTrials = make(Counts, len(b.events)), make(Counts, len(b.events))
+	for _, line := range b.lines {
+		if line.named {
+			ofTrials.Add(line.samples)
+		} else {
+			ofJVMs.Add(line.samples)
+		}
+	}
+	return ofJVMs, ofTrials
 }
 
 // A sampledBlob is a blob with the samples in it.
@@ -212,7 +241,7 @@ func (w *work) sampledBlobs() []*sampledBlob {
 			if s.overTime[key.pc] == nil {
 				s.overTime[key.pc] = zeros(SlicesPerJVM, w.n)
 			}
-			s.overTime[key.pc][key.slice-s.firstSlice].Add(c)
+			s.overTime[key.pc][int(key.slice)-s.firstSlice].Add(c)
 		}
 	}
 	sampled := make([]*sampledBlob, 0, len(byRef))

@@ -13,15 +13,16 @@ type Builder struct {
 	jvms   []*jvmCode
 	byPID  map[int]int // index in jvms
 	trials []*trialCounts
-	lines  map[int]*timeline // of each process that belongs to a trial
+	lines  map[int]*timeline // of each JVM, in a trial or not
 	events []string
+	seen   seenThreads
 	// functions are all native functions of samples, each once. functionAt has their places.
 	functions  []function
 	functionAt map[function]int32
 	// folded are samples that are counted without their exact place, because there are more
 	// places than in any program; places are the addresses so far.
 	folded, places int
-	taken          int // samples so far
+	samples        int // so far
 	// left are samples that were left out, because they are of more events than
 	// [capture.MaxEvents].
 	left int64
@@ -40,33 +41,33 @@ type jvmCode struct {
 // trialCounts has the counts of one trial. A Counts in it may be shorter than the list
 // of events, because a new event may have come up later.
 type trialCounts struct {
-	capture.Trial
-	pids           []int // the trial's JVMs, ascending
+	measurement
 	inside, kernel Counts
 	code           map[codeKey]Counts
 	native         map[nativeKey]Counts
 	unresolved     map[processPC]Counts
-	threads        map[string]Counts // by the thread's name; "" when the sampler gave none
+	otherThreads   Counts // in the windows, of threads that are not chosen
+	threads        map[threadKey]Counts
 }
 
 type codeKey struct {
-	jvm, blob int
-	pc        uint64
-	slice     int // 0 in a trial that is not cut
+	jvm, blob     int
+	pc            uint64
+	slice, thread int32 // slice is 0 in a trial that is not cut; thread see seenThreads
 }
 
 type nativeKey struct {
-	pid             int
-	function, slice int32 // the function's place in Builder.functions
+	pid                     int
+	function, slice, thread int32 // the function's place in Builder.functions
 }
 
 // A function is native code: a function of a file or of the kernel.
 type function struct{ module, symbol string }
 
 type processPC struct {
-	pid   int
-	pc    uint64
-	slice int
+	pid           int
+	pc            uint64
+	slice, thread int32
 }
 
 // NewBuilder starts with the JVMs that have a Log, and the trials. Without trials
@@ -76,8 +77,11 @@ type processPC struct {
 // profiles are to show them. Others follow in the order in which samples of them
 // come.
 func NewBuilder(jvms []capture.JVM, trials []capture.Trial, events ...string) *Builder {
+	return newBuilder(jvms, measurements(jvms, trials), events)
+}
+
+func newBuilder(jvms []capture.JVM, measured []measurement, events []string) *Builder {
 	b := &Builder{byPID: map[int]int{}, functionAt: map[function]int32{}, events: slices.Clone(events[:min(len(events), capture.MaxEvents)])}
-	var pids []int
 	for _, j := range jvms {
 		if j.Log == nil {
 			continue
@@ -88,25 +92,35 @@ func NewBuilder(jvms []capture.JVM, trials []capture.Trial, events ...string) *B
 			code.gaps = nil // a blob that could not be read may have been there
 		}
 		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: code})
-		pids = append(pids, j.PID)
 	}
-	b.lines, b.overlapping = newTimelines(trials)
-	for _, t := range trials {
-		b.addTrial(t, t.PIDs())
+	b.lines, b.overlapping = newTimelines(measured)
+	for _, m := range measured {
+		b.trials = append(b.trials, &trialCounts{measurement: m, code: map[codeKey]Counts{},
+			native: map[nativeKey]Counts{}, unresolved: map[processPC]Counts{}, threads: map[threadKey]Counts{}})
 	}
-	if len(trials) == 0 {
-		pids = distinct(pids)
-		b.addTrial(capture.Trial{}, pids)
-		for _, pid := range pids {
-			b.lines[pid] = new(timeline)
-		}
-	}
+	b.leaveOut(jvms)
 	return b
 }
 
-func (b *Builder) addTrial(t capture.Trial, pids []int) {
-	b.trials = append(b.trials, &trialCounts{Trial: t, pids: pids, code: map[codeKey]Counts{},
-		native: map[nativeKey]Counts{}, unresolved: map[processPC]Counts{}, threads: map[string]Counts{}})
+// leaveOut counts the samples of JVMs that no trial is of.
+func (b *Builder) leaveOut(jvms []capture.JVM) {
+	for _, j := range jvms {
+		if b.lines[j.PID] == nil {
+			b.lines[j.PID] = &timeline{out: true}
+		}
+	}
+}
+
+// taken gives all samples of each JVM, in or out of the windows.
+func (b *Builder) taken(jvms []capture.JVM) []Counts {
+	all := make([]Counts, len(jvms))
+	for i, j := range jvms {
+		all[i] = make(Counts, len(b.events))
+		if line := b.lines[j.PID]; line != nil {
+			all[i].Add(line.samples)
+		}
+	}
+	return all
 }
 
 // bump adds n to element i of c, which grows as needed.
@@ -148,9 +162,9 @@ func (b *Builder) Add(s *sampler.Sample) {
 		return
 	}
 	bump(&b.totals, e, 1)
-	b.taken++
+	b.samples++
 	pid := s.PID
-	if pid == sampler.NoPID && len(b.jvms) == 1 {
+	if pid == sampler.NoPID && len(b.jvms) == 1 && len(b.lines) == 1 {
 		pid = b.jvms[0].PID
 	}
 	line := b.lines[pid]
@@ -163,57 +177,72 @@ func (b *Builder) Add(s *sampler.Sample) {
 		return
 	}
 	t := b.trials[trial]
-	bump(&t.inside, e, 1)
-	thread := s.Thread
-	if len(t.threads) >= maxThreads && t.threads[thread] == nil {
-		thread = ""
+	thread, known := b.seen.thread(s.Thread)
+	if !known {
 		b.folded++
 	}
-	bumpAt(t.threads, thread, e)
-	b.count(t, pid, slice, e, s)
+	if !thread.chosen {
+		bump(&t.otherThreads, e, 1)
+		return
+	}
+	bump(&t.inside, e, 1)
+	at := place{pid, int32(slice), 0}
+	if b.seen.apart {
+		at.thread = thread.label
+	}
+	outside := b.count(t, at, e, s)
+	bumpAt(t.threads, threadKey{pid, thread.label, outside}, e)
+}
+
+// A place is what a sample's key has beside the address. thread is 0 where the threads are
+// not told apart.
+type place struct {
+	pid           int
+	slice, thread int32
 }
 
 // count counts a sample for the kernel, the code, the native function or the unknown
-// address that its PC was in.
-func (b *Builder) count(t *trialCounts, pid, slice, e int, s *sampler.Sample) {
+// address that its PC was in. The result tells whether that is outside the code cache.
+func (b *Builder) count(t *trialCounts, at place, e int, s *sampler.Sample) (outside bool) {
 	if s.Kernel() {
 		bump(&t.kernel, e, 1)
-		bumpAt(t.native, nativeKey{pid, b.function(sampler.KernelModule, s.Symbol), int32(slice)}, e)
-		return
+		bumpAt(t.native, nativeKey{at.pid, b.function(sampler.KernelModule, s.Symbol), at.slice, at.thread}, e)
+		return true
 	}
-	if jvm, blob, ok := b.find(pid, s); ok {
-		key := codeKey{jvm, blob, s.PC, slice}
+	if jvm, blob, ok := b.find(at.pid, s); ok {
+		key := codeKey{jvm, blob, s.PC, at.slice, at.thread}
 		if t.code[key] == nil && !b.newPlace() {
 			key.pc = b.jvms[jvm].code.Blob(blob).Lo
 		}
 		bumpAt(t.code, key, e)
-		return
+		return false
 	}
 	module := s.Module
-	if module == "" && b.beyondCode(pid, s.PC) {
+	if module == "" && b.beyondCode(at.pid, s.PC) {
 		module = UnknownModule
 	}
 	if module == "" {
-		key := processPC{pid, s.PC, slice}
+		key := processPC{at.pid, s.PC, at.slice, at.thread}
 		if t.unresolved[key] == nil && !b.newPlace() {
 			key.pc = 0
 		}
 		bumpAt(t.unresolved, key, e)
-		return
+		return false
 	}
-	bumpAt(t.native, nativeKey{pid, b.function(module, s.Symbol), int32(slice)}, e)
+	bumpAt(t.native, nativeKey{at.pid, b.function(module, s.Symbol), at.slice, at.thread}, e)
+	return true
 }
 
 // More than the samples of any program are in. What comes beyond is counted together.
 const (
 	maxPlaces    = 1 << 18 // addresses of code in all slices and trials, beside a quarter of the samples
 	maxFunctions = 1 << 17 // native functions: a libjvm.so has 60 000 symbols
-	maxThreads   = 1 << 16 // names of threads in a trial
+	maxThreads   = 1 << 16 // names of threads
 )
 
 // newPlace tells whether there may be another address with samples.
 func (b *Builder) newPlace() bool {
-	if b.places >= maxPlaces+b.taken/4 {
+	if b.places >= maxPlaces+b.samples/4 {
 		b.folded++
 		return false
 	}

@@ -42,7 +42,7 @@ func (b *Builder) CodeCounts() []CodeCounts {
 	index := make([]int, len(b.jvms)) // of each JVM in all; -1 when it is not there
 	for i, j := range b.jvms {
 		index[i] = -1
-		if b.lines[j.PID] != nil {
+		if line := b.lines[j.PID]; line != nil && !line.out {
 			index[i] = len(all)
 			all = append(all, CodeCounts{JVM: j.JVM, Events: slices.Clone(b.events),
 				Unprinted: j.code.gaps, blobs: map[int]map[uint64]Counts{}})

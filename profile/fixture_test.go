@@ -138,6 +138,18 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 		for _, f := range p.Frames {
 			frames += f.Counts[e]
 		}
+		var threads, jvms int64
+		for _, k := range p.Threads {
+			threads += k.Counts[e]
+		}
+		for _, j := range p.Shares {
+			jvms += j.Counts[e]
+			require.LessOrEqual(t, j.Java[e]+j.JIT[e]+j.GC[e], j.Counts[e], "pid %d", j.PID)
+		}
+		if p.Threads != nil {
+			require.Equal(t, a.Profiled, threads, "threads")
+		}
+		require.Equal(t, a.Profiled, jvms, "JVMs")
 		require.Equal(t, a.Profiled, sources, "sources")
 		require.Equal(t, a.Native+a.Kernel, natives, "native functions")
 		code := a.Compiled

@@ -11,6 +11,9 @@ import (
 // counter in the code cache, or a function outside of it.
 type Location struct {
 	PID int
+	// Thread is the thread's name without the number at its end, as in [Thread]; "" where
+	// the sampler gave none.
+	Thread string
 	// PC is the address in the code cache or, of unresolved samples, near it. It is 0
 	// for native code: that is counted by function, because its addresses mean nothing
 	// without the files that were mapped there.
@@ -31,16 +34,7 @@ type Location struct {
 
 // locations makes the list of all locations. Each profiled sample is in one of them.
 func (w *work) locations(sampled []*sampledBlob) []Location {
-	var all []Location
-	for _, s := range sampled {
-		for pc, c := range s.atPC {
-			l := Location{PID: s.pid, PC: pc, Source: s.Source(), Name: s.Name, CompileID: s.ID, Counts: c}
-			if s.Kind.Java() {
-				l.Frames = w.chain(s, pc)
-			}
-			all = append(all, l)
-		}
-	}
+	all := w.codeLocations(sampled)
 	native := map[nativeKey]Counts{} // over all slices
 	for key, c := range w.trial.native {
 		key.slice = 0
@@ -48,7 +42,7 @@ func (w *work) locations(sampled []*sampledBlob) []Location {
 	}
 	for key, c := range native {
 		f := w.b.functions[key.function]
-		all = append(all, Location{PID: key.pid, Source: f.module, Module: f.module, Name: f.symbol, Counts: c})
+		all = append(all, Location{PID: key.pid, Thread: w.b.seen.label(key.thread), Source: f.module, Module: f.module, Name: f.symbol, Counts: c})
 	}
 	unresolved := map[processPC]Counts{}
 	for key, c := range w.trial.unresolved {
@@ -56,12 +50,40 @@ func (w *work) locations(sampled []*sampledBlob) []Location {
 		addTo(w, unresolved, key, c)
 	}
 	for key, c := range unresolved {
-		all = append(all, Location{PID: key.pid, PC: key.pc, Source: UnresolvedSource, Counts: c})
+		all = append(all, Location{PID: key.pid, Thread: w.b.seen.label(key.thread), PC: key.pc, Source: UnresolvedSource, Counts: c})
 	}
 	slices.SortFunc(all, func(a, b Location) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
-			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CompileID, b.CompileID))
+			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CompileID, b.CompileID),
+			cmp.Compare(a.Thread, b.Thread))
 	})
+	return all
+}
+
+// codeLocations are the locations in the code cache.
+func (w *work) codeLocations(sampled []*sampledBlob) []Location {
+	type threadPC struct {
+		pc     uint64
+		thread int32
+	}
+	byBlob := map[blobRef]map[threadPC]Counts{}
+	for key, c := range w.trial.code { // over all slices
+		ref := blobRef{key.jvm, key.blob}
+		if byBlob[ref] == nil {
+			byBlob[ref] = map[threadPC]Counts{}
+		}
+		addTo(w, byBlob[ref], threadPC{key.pc, key.thread}, c)
+	}
+	var all []Location
+	for _, s := range sampled {
+		for at, c := range byBlob[s.blobRef] {
+			l := Location{PID: s.pid, Thread: w.b.seen.label(at.thread), PC: at.pc, Source: s.Source(), Name: s.Name, CompileID: s.ID, Counts: c}
+			if s.Kind.Java() {
+				l.Frames = w.chain(s, at.pc)
+			}
+			all = append(all, l)
+		}
+	}
 	return all
 }
 

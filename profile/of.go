@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -17,8 +16,15 @@ type Profiles struct {
 	// Capture describes what was recorded. Its Events are those that samples were
 	// seen of, and its Notes also say what reading the samples found out.
 	Capture capture.Description
-	// Trials has at least one profile, in the order of the capture's trials.
+	// Trials has at least one profile. Those of trials are in the order of the capture's
+	// trials. Where the run has no trials, there is a profile for each program, the hottest
+	// first.
 	Trials []Profile
+	// Chosen says as flags which samples of the measurement count; "" for all of them.
+	Chosen string
+	// Taken are all samples of each of Capture.JVMs, in or out of the windows. It is nil in
+	// what is not made by Of.
+	Taken []Counts
 
 	builder *Builder // nil in what is not made by Of
 }
@@ -34,12 +40,14 @@ func (ps *Profiles) Code() []CodeCounts {
 // Of reads all samples of a capture, joins them with the code that HotSpot had at
 // their addresses at their times, and makes a profile of each trial.
 func Of(c *capture.Capture, o Options) (*Profiles, error) {
-	jvms, trials, err := narrow(o.PID, c.JVMs, c.Trials)
+	jvms, measured, err := choose(c, &o)
 	if err != nil {
 		return nil, err
 	}
-	b := NewBuilder(jvms, trials, orderedEvents(c.Events)...)
-	ps := &Profiles{Capture: c.Description, builder: b}
+	b := newBuilder(jvms, measured, orderedEvents(c.Events))
+	b.leaveOut(c.JVMs)
+	b.seen.choice, b.seen.apart = o.Threads, o.Locations
+	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), builder: b}
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
 	if err := ps.read(c); err != nil {
@@ -58,10 +66,27 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 			"the time in both counts for the one that began first", capture.DescriptionFile, b.overlapping))
 	}
 	ps.Trials = b.Build(o)
+	hottestFirst(ps.Trials)
+	ps.Taken = b.taken(c.JVMs)
 	if events := ps.Trials[0].Events; len(events) > 0 {
 		ps.Capture.Events = events
 	}
 	return ps, nil
+}
+
+// hottestFirst sorts the profiles of programs.
+func hottestFirst(ps []Profile) {
+	if slices.ContainsFunc(ps, func(p Profile) bool { return p.Trial != "" }) {
+		return
+	}
+	profiled := func(p *Profile) Counts {
+		var c Counts
+		for _, a := range p.Accounts {
+			c = append(c, a.Profiled)
+		}
+		return c
+	}
+	slices.SortStableFunc(ps, func(a, b Profile) int { return compareCounts(profiled(&a), profiled(&b)) })
 }
 
 // orderedEvents gives the names of several events in the order in which they were
@@ -135,30 +160,6 @@ func nothingSelected(c *capture.Capture) string {
 	return "HotSpot compiled nothing of what it was to print: no compiled method has code in this report"
 }
 
-// narrow keeps one process of the JVMs and trials; 0 keeps all.
-func narrow(pid int, jvms []capture.JVM, trials []capture.Trial) ([]capture.JVM, []capture.Trial, error) {
-	if pid == 0 {
-		return jvms, trials, nil
-	}
-	kept := slices.DeleteFunc(slices.Clone(jvms), func(j capture.JVM) bool { return j.PID != pid })
-	if len(kept) == 0 {
-		var pids []string
-		for _, j := range jvms {
-			pids = append(pids, fmt.Sprint(j.PID))
-		}
-		return nil, nil, fmt.Errorf("--pid %d: no such JVM in this capture; it has %s", pid, strings.Join(pids, ", "))
-	}
-	var narrowed []capture.Trial
-	for _, t := range trials {
-		if slices.Contains(t.PIDs(), pid) {
-			t.Operations = 0 // JMH's scores are of all forks together
-			t.Windows = slices.DeleteFunc(slices.Clone(t.Windows), func(w capture.Window) bool { return w.PID != pid })
-			narrowed = append(narrowed, t)
-		}
-	}
-	return kept, narrowed, nil
-}
-
 // WhyEmpty is the error of profiles without a single sample: it says where all
 // samples went instead. It is nil when there is a sample.
 func (ps *Profiles) WhyEmpty() error {
@@ -179,6 +180,11 @@ func (ps *Profiles) WhyEmpty() error {
 	case a.OtherProcess == a.Total-a.Lost:
 		return fmt.Errorf("all %d samples are of other processes, none of the JVMs whose logs these are: "+
 			"samples and logs must be of the same run", a.OtherProcess)
+	case a.OtherThread > 0:
+		return fmt.Errorf("no sample is of a thread that is chosen (%s); %s", ps.Chosen, ps.builder.seen.threadsThere())
+	case a.Others() == a.Total-a.Lost && ps.Chosen != "":
+		return fmt.Errorf("no sample is of a JVM that is chosen (%s); %d are of other JVMs of the command, %d of other processes",
+			ps.Chosen, a.OtherJVM+a.OtherTrial, a.OtherProcess)
 	case a.OutsideWindow > 0:
 		return fmt.Errorf("no sample is in the measurement window; %d are outside of it", a.OutsideWindow)
 	}

@@ -25,12 +25,15 @@ func (c Counts) Add(other Counts) {
 
 // An Account says where each sample of one event went.
 //
-//	Total    = OutsideWindow + OtherProcess + Lost + Profiled
+//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + Lost + Profiled
 //	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
 type Account struct {
 	Total         int64
-	OtherProcess  int64 // not a JVM of this trial
+	OtherProcess  int64 // of no JVM that the command started
+	OtherJVM      int64 // of the command's JVMs: of other programs, of none that is measured, or not chosen
+	OtherTrial    int64 // of the JVMs of other trials, in or out of their windows
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
+	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
 	Lost          int64 // dropped by the sampler, by its own count
 	Profiled      int64
 
@@ -44,14 +47,20 @@ type Account struct {
 
 // Balanced tells whether both sums of the account hold.
 func (a Account) Balanced() bool {
-	return a.Total == a.OutsideWindow+a.OtherProcess+a.Lost+a.Profiled &&
+	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.Lost+a.Profiled &&
 		a.Profiled == a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved
 }
 
-// A Profile is the result for one trial.
+// Others are the samples of processes that are no JVMs of this profile.
+func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTrial }
+
+// A Profile is the result for one trial or, without trials, for one program.
 type Profile struct {
-	Trial         string // JMH's benchmark and parameters; "" for a run without trials
-	PIDs          []int  // the JVMs whose samples are in it, ascending
+	Trial string // JMH's benchmark and parameters; "" for a run without trials
+	// Program and JDK are the main class or jar, as [Program] gives it, and the version of
+	// the JDK of all JVMs of a profile without Trial; "" where they differ or are unknown.
+	Program, JDK  string
+	PIDs          []int // the JVMs whose samples are in it, ascending
 	WindowSeconds float64
 	Operations    float64 // that the program did in the window; 0 when unknown
 	// StartWallNanos is when the trial's first window began, or its first JVM started
@@ -149,6 +158,10 @@ type JVMShare struct {
 	PID    int
 	Counts Counts // all of its samples in the profile
 	Native Counts // those outside the code cache, the kernel's included
+	// JIT and GC are the samples of the JIT compilers' and the collector's threads, and Java
+	// those of all other threads in code of the code cache. What is left is native code of
+	// the other threads. Where the sampler names no threads, JIT and GC are 0.
+	Java, JIT, GC Counts
 }
 
 // A FrameTotal sums up the instructions whose innermost Java frame is Method.

@@ -9,8 +9,10 @@ import (
 func (w *work) shares(sampled []*sampledBlob, pids []int) []JVMShare {
 	shares := make([]JVMShare, len(pids))
 	for i, pid := range pids {
-		shares[i] = JVMShare{PID: pid, Counts: make(Counts, w.n), Native: make(Counts, w.n)}
+		shares[i] = JVMShare{PID: pid, Counts: make(Counts, w.n), Native: make(Counts, w.n),
+			Java: make(Counts, w.n), JIT: make(Counts, w.n), GC: make(Counts, w.n)}
 	}
+	w.shareByThreads(shares, pids)
 	add := func(pid int, c Counts, native bool) {
 		i, ok := slices.BinarySearch(pids, pid)
 		if !ok {
@@ -31,6 +33,22 @@ func (w *work) shares(sampled []*sampledBlob, pids []int) []JVMShare {
 		add(key.pid, w.counts(c), false)
 	}
 	return shares
+}
+
+// shareByThreads tells what each process did in the samples that it has.
+func (w *work) shareByThreads(shares []JVMShare, pids []int) {
+	for key, c := range w.trial.threads {
+		i, ok := slices.BinarySearch(pids, key.pid)
+		switch kind := w.b.seen.kinds[key.label]; {
+		case !ok: // cannot happen
+		case kind == CompilerThreads:
+			shares[i].JIT.Add(c)
+		case kind == CollectorThreads:
+			shares[i].GC.Add(c)
+		case !key.outside:
+			shares[i].Java.Add(c)
+		}
+	}
 }
 
 // zeros makes n counts of some events.

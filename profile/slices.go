@@ -20,6 +20,9 @@ const SlicesPerJVM = 5
 type timeline struct {
 	windows []slicedWindow // ascending, without overlaps; none for a JVM that is measured all the time
 	samples Counts         // of the JVM, in or out of its windows
+	trial   int            // that a JVM without windows is in
+	out     bool           // the JVM is in no trial
+	named   bool           // the JVM is in a trial with a name
 }
 
 // A slicedWindow is a window and its place in the slices of its JVM.
@@ -39,13 +42,16 @@ const lastTime = 1 << 60
 // A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they
 // may; then the time belongs to the window that begins first. The result overlapping is how
 // many windows were cut off or left out for that in favour of another trial.
-func newTimelines(trials []capture.Trial) (lines map[int]*timeline, overlapping int) {
+func newTimelines(trials []measurement) (lines map[int]*timeline, overlapping int) {
 	lines = map[int]*timeline{}
 	for i := range trials {
 		t := &trials[i]
 		first := map[int]int{}
-		for n, pid := range t.PIDs() {
+		for n, pid := range t.pids {
 			first[pid] = n * SlicesPerJVM
+			if len(t.Windows) == 0 && lines[pid] == nil {
+				lines[pid] = &timeline{trial: i}
+			}
 		}
 		for _, w := range t.Windows {
 			line := lines[w.PID]
@@ -53,6 +59,7 @@ func newTimelines(trials []capture.Trial) (lines map[int]*timeline, overlapping 
 				line = new(timeline)
 				lines[w.PID] = line
 			}
+			line.named = line.named || t.Name != ""
 			span := capture.Span{FromMonoNanos: max(w.FromMonoNanos, 0), ToMonoNanos: min(w.ToMonoNanos, lastTime)}
 			line.windows = append(line.windows, slicedWindow{Span: span, trial: i, sliced: t.Name != "", first: first[w.PID]})
 		}
@@ -93,7 +100,7 @@ func (l *timeline) order() (overlapping int) {
 // all. A sample without a time is in the JVM's first window.
 func (l *timeline) find(mono int64) (trial, slice int, in bool) {
 	if len(l.windows) == 0 {
-		return 0, 0, true
+		return l.trial, 0, !l.out
 	}
 	if mono < 0 {
 		return l.windows[0].trial, l.windows[0].first, true

@@ -11,7 +11,7 @@ import (
 // The windows of a JVM go together: with 1 s and 1.5 s a slice has 0.5 s.
 func TestSlicing(t *testing.T) {
 	find := func(name string, pid int, mono int64, windows ...capture.Window) (slice int, in bool) {
-		lines, overlapping := newTimelines([]capture.Trial{{Name: name, Windows: windows}})
+		lines, overlapping := newTimelines(measurements(nil, []capture.Trial{{Name: name, Windows: windows}}))
 		assert.Zero(t, overlapping)
 		if lines[pid] == nil {
 			return 0, false

@@ -56,31 +56,93 @@ func threadKind(name string) string {
 	return ApplicationThreads
 }
 
+// A threadKey is what the counts of threads have. outside tells that the samples are outside
+// the code cache.
+type threadKey struct {
+	pid     int
+	label   int32
+	outside bool
+}
+
+// A thread is what the builder needs to know of the thread of a sample.
+type thread struct {
+	label  int32 // its place in seenThreads.labels
+	kind   string
+	chosen bool
+}
+
+// seenThreads are the threads that samples had so far.
+type seenThreads struct {
+	// apart counts code by thread too.
+	apart   bool
+	choice  Threads
+	known   map[string]thread
+	labels  []string // names without the number at their end. The first one is ""
+	kinds   []string // of labels
+	labelAt map[string]int32
+}
+
+// thread gives a thread by its name; false when there are more names than any program has.
+// Then the thread has no name.
+func (t *seenThreads) thread(name string) (thread, bool) {
+	if found, ok := t.known[name]; ok {
+		return found, true
+	}
+	if t.known == nil {
+		t.known, t.labelAt = map[string]thread{}, map[string]int32{}
+		t.addLabel("")
+	}
+	label := strings.TrimRight(name, "0123456789")
+	found := thread{kind: threadKind(label)}
+	found.chosen = t.choice.chooses(name, found.kind)
+	if len(t.known) >= maxThreads && label != "" {
+		return found, false
+	}
+	at, ok := t.labelAt[label]
+	if !ok {
+		at = t.addLabel(label)
+	}
+	found.label = at
+	t.known[name] = found
+	return found, true
+}
+
+func (t *seenThreads) addLabel(label string) int32 {
+	at := int32(len(t.labels))
+	t.labels, t.kinds = append(t.labels, label), append(t.kinds, threadKind(label))
+	t.labelAt[label] = at
+	return at
+}
+
+// label gives a thread's name without the number at its end; "" for a thread without a name.
+func (t *seenThreads) label(at int32) string {
+	if int(at) >= len(t.labels) {
+		return ""
+	}
+	return t.labels[at]
+}
+
 // threads adds up the samples by thread. It gives nil when no sample has a thread's name.
 func (w *work) threads() []ThreadKind {
-	byKind := map[string]*ThreadKind{}
-	byName := map[string]Counts{}
+	byLabel := map[int32]Counts{}
 	named := false
-	for name, c := range w.trial.threads {
-		named = named || name != ""
-		name = strings.TrimRight(name, "0123456789")
-		if byName[name] == nil {
-			byName[name] = make(Counts, w.n)
-		}
-		byName[name].Add(c)
+	for key, c := range w.trial.threads {
+		named = named || w.b.seen.labels[key.label] != ""
+		addTo(w, byLabel, key.label, c)
 	}
 	if !named {
 		return nil
 	}
-	for name, c := range byName {
-		kind := threadKind(name)
+	byKind := map[string]*ThreadKind{}
+	for label, c := range byLabel {
+		kind := w.b.seen.kinds[label]
 		k := byKind[kind]
 		if k == nil {
 			k = &ThreadKind{Kind: kind, Counts: make(Counts, w.n)}
 			byKind[kind] = k
 		}
 		k.Counts.Add(c)
-		k.Threads = append(k.Threads, Thread{name, c})
+		k.Threads = append(k.Threads, Thread{w.b.seen.labels[label], c})
 	}
 	kinds := make([]ThreadKind, 0, len(byKind))
 	for _, k := range byKind {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/olekukonko/tablewriter/tw"
@@ -11,31 +12,36 @@ import (
 
 // An accountRow is one line of the account. Rows add up to the row above them that is indented less.
 type accountRow struct {
-	label string
-	count func(a *profile.Account) int64
+	label    string
+	count    func(a *profile.Account) int64
+	optional bool // the row is left out where it has no samples
 }
 
 var takenRows = []accountRow{
-	{"  other processes", func(a *profile.Account) int64 { return a.OtherProcess }},
-	{"  outside the window", func(a *profile.Account) int64 { return a.OutsideWindow }},
-	{"  lost", func(a *profile.Account) int64 { return a.Lost }},
-	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }},
+	{"  other trials", func(a *profile.Account) int64 { return a.OtherTrial }, true},
+	{"  other JVMs of the command", func(a *profile.Account) int64 { return a.OtherJVM }, true},
+	{"  other processes", func(a *profile.Account) int64 { return a.OtherProcess }, false},
+	{"  outside the window", func(a *profile.Account) int64 { return a.OutsideWindow }, false},
+	{"  other threads", func(a *profile.Account) int64 { return a.OtherThread }, true},
+	{"  lost", func(a *profile.Account) int64 { return a.Lost }, false},
+	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
 }
 
 var profiledRows = []accountRow{
-	{"    compiled code", func(a *profile.Account) int64 { return a.Compiled }},
-	{"    stubs", func(a *profile.Account) int64 { return a.Stub }},
-	{"    interpreter", func(a *profile.Account) int64 { return a.Interpreter }},
-	{"    native code", func(a *profile.Account) int64 { return a.Native }},
-	{"    kernel", func(a *profile.Account) int64 { return a.Kernel }},
-	{"    unresolved", func(a *profile.Account) int64 { return a.Unresolved }},
+	{"    compiled code", func(a *profile.Account) int64 { return a.Compiled }, false},
+	{"    stubs", func(a *profile.Account) int64 { return a.Stub }, false},
+	{"    interpreter", func(a *profile.Account) int64 { return a.Interpreter }, false},
+	{"    native code", func(a *profile.Account) int64 { return a.Native }, false},
+	{"    kernel", func(a *profile.Account) int64 { return a.Kernel }, false},
+	{"    unresolved", func(a *profile.Account) int64 { return a.Unresolved }, false},
 }
 
 // account writes the account of all samples.
 func (r *textReport) account() {
 	r.Rule("Account of Samples")
+	taken := r.takenRows()
 	labels := []string{"taken"}
-	for _, row := range append(takenRows, profiledRows...) {
+	for _, row := range slices.Concat(taken, profiledRows) {
 		labels = append(labels, row.label)
 	}
 	columns, header, aligns := [][]string{labels}, []string{""}, []tw.Align{tw.AlignLeft}
@@ -43,7 +49,7 @@ func (r *textReport) account() {
 		if len(r.p.Events) == 1 {
 			event = "samples"
 		}
-		columns = append(columns, accountColumns(&r.p.Accounts[e])...)
+		columns = append(columns, accountColumns(&r.p.Accounts[e], taken)...)
 		header = append(header, event, "of taken", "of profile")
 		aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight)
 	}
@@ -53,8 +59,16 @@ func (r *textReport) account() {
 	r.Line("")
 }
 
+// takenRows are the rows of the first sum that are shown.
+func (r *textReport) takenRows() []accountRow {
+	return slices.DeleteFunc(slices.Clone(takenRows), func(row accountRow) bool {
+		hasSamples := func(a profile.Account) bool { return row.count(&a) != 0 }
+		return row.optional && !slices.ContainsFunc(r.p.Accounts, hasSamples)
+	})
+}
+
 // accountColumns are the numbers of one event, their shares in all samples taken, and those in the profile.
-func accountColumns(a *profile.Account) [][]string {
+func accountColumns(a *profile.Account, takenRows []accountRow) [][]string {
 	taken, profiled := countsOf(a, takenRows), countsOf(a, profiledRows)
 	counts := []string{strconv.FormatInt(a.Total, 10)}
 	for _, n := range append(taken, profiled...) {

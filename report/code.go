@@ -146,21 +146,6 @@ func compileID(id int) string {
 	return ", compile id " + strconv.Itoa(id)
 }
 
-// inJVMs tells in how many JVMs merged code was seen, and in which, unless they are a trial's forks.
-func (r *textReport) inJVMs(pids []int) string {
-	switch {
-	case len(pids) < 2:
-		return ""
-	case r.p.Trial != "":
-		return fmt.Sprintf(", in %d forks", len(pids))
-	}
-	var list []string
-	for _, pid := range pids {
-		list = append(list, strconv.Itoa(pid))
-	}
-	return fmt.Sprintf(", in %d JVMs (pids %s)", len(pids), strings.Join(list, ", "))
-}
-
 // A listing is how the rows of annotated code are laid out: counts, arrows, margin, address, instruction, comments.
 type listing struct {
 	noCounts string

@@ -129,8 +129,12 @@ func trials(t *testing.T) (capture.Description, []profile.Profile) {
 	first, second := workload(t), workload(t)
 	first.Trial, first.PIDs = "org.sample.Bench.measure (size=10)", []int{25134, 25135, 25136, 25137, 25138, 25139, 25140, 25141}
 	first.Regions[0].PIDs = first.PIDs
+	for _, pid := range first.PIDs {
+		first.Shares = append(first.Shares, profile.JVMShare{PID: pid, Counts: c(375), Native: c(60), Java: c(300), JIT: c(40), GC: c(15)})
+	}
 	first.Warnings = []string{"41 samples fell into code that was flushed from the code cache before HotSpot could print it, and are counted as unresolved"}
 	second.Trial, second.PIDs = "org.sample.Bench.measure (size=1000)", []int{25142}
+	second.Shares = []profile.JVMShare{{PID: 25142, Counts: c(53000), Native: c(50777), Java: c(2223), JIT: c(700), GC: c(77)}}
 	second.Accounts[0].Kernel += 50000
 	second.Accounts[0].Profiled += 50000
 	second.Accounts[0].Total += 50000

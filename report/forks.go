@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -88,7 +89,7 @@ func (r *textReport) repeating() func(pid int) bool {
 	}
 	mains := map[int]string{}
 	for _, j := range r.about.JVMs {
-		mains[j.PID] = j.Main
+		mains[j.PID] = profile.Program(j.Main)
 	}
 	hottest := slices.MaxFunc(r.p.Shares, func(a, b profile.JVMShare) int { return cmp.Compare(a.Counts[0], b.Counts[0]) })
 	main := mains[hottest.PID]
@@ -101,6 +102,50 @@ func (r *textReport) forkName(pid int) string {
 		return "fork " + strconv.Itoa(j.Fork)
 	}
 	return "pid " + strconv.Itoa(pid)
+}
+
+// maxForksNamed is how many forks or JVMs of a region are named.
+const maxForksNamed = 4
+
+// inJVMs tells in which of the profile's JVMs code was seen; nothing where there is one JVM.
+func (r *textReport) inJVMs(pids []int) string {
+	n, all := len(pids), len(r.p.PIDs)
+	forks := r.forkNumbers(pids)
+	switch {
+	case n < 2 && all < 2:
+		return ""
+	case n > 1 && forks != nil && n == all:
+		return fmt.Sprintf(", in %d forks", n)
+	case n > maxForksNamed && forks != nil:
+		return fmt.Sprintf(", in %d of %d forks", n, all)
+	case n > maxForksNamed:
+		return fmt.Sprintf(", in %d of %d JVMs", n, all)
+	case n == 1 && forks != nil:
+		return ", in fork " + forks[0]
+	case forks != nil:
+		return ", in forks " + strings.Join(forks, ", ")
+	}
+	var list []string
+	for _, pid := range pids {
+		list = append(list, strconv.Itoa(pid))
+	}
+	if n == 1 {
+		return ", in pid " + list[0]
+	}
+	return fmt.Sprintf(", in %d JVMs (pids %s)", n, strings.Join(list, ", "))
+}
+
+// forkNumbers gives JMH's numbers of JVMs; nil where one has none.
+func (r *textReport) forkNumbers(pids []int) []string {
+	var numbers []string
+	for _, pid := range pids {
+		j := r.jvm(pid)
+		if r.p.Trial == "" || j.Fork == 0 {
+			return nil
+		}
+		numbers = append(numbers, strconv.Itoa(j.Fork))
+	}
+	return numbers
 }
 
 // forkRows are the hottest methods, hottest first, and a row for native code.

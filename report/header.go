@@ -27,8 +27,11 @@ func (r *textReport) capture(ps []profile.Profile) {
 		r.field("Attached", "to "+layout.Plural(len(r.about.JVMs), "running JVM"))
 	}
 	r.field("Sampler", nonEmpty(r.about.SamplerText())...)
-	_, others := divide(r.about.JVMs, ps)
-	r.field("Other JVMs", r.listed(len(others), func(i int) string { return others[i].String() + " (not profiled)" })...)
+	r.field("Chosen", nonEmpty(r.ps.Chosen)...)
+	if r.single || r.allProfiled() == 0 { // else the table of JVMs has them
+		_, others := divide(r.about.JVMs, ps)
+		r.field("Other JVMs", r.listed(len(others), func(i int) string { return r.otherJVM(others[i]) })...)
+	}
 	if !r.single {
 		r.writeNotes()
 	}
@@ -106,23 +109,21 @@ func (r *textReport) jvm(pid int) capture.JVM {
 	return capture.JVM{PID: pid}
 }
 
+// otherJVM describes a JVM that is in no profile.
+func (r *textReport) otherJVM(j *capture.JVM) string {
+	text := j.String()
+	if trials := r.trialsOf[j.PID]; len(trials) > 0 {
+		text += ", of " + trials[0]
+	}
+	return text + " (not profiled)"
+}
+
 // jvms describes the JVMs of the current profile.
 func (r *textReport) jvms() []string {
 	return r.listed(len(r.p.PIDs), func(i int) string {
 		j := r.jvm(r.p.PIDs[i])
 		return j.String()
 	})
-}
-
-// trialHeading separates the profiles of several trials.
-func (r *textReport) trialHeading(number, of int) {
-	title := fmt.Sprintf("Trial %d of %d", number, of)
-	if r.p.Trial != "" {
-		title += ": " + r.p.Trial
-	}
-	r.Line("")
-	r.Line("")
-	r.Heading('=', title)
 }
 
 // summary writes what holds for the current profile.
@@ -166,7 +167,7 @@ func (r *textReport) nothing() {
 		text := "the sampler took none"
 		if a.Total > 0 {
 			text = fmt.Sprintf("of the %d taken, %d are of other processes, %d lie outside the measurement window, "+
-				"and %d were lost", a.Total, a.OtherProcess, a.OutsideWindow, a.Lost)
+				"and %d were lost", a.Total, a.Others(), a.OutsideWindow, a.Lost)
 		}
 		if len(r.p.Events) > 1 {
 			text = r.p.Events[e] + ": " + text

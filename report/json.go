@@ -35,13 +35,23 @@ func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 		Gasm:   gasm,
 		Capture: &schema.Capture{
 			Command: list(about.Command), Sampler: about.Sampler, Events: list(about.Events), Frequency: about.Frequency,
-			JVMs: each(about.JVMs, func(j *capture.JVM) schema.Process {
-				return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, SafepointsOnly: j.SafepointsOnly}
-			}),
+			JVMs:     processes(ps),
 			Attached: about.Attached, Code: about.Code, Selection: about.Selection, Notes: list(about.Notes),
 		},
+		Chosen:   ps.Chosen,
 		Profiles: each(ps.Trials, func(p *profile.Profile) schema.Profile { return jsonProfile{p}.profile() }),
 	}
+}
+
+// processes are all JVMs of the capture with their samples.
+func processes(ps *profile.Profiles) []schema.Process {
+	all := each(ps.Capture.JVMs, func(j *capture.JVM) schema.Process {
+		return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, SafepointsOnly: j.SafepointsOnly}
+	})
+	for i, taken := range ps.Taken {
+		all[i].Taken = schema.Counts{Events: ps.Trials[0].Events, Values: taken}
+	}
+	return all
 }
 
 // list is s, and [] rather than null when it is empty.
@@ -61,10 +71,14 @@ type jsonProfile struct{ *profile.Profile }
 
 func (p jsonProfile) profile() schema.Profile {
 	return schema.Profile{
-		Trial: p.Trial, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations,
+		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations,
 		Account: schema.PerEvent[schema.Account]{Events: p.Events, Values: each(p.Accounts, newAccount)},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) schema.Share {
-			return schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
+			share := schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
+			if p.Threads != nil && s.Java != nil { // else nobody knows
+				share.Java, share.JIT, share.GC = p.counts(s.Java), p.counts(s.JIT), p.counts(s.GC)
+			}
+			return share
 		}),
 		Slices:  p.slices(p.Profile.Slices),
 		Regions: each(p.Regions, p.region),
@@ -143,7 +157,8 @@ func (p jsonProfile) frames(f *profile.FrameTotal) schema.Frames {
 
 func newAccount(a *profile.Account) schema.Account {
 	return schema.Account{
-		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.OtherProcess, Lost: a.Lost, Profiled: a.Profiled,
+		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM, OtherTrial: a.OtherTrial,
+		OtherThread: a.OtherThread, Lost: a.Lost, Profiled: a.Profiled,
 		Compiled: a.Compiled, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
 		Unresolved: a.Unresolved,
 	}

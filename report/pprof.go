@@ -9,7 +9,6 @@ import (
 
 	pprof "github.com/google/pprof/profile"
 
-	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -27,7 +26,8 @@ import (
 //   - EVENT_sample/count for any other event, in the words of perf's converter to pprof. It is the number of samples, not
 //     of events.
 //
-// Labels are pid, trial, compile_id and tier, which is the text report's Source column.
+// Labels are pid, jvm (the main class or jar), thread, trial, compile_id and tier, which is the text report's Source
+// column. A thread's label is its name without the number at its end.
 //
 // HotSpot's log does not name source files, so file names are guessed from class names: java/util/HashMap.java for
 // java.util.HashMap$Node. That is wrong for a class that shares its file with another top-level class.
@@ -40,6 +40,10 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 	b := pprofBuilder{
 		mappings: map[mappingKey]*pprof.Mapping{}, functions: map[functionKey]*pprof.Function{},
 		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{}, labels: map[labelKey]*labels{},
+		programs: map[int]string{},
+	}
+	for _, j := range about.JVMs {
+		b.programs[j.PID] = profile.Program(j.Main)
 	}
 	events := about.Events
 	if len(ps) > 0 {
@@ -62,12 +66,13 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 			b.add(p.Trial, &p.Locations[k])
 		}
 	}
-	b.out.Comments = comments(about, ps, gasm)
+	b.out.Comments = comments(all, gasm)
 	return &b.out
 }
 
 // comments are the head of the text report, but shorter, because pprof shows them above each of its tables.
-func comments(about *capture.Description, ps []profile.Profile, gasm string) []string {
+func comments(all *profile.Profiles, gasm string) []string {
+	about, ps := &all.Capture, all.Trials
 	comments := []string{strings.TrimSuffix("gasm "+gasm, " ")}
 	field := func(name, value string) {
 		if value != "" {
@@ -80,6 +85,7 @@ func comments(about *capture.Description, ps []profile.Profile, gasm string) []s
 	}
 	field("command", shortCommand(words, 2*layout.RuleWidth, "..."))
 	field("sampler", about.SamplerText())
+	field("chosen", all.Chosen)
 	jvms, _ := divide(about.JVMs, ps)
 	for i := range jvms {
 		if i == maxJVMLines {
@@ -93,8 +99,8 @@ func comments(about *capture.Description, ps []profile.Profile, gasm string) []s
 	}
 	for i := range ps {
 		mark := "warning"
-		if ps[i].Trial != "" {
-			mark += " of " + ps[i].Trial
+		if len(ps) > 1 || ps[i].Trial != "" {
+			mark += " of " + all.Name(&ps[i])
 		}
 		for _, warning := range ps[i].Warnings {
 			field(mark, warning)
@@ -112,6 +118,7 @@ type pprofBuilder struct {
 	locations map[string]*pprof.Location // by mapping, address and lines
 	samples   map[sampleKey]*pprof.Sample
 	labels    map[labelKey]*labels
+	programs  map[int]string // by process id
 }
 
 // A scale turns the counts of an event into the values of a sample type.
@@ -134,8 +141,8 @@ type sampleKey struct {
 }
 
 type labelKey struct {
-	trial, tier    string
-	pid, compileID int
+	trial, tier, thread string
+	pid, compileID      int
 }
 
 // labels are a sample's labels, as pprof has them. Samples with the same ones share them,
@@ -151,6 +158,12 @@ func (b *pprofBuilder) labelsOf(key labelKey) *labels {
 		l = &labels{map[string][]string{"tier": {key.tier}}, map[string][]int64{"pid": {int64(key.pid)}}}
 		if key.trial != "" {
 			l.text["trial"] = []string{key.trial}
+		}
+		if program := b.programs[key.pid]; program != "" {
+			l.text["jvm"] = []string{program}
+		}
+		if key.thread != "" {
+			l.text["thread"] = []string{key.thread}
 		}
 		if key.compileID > 0 {
 			l.numbers["compile_id"] = []int64{int64(key.compileID)}
@@ -287,7 +300,7 @@ func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
 
 // add adds a location's samples.
 func (b *pprofBuilder) add(trial string, l *profile.Location) {
-	key := sampleKey{b.location(l), labelKey{trial, l.Source, l.PID, l.CompileID}}
+	key := sampleKey{b.location(l), labelKey{trial, l.Source, l.Thread, l.PID, l.CompileID}}
 	s := b.samples[key]
 	if s == nil {
 		with := b.labelsOf(key.labelKey)

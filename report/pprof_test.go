@@ -220,7 +220,7 @@ func TestPprofComments(t *testing.T) {
 			p.PIDs = append(p.PIDs, pid)
 		}
 	}
-	text := strings.Join(comments(&h, []profile.Profile{p}, "0.1.0"), "\n")
+	text := strings.Join(comments(all(h, p), "0.1.0"), "\n")
 	for _, want := range []string{"JVM: pid 6\nJVMs: 13 more\n", "note: no clock\n", "warning of Bench.one: only 3 samples"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)

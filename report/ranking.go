@@ -207,14 +207,22 @@ func (r *textReport) fitNames(tables []ranking) {
 	}
 }
 
-// fitForks is fitNames for the table that compares forks.
+// fitForks is fitNames for the table that compares forks, unless that has so many columns
+// that the names in all other tables would suffer.
 func (r *textReport) fitForks() {
 	const column, source = len(" 100.00% "), len(" c2, level 4, osr ")
 	columns := min(len(r.p.Shares), maxForkColumns) + 1
+	width := max(r.o.TableWidth-columns*column-source-cellPadding, leastName)
+	if width < readableName {
+		return
+	}
 	for _, m := range r.p.Methods[:min(len(r.p.Methods), maxForkRows)] {
-		r.fitName(m.Name, false, max(r.o.TableWidth-columns*column-source-cellPadding, leastName))
+		r.fitName(m.Name, false, width)
 	}
 }
+
+// readableName is how many columns most names need to be told apart.
+const readableName = 45
 
 // fitName says that a name has so many columns in one place.
 func (r *textReport) fitName(name string, native bool, width int) {

@@ -54,8 +54,8 @@ type Options struct {
 
 // WriteText writes the text report, with one profile after the other.
 func WriteText(w io.Writer, ps *profile.Profiles, o Options) error {
-	r := &textReport{Page: layout.NewPage(w, o.Look), o: o, about: &ps.Capture, notes: ps.Capture.Notes,
-		glyphs: unicodeGlyphs, single: len(ps.Trials) == 1}
+	r := &textReport{Page: layout.NewPage(w, o.Look), o: o, ps: ps, about: &ps.Capture, notes: ps.Capture.Notes,
+		glyphs: unicodeGlyphs, single: len(ps.Trials) == 1, trialsOf: trialsByJVM(ps.Capture.Trials)}
 	if o.ASCII {
 		r.glyphs = asciiGlyphs
 	}
@@ -65,12 +65,12 @@ func WriteText(w io.Writer, ps *profile.Profiles, o Options) error {
 		r.notes = append(slices.Clone(r.notes), "counts per operation need --ops, for JMH's scores were not seen: percents are shown")
 	}
 	r.capture(ps.Trials)
-	for i := range ps.Trials {
-		r.p = &ps.Trials[i]
-		if !r.single {
-			r.trialHeading(i+1, len(ps.Trials))
-		}
+	switch {
+	case r.single:
+		r.p = &ps.Trials[0]
 		r.trial()
+	case len(ps.Trials) > 1:
+		r.profiles()
 	}
 	return r.Flush()
 }
@@ -87,6 +87,9 @@ func (r *textReport) trial() {
 		r.hotRegions()
 		for _, t := range tables {
 			r.ranking(t)
+		}
+		if r.single { // else it is above all profiles
+			r.jvmTable()
 		}
 		r.forkTable()
 	}

@@ -103,7 +103,7 @@ func checkTable(t *testing.T, report, table string, want int64) {
 func TestAccount(t *testing.T) {
 	for _, p := range []profile.Profile{workload(t), twoEvents(t), nobody()} {
 		for i := range p.Accounts {
-			columns := accountColumns(&p.Accounts[i])
+			columns := accountColumns(&p.Accounts[i], takenRows)
 			taken, profile := len(takenRows), len(takenRows)+1
 			for c, of := range map[int]int64{0: p.Accounts[i].Profiled, 2: 10000} {
 				if got := columnSum(t, columns[c][profile:]); got != of && p.Accounts[i].Profiled > 0 {

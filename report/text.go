@@ -10,12 +10,15 @@ import (
 type textReport struct {
 	*layout.Page
 	o      Options
+	ps     *profile.Profiles
 	about  *capture.Description
 	notes  capture.Notes // of the capture, and of the report itself
 	glyphs glyphs
 	single bool             // there is one profile, so its lines join those of the capture
 	p      *profile.Profile // the one that is being written
 	room   map[nameKey]int  // how many columns names have in its tables; nil for no limit
+	// trialsOf are the trials that the capture has of each JVM, by process id.
+	trialsOf map[int][]string
 }
 
 // empty tells whether no sample of any event is in the profile.

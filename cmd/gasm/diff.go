@@ -99,7 +99,7 @@ func runDiff(s streams, flags *diffFlags, args []string) error {
 	}
 	result := diff.Compare(sides[0], sides[1], diff.Options{MinChange: flags.minChange, HotThreshold: flags.report.hotThreshold})
 	if len(result.Trials) == 0 {
-		return fmt.Errorf("%s and %s have no trial in common: A has %d others, B has %d; diff compares trials of one name, "+
+		return fmt.Errorf("%s and %s have no trial in common: A has %d others, B has %d; diff compares trials and programs of one name, "+
 			"or the only ones", args[0], args[1], len(result.UnpairedA), len(result.UnpairedB))
 	}
 	if err := flags.write(s, result); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"regexp"
 
 	"github.com/spf13/pflag"
 
@@ -38,6 +39,10 @@ type reportFlags struct {
 	ascii           bool
 	color           string
 	pid             int
+	jvm, thread     string
+	mergeJVMs       bool
+	jvmExpression   *regexp.Regexp  // of jvm, once it is checked
+	threads         profile.Threads // of thread, once it is checked
 	format          string
 	file            string
 	saveLog         string
@@ -70,6 +75,9 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only (default in a locale without UTF-8)")
 	flags.StringVar(&f.color, "color", "auto", "`when` to use colour: auto, always, never")
 	flags.IntVar(&f.pid, "pid", 0, "report only the JVM with this process `id`")
+	flags.StringVar(&f.jvm, "jvm", "", "report only JVMs whose main class or jar matches `REGEX`, or whose process id it is")
+	flags.StringVar(&f.thread, "thread", "", "report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
+	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
 	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
@@ -104,9 +112,20 @@ func (f *reportFlags) check() error {
 			return usage("--%s is %d; it can be %d at most", name, n, limit)
 		}
 	}
-	return errors.Join(oneOf("show-counts", f.showCounts, "percent", "raw", "norm"),
+	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, "percent", "raw", "norm"),
 		oneOf("sort", f.sort, "self", "total"), oneOf("comments", f.comments, "folded", "full", "none"),
 		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, report.FormatNames()...))
+}
+
+// checkChoice reads which samples are chosen.
+func (f *reportFlags) checkChoice() (err error) {
+	if f.jvmExpression, err = compile("jvm", f.jvm); err != nil {
+		return err
+	}
+	if f.threads, err = profile.ParseThreads(f.thread); err != nil {
+		return usage("--thread: %v", err)
+	}
+	return nil
 }
 
 func oneOf(name, value string, allowed ...string) error {
@@ -123,7 +142,8 @@ func (f *reportFlags) profileOptions() profile.Options {
 	pprof := f.format == "pprof" // it has locations in place of annotated code
 	return profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
-		Locations: pprof, Syntax: f.syntax(), PID: f.pid, Operations: f.ops}
+		Locations: pprof, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
+		Threads: f.threads, MergeJVMs: f.mergeJVMs, Operations: f.ops}
 }
 
 func (f *reportFlags) syntax() disasm.Syntax {

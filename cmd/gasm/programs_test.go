@@ -1,254 +1,283 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Reports of programs that are no benchmarks, on a terminal of 100 columns. Each has in its
-// first 60 lines what one wants to know first.
-func TestProgramReports(t *testing.T) {
+// What users see of a command that started several programs.
+func TestProgramGoldens(t *testing.T) {
+	short := []string{"--skip-asm", "--top", "5"}
 	for _, c := range []struct {
 		name, capture string
 		flags         []string
-		first         []string // expressions of lines among the first 60
 	}{
-		{"spread", "spread", nil, []string{
-			`^Time in:    87\.57% c2, level 4; 8\.08% stub; `,
-			`^Hottest:    24\.16%  c2, level 4  java\.util\.regex\.Matcher::match, region 1$`,
-			`^             6\.26%  c2, level 4  java\.util\.TimSort::binarySort, region 3$`,
-			`^ No region is that hot: these are the hottest ones of the hottest methods\.$`,
-			`^c2, level 4, java\.util\.regex\.Matcher::match, compile id 251$`,
-			`;; java\.util\.regex\.Pattern\$GroupTail::match in$`,
-			`;\*getfield groups :1785$`,
-		}},
-		{"sort", "sort", nil, []string{
-			`^Time in:    54\.31% libsimdsort\.so; `,
-			`^Hottest:    40\.44%    libsimdsort\.so  partition_avx512_unrolle…avx2_vector<int>, 2, int>, region 1$`,
-			`^libsimdsort\.so, partition_avx512_unrolled<avx2_vector<int>, 2, int>$`,
-			`^    \(native code, which is not in HotSpot's log\)$`,
-			`^c2, level 4, osr, Sort::main, compile id \d+$`,
-			`;\*invokevirtual clone$`,
-		}},
-		{"huge", "huge", []string{"--merge-methods"}, []string{
-			`^Hottest:    84\.75%  c2, level 4  Huge::huge, region 1$`,
-			`^note: Huge::huge has \d+ instructions in this region: the \d+ around the hottest ones are shown,$`,
-			`\(--too-big-threshold \d+ shows all\)$`,
-			`… \d+ instructions with \d+\.\d\d%$`,
-			`;; Huge::mix4 in Huge::mix20:11 in Huge::huge:\d+$`,
-		}},
+		{"programs", gasmtest.Programs, []string{"--top", "5"}},
+		{"programs-merged", gasmtest.Programs, append([]string{"--merge-jvms"}, short...)},
+		{"programs-jvm", gasmtest.Programs, append([]string{"--jvm", "^Spin$"}, short...)},
+		{"programs-thread", gasmtest.Programs, append([]string{"--thread", "jit"}, short...)},
+		{"programs-json", gasmtest.Programs, append([]string{"--format", "json", "--jvm", "Workload", "--thread", "app"}, short...)},
+		{"surefire", gasmtest.Surefire, []string{"--top", "5"}},
+		{"surefire-tests", gasmtest.Surefire, append([]string{"--jvm", "surefirebooter"}, short...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := runGasm(t, append(append([]string{"report", "--width", "100"}, c.flags...), gasmtest.UnpackFolder(t, c.capture)), withEnv("LC_ALL=C.UTF-8"))
+			dir := gasmtest.UnpackFolder(t, c.capture)
+			r := runGasm(t, append(append([]string{"report"}, c.flags...), dir), withEnv("LC_ALL=C.UTF-8", "NO_COLOR="))
 			require.Equal(t, 0, r.code, r.stderr)
-			lines := strings.Split(r.stdout, "\n")
-			for _, want := range c.first {
-				assert.Regexp(t, `(?m)`+want, strings.Join(lines[:60], "\n"))
-			}
-			checkWidth(t, lines, 100)
-			gasmtest.GoldenGzip(t, "report/program-"+c.name+".gz", []byte(r.stdout))
+			gasmtest.GoldenGzip(t, "report/"+c.name+".gz", []byte(strings.ReplaceAll(r.stdout, dir, "DIR")))
 		})
 	}
 }
 
-// instructionRow is an instruction without a comment.
-var instructionRow = regexp.MustCompile(` 0x[0-9a-f]{12}:   [^;]*$`)
+// A sampleCount is what a line of samples.txt says of whose time it is, without the rest of gasm.
+type sampleCount map[[2]string]int64 // by pid and thread
 
-// checkWidth checks that only long operands go beyond a width.
-func checkWidth(t *testing.T, lines []string, width int) {
+var sampleOfThread = regexp.MustCompile(`^\s*(.+?)\s+(\d+)/\d+\s+\d+\.\d+: `)
+
+func countSamples(t *testing.T, dir string) (counts sampleCount, all int64) {
 	t.Helper()
-	for _, line := range lines {
-		if n := utf8.RuneCountInString(line); n > width && !instructionRow.MatchString(line) {
-			t.Errorf("%d columns: %s", n, line)
+	text, err := os.ReadFile(filepath.Join(dir, "samples.txt"))
+	require.NoError(t, err)
+	counts = sampleCount{}
+	for line := range strings.Lines(string(text)) {
+		if m := sampleOfThread.FindStringSubmatch(line); m != nil {
+			counts[[2]string{m[2], m[1]}]++
+			all++
 		}
 	}
+	require.NotZero(t, all)
+	return counts, all
 }
 
-// listings gives the annotated code of each region, by its heading.
-func listings(report string) (headings []string, code map[string][]string) {
-	code = map[string][]string{}
-	parts := regexp.MustCompile(`(?m)^\.{4}\[Hottest Region (\d+)\]\.+$`).Split(report, -1)
-	for i, part := range parts[1:] {
-		part, _, _ = strings.Cut(part, "\n....")
-		lines := strings.Split(strings.TrimPrefix(part, "\n"), "\n")
-		heading := strconv.Itoa(i+1) + " " + lines[0]
-		headings = append(headings, heading)
-		code[heading] = lines[2:]
-	}
-	return headings, code
-}
-
-// chainDepth is the number of frames in the longest chain of a full listing.
-func chainDepth(full []string) (most int) {
-	frame, n := regexp.MustCompile(`; - \S.*@-?\d+( \(line \d+\))?$`), 0
-	for _, line := range full {
-		if !frame.MatchString(line) {
-			n = 0
+// of sums up what threads of a process have. The beginnings of names are the threads; none is all.
+func (c sampleCount) of(pid int, threads ...string) (n int64) {
+	for key, count := range c {
+		if key[0] != strconv.Itoa(pid) {
 			continue
 		}
-		n++
-		most = max(most, n)
-	}
-	return most
-}
-
-// Folded comments take at most half the lines of full ones where chains are long, and leave
-// out no instruction. Without comments, only instructions are left.
-func TestFoldedComments(t *testing.T) {
-	dir := gasmtest.UnpackFolder(t, "spread")
-	run := func(comments string) ([]string, map[string][]string) {
-		r := runGasm(t, []string{"report", "--width", "100", "--regions", "1", "--hot-threshold", "0.1%", "--comments", comments, dir}, withEnv("LC_ALL=C.UTF-8"))
-		require.Equal(t, 0, r.code, r.stderr)
-		if comments == "folded" {
-			checkWidth(t, strings.Split(r.stdout, "\n"), 100)
-		}
-		return listings(r.stdout)
-	}
-	headings, full := run("full")
-	_, folded := run("folded")
-	_, none := run("none")
-	require.Greater(t, len(headings), 20)
-	address := regexp.MustCompile(`^(.{8})  .*? 0x0*([0-9a-f]+):   ([^;]*)`)
-	instructions := func(lines []string) (found []string) {
-		for _, line := range lines {
-			if m := address.FindStringSubmatch(line); m != nil {
-				text, _, _ := strings.Cut(strings.TrimSpace(m[3]), "  {") // the name of what is called
-				found = append(found, m[1]+m[2]+" "+text)
-			}
-		}
-		return found
-	}
-	deep := 0
-	for _, h := range headings {
-		require.Equal(t, instructions(full[h]), instructions(folded[h]), h)
-		assert.NotContains(t, strings.Join(none[h], "\n"), ";", h)
-		assert.GreaterOrEqual(t, len(folded[h]), len(none[h]), h)
-		if depth := chainDepth(full[h]); depth >= 15 {
-			if deep++; deep == 1 { // the hottest one
-				t.Logf("%s: chains of %d, full %d lines, folded %d, none %d", h, depth, len(full[h]), len(folded[h]), len(none[h]))
-				assert.LessOrEqual(t, 2*len(folded[h]), len(full[h]), h)
+		for _, start := range append(threads, "")[:max(1, len(threads))] {
+			if strings.HasPrefix(key[1], start) {
+				n += count
+				break
 			}
 		}
 	}
-	assert.Positive(t, deep, "no region has chains of 15 frames")
+	return n
 }
 
-// Frames are sorted by what --sort says, and one name is the same in all tables.
-func TestSort(t *testing.T) {
-	dir := gasmtest.UnpackFolder(t, "spread")
-	row := regexp.MustCompile(`(?m)^ *(\d+\.\d\d)%? +(\d+\.\d\d)% +(\S+::\S+) `)
-	for sort, column := range map[string]int{"self": 1, "total": 2} {
-		r := runGasm(t, []string{"report", "--width", "100", "--skip-asm", "--sort", sort, dir}, withEnv("LC_ALL=C.UTF-8"))
-		require.Equal(t, 0, r.code, r.stderr)
-		_, table, ok := strings.Cut(r.stdout, "....[Hottest Frames (inlining undone, by "+sort+")]")
-		require.True(t, ok)
-		table, _, _ = strings.Cut(table, "\n....")
-		rows := row.FindAllStringSubmatch(table, -1)
-		require.Greater(t, len(rows), 15)
-		last := 100.0
-		for _, m := range rows {
-			n, err := strconv.ParseFloat(m[column], 64)
-			require.NoError(t, err)
-			assert.LessOrEqual(t, n, last, m[0])
-			last = n
+// checkPrograms compares the profiles of a whole run with the counts of its samples: each JVM has its
+// samples in one profile, and with those of other processes they are all.
+func checkPrograms(t *testing.T, rep *schema.Report, counts sampleCount, all int64) {
+	t.Helper()
+	profiled, ofJVMs := int64(0), int64(0)
+	seen := map[int]bool{}
+	for i := range rep.Profiles {
+		p := &rep.Profiles[i]
+		event := hottestEvent(p)
+		a := p.Account.Of(event)
+		require.Equal(t, all, a.Total)
+		own := int64(0)
+		for _, j := range p.JVMs {
+			require.False(t, seen[j.PID], "pid %d is in two profiles", j.PID)
+			seen[j.PID] = true
+			own += j.Counts.Of(event)
+			assert.Equal(t, counts.of(j.PID), j.Counts.Of(event), "pid %d", j.PID)
+			assert.Equal(t, counts.of(j.PID, "C1 Comp", "C2 Comp"), j.JIT.Of(event), "JIT of pid %d", j.PID)
+			assert.Equal(t, counts.of(j.PID, "GC Thread#", "G1 "), j.GC.Of(event), "GC of pid %d", j.PID)
 		}
-		for _, name := range []string{"HashMap::merge", "TimSort::binarySort"} { // in the tables of methods and of frames
-			forms := regexp.MustCompile(`\S*`+name).FindAllString(r.stdout, -1)
-			require.Greater(t, len(forms), 1, name)
-			for _, form := range forms {
-				assert.Equal(t, forms[0], strings.TrimSuffix(form, ","))
-			}
-		}
+		assert.Equal(t, a.Profiled, own)
+		assert.Equal(t, a.Total, a.OtherProcess+a.OutsideWindow+a.Lost+a.Profiled)
+		profiled += a.Profiled
+	}
+	for _, j := range rep.Capture.JVMs {
+		ofJVMs += counts.of(j.PID)
+		assert.True(t, seen[j.PID], "pid %d is in no profile", j.PID)
+		assert.Equal(t, counts.of(j.PID), j.Taken.Of(hottestEvent(&rep.Profiles[0])))
+	}
+	assert.Equal(t, ofJVMs, profiled)
+	for i := range rep.Profiles {
+		a := rep.Profiles[i].Account.Of(hottestEvent(&rep.Profiles[i]))
+		assert.Equal(t, ofJVMs-a.Profiled, a.OtherJVM)
+		assert.Equal(t, all-ofJVMs, a.OtherProcess-a.OtherJVM, "no JVMs")
 	}
 }
 
-func TestWidthFlag(t *testing.T) {
-	dir := gasmtest.UnpackFolder(t, "spread")
-	const whole = "java.util.regex.Pattern$BmpCharPropertyGreedy::match"
-	for _, c := range []struct {
-		name  string
-		flags []string
-		env   string
-		width int // 0 for whole names
-	}{
-		{"a file", nil, "COLUMNS=", 0},
-		{"COLUMNS", nil, "COLUMNS=90", 90},
-		{"COLUMNS makes no sense", nil, "COLUMNS=wide", 0},
-		{"flag", []string{"--width", "80"}, "COLUMNS=90", 80},
+func TestProgramShares(t *testing.T) {
+	for name, programs := range map[string][]string{
+		gasmtest.Programs: {"Spin", "Workload"},
+		gasmtest.Surefire: {"org.codehaus.plexus.classworlds.launcher.Launcher", "surefirebooter.jar"},
 	} {
-		r := runGasm(t, append(append([]string{"report"}, c.flags...), dir), withEnv("LC_ALL=C.UTF-8", c.env))
-		require.Equal(t, 0, r.code, r.stderr)
-		_, tables, _ := strings.Cut(r.stdout, "[Hottest Regions]")
-		assert.Equal(t, c.width == 0, strings.Contains(tables, whole), c.name)
-		if c.width > 0 {
-			checkWidth(t, strings.Split(r.stdout, "\n"), c.width)
-			assert.Contains(t, r.stdout, "\n"+strings.Repeat(".", c.width)+"\n", c.name)
+		dir := gasmtest.UnpackFolder(t, name)
+		counts, all := countSamples(t, dir)
+		rep := jsonReport(t, dir)
+		var names []string
+		for _, p := range rep.Profiles {
+			names = append(names, p.Program)
 		}
+		assert.ElementsMatch(t, programs, names)
+		checkPrograms(t, rep, counts, all)
+		for _, j := range rep.Capture.JVMs {
+			app := jsonReport(t, dir, "--jvm", strconv.Itoa(j.PID), "--thread", "app").Profiles
+			jit := jsonReport(t, dir, "--pid", strconv.Itoa(j.PID), "--thread", "^C[12] Comp").Profiles
+			require.Len(t, app, 1)
+			require.Len(t, jit, 1)
+			a, b := app[0].Account.Of("cpu-clock"), jit[0].Account.Of("cpu-clock")
+			assert.Equal(t, counts.of(j.PID, "C1 Comp", "C2 Comp"), b.Profiled)
+			assert.Equal(t, counts.of(j.PID), b.Profiled+b.OtherThread)
+			assert.Equal(t, counts.of(j.PID), a.Profiled+a.OtherThread)
+			assert.GreaterOrEqual(t, a.OtherThread, b.Profiled)
+			assert.Equal(t, all, a.OtherProcess+a.OtherThread+a.Profiled)
+		}
+		merged := jsonReport(t, dir, "--merge-jvms").Profiles
+		require.Len(t, merged, 1)
+		assert.Len(t, merged[0].PIDs, len(rep.Capture.JVMs))
 	}
 }
 
-func TestFlagErrors(t *testing.T) {
-	dir := t.TempDir()
-	for _, c := range []struct{ args, want string }{
-		{"--top many", `report: --top is "many"; it is a whole number`},
-		{"--hot-threshold much", `report: --hot-threshold is "much"; it is a share, as 0.05 or 5%`},
-		{"--hot-threshold 150%", "--hot-threshold is 1.5; it is a share from 0 to 1"},
-		{"--ops x", `report: --ops is "x"; it is a number`},
-		{"--merge-methods=perhaps", `report: --merge-methods is "perhaps"; it is true or false`},
-		{"--width 12", "--width is 12; it is a number of columns from 40 to 10000"},
-		{"--comments some", `--comments is "some"; it can be folded, full or none`},
-		{"--sort name", `--sort is "name"; it can be self or total`},
-		{"--regions -1", "--regions is -1; it can't be negative"},
-		{"--top", "report: --top needs a value: --top NUMBER"},
-		{"--no-such", "unknown flag: --no-such"},
-	} {
-		r := runGasm(t, append([]string{"report", dir}, strings.Fields(c.args)...))
-		assert.Equal(t, 2, r.code, c.args)
-		assert.Contains(t, r.stderr, c.want, c.args)
-		assert.NotContains(t, r.stderr, "strconv", c.args)
-	}
-	r := runGasm(t, []string{"profile", "--delay", "soon", "--", "java"})
-	assert.Equal(t, 2, r.code)
-	assert.Contains(t, r.stderr, `profile: --delay is "soon"; it is a time, as 500ms, 10s or 2m`)
-}
-
-// The table of lines has the sums that JSON has, with the text of each line.
-func TestHottestLines(t *testing.T) {
-	dir := gasmtest.UnpackFolder(t, "spread")
-	flags := []string{"report", "--skip-asm", "--top", "0", "--show-counts", "raw", "--source", gasmtest.Testdata("captures"), dir}
-	text := runGasm(t, flags, withEnv("LC_ALL=C.UTF-8"))
-	require.Equal(t, 0, text.code, text.stderr)
-	r := runGasm(t, append([]string{"report", "--format", "json"}, flags[1:]...))
+// jsonReport reports on a capture.
+func jsonReport(t *testing.T, dir string, flags ...string) *schema.Report {
+	t.Helper()
+	r := runGasm(t, append(append([]string{"report", "--skip-asm", "--format", "json"}, flags...), dir))
 	require.Equal(t, 0, r.code, r.stderr)
-	want := map[string]int64{}
-	for _, f := range readReport(t, []byte(r.stdout)).Profiles[0].Frames {
-		for _, l := range f.Lines {
-			if n := l.Counts.Of("cpu-clock"); l.Line > 0 && n > 0 {
-				want[f.Method+":"+strconv.Itoa(l.Line)] = n
-			}
+	rep := readReport(t, []byte(r.stdout))
+	return &rep
+}
+
+// What can't be chosen is said with what there is.
+func TestNothingChosen(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
+	for _, c := range []struct {
+		flags []string
+		code  int
+		want  string
+	}{
+		{[]string{"--jvm", "Spinn"}, 1, "--jvm Spinn: no such JVM in this capture; it has "},
+		{[]string{"--jvm", "1522"}, 1, "no such JVM"}, // only the beginning of a process id
+		{[]string{"--jvm", "("}, 2, "--jvm: error parsing regexp"},
+		{[]string{"--thread", "("}, 2, "--thread: error parsing regexp"},
+		{[]string{"--thread", "JIT"}, 1, "no sample is of a thread that is chosen (--thread JIT); there are C1 CompilerThre, C2 CompilerThre, "},
+	} {
+		r := runGasm(t, append(append([]string{"report"}, c.flags...), dir))
+		assert.Equal(t, c.code, r.code, c.flags)
+		assert.Contains(t, r.stderr, c.want)
+	}
+}
+
+// Two captures are compared program by program.
+func TestDiffPrograms(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
+	r := runGasm(t, []string{"diff", dir, dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	for _, want := range []string{"Program 1 of 2: Spin (JDK ", "Program 2 of 2: Workload (JDK "} {
+		assert.Contains(t, r.stdout, want)
+	}
+	one := filepath.Join(t.TempDir(), "one.json")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "json", "--jvm", "Workload", "--report", one, dir}).code)
+	r = runGasm(t, []string{"diff", one, dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "only B has Spin (JDK ")
+	assert.Contains(t, r.stdout, "A is a report of other samples (--jvm Workload) than B (all)")
+}
+
+// Labels of pprof say whose a sample is.
+func TestPprofOfPrograms(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
+	counts, _ := countSamples(t, dir)
+	file := filepath.Join(t.TempDir(), "cpu.pb.gz")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "pprof", "--report", file, dir}).code)
+	got, want := sampleCount{}, sampleCount{}
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for _, s := range readPprof(t, data).Sample {
+		require.Contains(t, []string{"Spin", "Workload"}, s.Label["jvm"][0])
+		got[[2]string{strconv.FormatInt(s.NumLabel["pid"][0], 10), s.Label["thread"][0]}] += s.Value[0]
+	}
+	for key, n := range counts {
+		key[1] = strings.TrimRight(key[1], "0123456789")
+		want[key] += n
+	}
+	for key := range want { // the shell that started them
+		if got[key] == 0 && (key[1] == "sh" || key[1] == "gasm") {
+			delete(want, key)
 		}
 	}
-	_, table, ok := strings.Cut(text.stdout, "....[Hottest Lines (inlining undone)]")
-	require.True(t, ok)
-	table, _, _ = strings.Cut(table, "\n....")
-	got, last := map[string]int64{}, int64(1<<62)
-	for _, m := range regexp.MustCompile(`(?m)^ +(\d+)  (\S+::\S+:\d+)`).FindAllStringSubmatch(table, -1) {
-		n, err := strconv.ParseInt(m[1], 10, 64)
-		require.NoError(t, err)
-		got[m[2]] = n
-		assert.LessOrEqual(t, n, last)
-		last = n
-	}
-	assert.Greater(t, len(want), 100)
 	assert.Equal(t, want, got)
-	assert.Regexp(t, `(?m)^ +\d+  Spread::counts:43 +for \(Item i : items\) counts\.merge\(i\.name\(\), i\.weight\(\), Integer::sum\);$`, table)
+}
+
+// Maven and the JVMs of its tests are two programs.
+func TestSurefire(t *testing.T) {
+	gasmtest.NeedNative(t)
+	project := gasmtest.NeedSurefire(t)
+	dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
+	r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--skip-asm", "--",
+		"mvn", "-o", "-q", "-B", "-f", project, "test"})
+	require.Equal(t, 0, r.code, r.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	rep := readReport(t, text)
+	counts, all := countSamples(t, dir)
+	checkPrograms(t, &rep, counts, all)
+	require.Len(t, rep.Profiles, 2)
+	tests, maven := rep.Profiles[0], rep.Profiles[1]
+	if maven.Program == "surefirebooter.jar" {
+		tests, maven = maven, tests
+	}
+	assert.Equal(t, "surefirebooter.jar", tests.Program)
+	assert.Len(t, tests.PIDs, 2)
+	assert.Equal(t, "org.codehaus.plexus.classworlds.launcher.Launcher", maven.Program)
+	assert.Len(t, maven.PIDs, 1)
+	hottest := []string{tests.Frames[0].Method, tests.Frames[1].Method}
+	assert.ElementsMatch(t, []string{"SumTest::sum", "SortTest::sort"}, hottest)
+	for _, f := range maven.Frames {
+		assert.NotContains(t, hottest, f.Method)
+	}
+}
+
+// The account of a trial tells the other trials' JVMs and JMH's own from all other processes.
+func TestOtherTrials(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	dir := filepath.Join(t.TempDir(), "capture")
+	java := gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0].Java()
+	command := jmhCommand(t, java, "-f", "1", "-wi", "1", "-w", "500ms", "-i", "1", "-r", "1", "-p", "size=64,4096", "VectorSum")
+	r := runGasm(t, append([]string{"profile", "-o", dir, "--skip-asm", "--"}, command...))
+	require.Equal(t, 0, r.code, r.stderr)
+	rep := jsonReport(t, dir)
+	require.Len(t, rep.Profiles, 2)
+	counts, all := countSamples(t, dir)
+	ofTrials, ofHost := int64(0), int64(0)
+	for _, j := range rep.Capture.JVMs {
+		if j.Fork > 0 {
+			ofTrials += counts.of(j.PID)
+		} else {
+			ofHost += counts.of(j.PID)
+		}
+	}
+	for i := range rep.Profiles {
+		p := &rep.Profiles[i]
+		require.Len(t, p.PIDs, 1)
+		own := counts.of(p.PIDs[0])
+		a := p.Account.Of(hottestEvent(p))
+		assert.Equal(t, own, a.Profiled+a.OutsideWindow)
+		assert.Equal(t, ofTrials-own, a.OtherTrial)
+		assert.Equal(t, ofHost, a.OtherJVM)
+		assert.Equal(t, all-ofTrials-ofHost, a.OtherProcess-a.OtherJVM-a.OtherTrial)
+	}
+	text := runGasm(t, []string{"report", "--skip-asm", "--top", "3", dir}).stdout
+	assert.Regexp(t, `(?m)^ .*  fork 1 of org\.gasm\.bench\.VectorSum\.sum \(size=64\)$`, text)
+	assert.Regexp(t, `(?m)^ .*  benchmarks\.jar \(not profiled\)$`, text)
+	assert.Contains(t, text, "\n   other trials ")
+	one := runGasm(t, []string{"report", "--skip-asm", "--pid", strconv.Itoa(rep.Profiles[1].PIDs[0]), dir}).stdout
+	assert.Regexp(t, `(?m)^ +fork 1, pid \d+, .*, of org\.gasm\.bench\.VectorSum\.sum \(size=64\) \(not profiled\)$`, one)
 }

@@ -1,13 +1,18 @@
 package gasmtest
 
 import (
+	"archive/tar"
+	"bufio"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ulikunitz/xz"
 )
 
 // Captures are the folders of testdata/captures that have a log and, but for that of
@@ -69,10 +74,13 @@ func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 	return samples, log
 }
 
-// UnpackFolder writes a committed capture that 'gasm profile -o' made into a new folder, and
+// UnpackFolder unpacks a whole capture that 'gasm profile -o' made into a new folder, and
 // gives its path.
 func UnpackFolder(tb testing.TB, capture string) (dir string) {
 	tb.Helper()
+	if capture == Programs || capture == Surefire {
+		return unpackTar(tb, capture)
+	}
 	dir = filepath.Join(tb.TempDir(), capture)
 	files, err := filepath.Glob(Testdata("captures", capture, "*.gz"))
 	if err != nil || len(files) == 0 {
@@ -88,4 +96,44 @@ func UnpackFolder(tb testing.TB, capture string) (dir string) {
 		}
 	}
 	return dir
+}
+
+// Whole captures with several JVMs, packed as testdata/captures/NAME.tar.xz.
+const (
+	Programs = "programs" // three JVMs of two programs
+	Surefire = "surefire" // Maven and the forks of its tests
+)
+
+func unpackTar(tb testing.TB, name string) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	f, err := os.Open(Testdata("captures", name+".tar.xz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := xz.NewReader(bufio.NewReader(f))
+	if err != nil {
+		tb.Fatalf("%s: %v", f.Name(), err)
+	}
+	files := tar.NewReader(z)
+	for {
+		head, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			tb.Fatalf("%s: %v", f.Name(), err)
+		}
+		if head.Typeflag != tar.TypeReg {
+			continue
+		}
+		text, err := io.ReadAll(files)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(head.Name)), text, 0o644)
+		}
+		if err != nil {
+			tb.Fatalf("%s: %v", f.Name(), err)
+		}
+	}
 }

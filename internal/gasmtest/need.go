@@ -112,3 +112,20 @@ func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 
 // Nobody is the user and group id of the user without rights, nobody.
 const Nobody = 65534
+
+// NeedSurefire gives a new copy of the Maven project testdata/surefire. What Maven needs for
+// its tests is on the machine already.
+func NeedSurefire(tb testing.TB) (dir string) {
+	tb.Helper()
+	NeedTime(tb)
+	if _, err := os.Stat(Testdata("surefire", "target", "tested")); err != nil {
+		tb.Skip("testdata/surefire was not tested yet: make surefire does it")
+	}
+	dir = tb.TempDir()
+	for _, part := range []string{"pom.xml", "src"} {
+		if out, err := exec.Command("cp", "-r", Testdata("surefire", part), dir).CombinedOutput(); err != nil {
+			tb.Fatalf("copying the project: %v: %s", err, out)
+		}
+	}
+	return dir
+}

@@ -14,10 +14,12 @@ const Version = 1
 
 // A Report is all of a JSON report.
 type Report struct {
-	Schema   int       `json:"schema"` // Version
-	Gasm     string    `json:"gasm"`   // the version of gasm that wrote it
-	Capture  *Capture  `json:"capture"`
-	Profiles []Profile `json:"profiles"` // one for each trial
+	Schema  int      `json:"schema"` // Version
+	Gasm    string   `json:"gasm"`   // the version of gasm that wrote it
+	Capture *Capture `json:"capture"`
+	// Chosen says as flags which samples of the measurement the report is of; "" for all.
+	Chosen   string    `json:"chosen,omitempty"`
+	Profiles []Profile `json:"profiles"` // one for each trial or, without trials, for each program
 }
 
 // A Capture says what was recorded.
@@ -41,11 +43,16 @@ type Process struct {
 	Fork    int    `json:"fork,omitempty"` // JMH's number of it
 	// SafepointsOnly tells that frames and lines of its code are those of the next safepoint.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
+	// Taken are all its samples, in or out of the windows.
+	Taken Counts `json:"taken,omitzero"`
 }
 
-// A Profile is the profile of one trial.
+// A Profile is the profile of one trial, or of one program. Program and JDK are those of all
+// JVMs of a profile without a trial.
 type Profile struct {
 	Trial         string            `json:"trial"`
+	Program       string            `json:"program,omitempty"` // the main class, or the jar without a number that is made at run time
+	JDK           string            `json:"jdk,omitempty"`
 	PIDs          []int             `json:"pids"`
 	WindowSeconds float64           `json:"window_seconds"`
 	Operations    float64           `json:"operations,omitempty"` // in the window, where JMH's scores tell
@@ -63,20 +70,28 @@ type Profile struct {
 	Warnings []string     `json:"warnings"`
 }
 
-// An Account says where each sample of one event went. See profile.Account for its
-// two sums.
+// An Account says where each sample of one event went:
+//
+//	total    = outside_window + other_process + other_thread + lost + profiled
+//	profiled = compiled + stub + interpreter + native + kernel + unresolved
 type Account struct {
 	Total         int64 `json:"total"`
 	OutsideWindow int64 `json:"outside_window"`
-	OtherProcess  int64 `json:"other_process"`
-	Lost          int64 `json:"lost"`
-	Profiled      int64 `json:"profiled"`
-	Compiled      int64 `json:"compiled"`
-	Stub          int64 `json:"stub"`
-	Interpreter   int64 `json:"interpreter"`
-	Native        int64 `json:"native"`
-	Kernel        int64 `json:"kernel"`
-	Unresolved    int64 `json:"unresolved"`
+	// OtherProcess are the samples of all processes that are no JVM of the profile.
+	// OtherJVM and OtherTrial are parts of it: JVMs of the command that are in no trial or of
+	// other programs, and JVMs of other trials.
+	OtherProcess int64 `json:"other_process"`
+	OtherJVM     int64 `json:"other_jvm,omitempty"`
+	OtherTrial   int64 `json:"other_trial,omitempty"`
+	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that are not chosen
+	Lost         int64 `json:"lost"`
+	Profiled     int64 `json:"profiled"`
+	Compiled     int64 `json:"compiled"`
+	Stub         int64 `json:"stub"`
+	Interpreter  int64 `json:"interpreter"`
+	Native       int64 `json:"native"`
+	Kernel       int64 `json:"kernel"`
+	Unresolved   int64 `json:"unresolved"`
 }
 
 // A Share is what one JVM has of a profile.
@@ -84,6 +99,11 @@ type Share struct {
 	PID    int    `json:"pid"`
 	Counts Counts `json:"counts"`
 	Native Counts `json:"native"` // outside the code cache, kernel included
+	// JIT and GC are the samples of the JIT compilers' and the collector's threads, Java those
+	// of all other threads in the code cache.
+	Java Counts `json:"java,omitzero"`
+	JIT  Counts `json:"jit,omitzero"`
+	GC   Counts `json:"gc,omitzero"`
 }
 
 // A Region is a run of sampled instructions within one piece of code.

@@ -1,0 +1,192 @@
+package profile
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+func TestProgram(t *testing.T) {
+	for main, want := range map[string]string{
+		"Workload":                               "Workload",
+		"org.openjdk.jmh.runner.ForkedMain":      "org.openjdk.jmh.runner.ForkedMain",
+		"surefirebooter-20261122171153672_3.jar": "surefirebooter.jar",
+		"surefirebooter1234567890123456789.jar":  "surefirebooter.jar",
+		"app-1.2.345.jar":                        "app-1.2.345.jar",
+		"app-20260101.jar":                       "app.jar",
+		"12345678":                               "12345678", // nothing else would be left
+		"":                                       "",
+		"sun.tools.Main1234567$Inner9.main_1_2_34": "sun.tools.Main1234567$Inner9.main_1_2_34",
+	} {
+		assert.Equal(t, want, Program(main), main)
+	}
+}
+
+// run is a capture of JMH's host (1), two forks of a benchmark (2, 3), and a fork of another one (4), as
+// far as choose looks at it.
+func run(trials ...capture.Trial) *capture.Capture {
+	return &capture.Capture{Description: capture.Description{Trials: trials, JVMs: []capture.JVM{
+		{PID: 1, Main: "benchmarks.jar", Version: "25"}, {PID: 2, Main: "Fork", Version: "25"}, {PID: 3, Main: "Fork", Version: "25"}, {PID: 4, Main: "Fork", Version: "17"}}}}
+}
+
+func benchmarks() *capture.Capture {
+	return run(capture.Trial{Name: "a", Operations: 5, Windows: []capture.Window{window(2, 10, 20), window(3, 30, 40), window(2, 50, 60)}},
+		capture.Trial{Name: "b", Operations: 7, Windows: []capture.Window{window(4, 70, 80)}})
+}
+
+func whole() *capture.Capture {
+	return run(capture.Trial{Operations: 5, Windows: []capture.Window{window(1, 0, 9), window(2, 0, 9), window(3, 0, 9), window(4, 0, 9)}})
+}
+
+// measuredText is a line per measurement: "a Fork 25 [2 3] 3 windows 5 ops".
+func measuredText(all []measurement) string {
+	var lines []string
+	for _, m := range all {
+		lines = append(lines, fmt.Sprintf("%s|%s|%s %v %d windows %g ops", m.Name, m.program, m.jdk, m.pids, len(m.Windows), m.Operations))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		capture *capture.Capture
+		options Options
+		want    string
+	}{
+		{"trials are left whole", benchmarks(), Options{}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
+		{"merging is for programs", benchmarks(), Options{MergeJVMs: true}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
+		{"a fork", benchmarks(), Options{PID: 2}, "a|| [2] 2 windows 0 ops"},
+		{"the only fork", benchmarks(), Options{PID: 4}, "b|| [4] 1 windows 7 ops"},
+		{"JMH's host, in no trial", benchmarks(), Options{JVM: regexp.MustCompile(`^bench`)}, "|| [] 0 windows 0 ops"}, // it has no log here
+		{"all forks", benchmarks(), Options{JVM: regexp.MustCompile("Fork")}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
+		{"programs", whole(), Options{}, "|benchmarks.jar|25 [1] 1 windows 0 ops\n|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
+		{"merged", whole(), Options{MergeJVMs: true}, "|| [1 2 3 4] 4 windows 5 ops"},
+		{"a program", whole(), Options{JVM: regexp.MustCompile("Fo")}, "|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
+		{"a program, merged", whole(), Options{JVM: regexp.MustCompile("Fo"), MergeJVMs: true}, "|Fork| [2 3 4] 3 windows 0 ops"},
+		{"a process id", whole(), Options{JVM: regexp.MustCompile("3|4")}, "|Fork|25 [3] 1 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
+	} {
+		_, all, err := choose(c.capture, &c.options)
+		require.NoError(t, err, c.name)
+		assert.Equal(t, c.want, measuredText(all), c.name)
+	}
+	_, _, err := choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: Threads{text: "app"}})
+	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
+}
+
+// A script may start any number of programs. Those that are too many have one profile.
+func TestManyPrograms(t *testing.T) {
+	var jvms []capture.JVM
+	var windows []capture.Window
+	for pid := range 250 {
+		jvms = append(jvms, capture.JVM{PID: pid + 1, Main: fmt.Sprintf("Main%d", pid)})
+		windows = append(windows, window(pid+1, 0, 9))
+	}
+	m := measurements(jvms, []capture.Trial{{Windows: append(windows, window(999, 0, 9))}})[0]
+	all := m.byProgram(jvms)
+	require.Len(t, all, maxPrograms+1)
+	seen := map[int]bool{}
+	for _, part := range all {
+		assert.Equal(t, len(part.pids), len(part.Windows))
+		for _, pid := range part.pids {
+			assert.False(t, seen[pid])
+			seen[pid] = true
+		}
+	}
+	assert.Len(t, seen, 251)
+	assert.Equal(t, OtherPrograms, all[maxPrograms].program)
+	assert.Len(t, all[maxPrograms].pids, 151)
+}
+
+func TestParseThreads(t *testing.T) {
+	for text, want := range map[string]map[string]bool{
+		"":           {"": true, "main": true, "C2 CompilerThre": true},
+		"app":        {"": false, "main": true, "C2 CompilerThre": false, "GC Thread#1": false},
+		"jit":        {"main": false, "C1 CompilerThre": true},
+		"gc":         {"GC Thread#1": true, "VM Thread": false},
+		"jvm":        {"VM Thread": true, "GC Thread#1": false},
+		"^pool-.*-1": {"pool-1-thread-1": true, "pool-1-thread-2": false, "": false},
+	} {
+		threads, err := ParseThreads(text)
+		require.NoError(t, err)
+		for name, chosen := range want {
+			assert.Equal(t, chosen, threads.chooses(name, threadKind(name)), "%q: %q", text, name)
+		}
+	}
+	_, err := ParseThreads("(")
+	assert.ErrorContains(t, err, "it is app, jit, gc, jvm, or a regular expression")
+}
+
+// What is not chosen is in the account, and shares are of what is chosen.
+func TestChosenThreads(t *testing.T) {
+	thread := func(pid int, ms int64, pc uint64, name string) sampler.Sample {
+		s := at(pid, ms, pc)
+		s.Thread = name
+		return s
+	}
+	library := func(pid int, ms int64, name string) sampler.Sample {
+		s := native(pid, ms, "libjvm.so", "f")
+		s.Thread = name
+		return s
+	}
+	samples := []sampler.Sample{thread(1, 15, 0x700, "main"), thread(1, 15, 0x701, "main"), thread(1, 15, 0x700, "C2 CompilerThre"),
+		library(1, 15, "C2 CompilerThre"), library(1, 15, "GC Thread#0"), library(1, 15, "main"), thread(1, 15, 0x10, "main"),
+		thread(1, 99, 0x700, "main"), thread(1, 99, 0x700, "GC Thread#0"), thread(2, 15, 0x700, "main"), thread(3, 15, 0x700, "main")}
+	for text, want := range map[string]Account{
+		"":     {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, Profiled: 7, Compiled: 3, Native: 3, Unresolved: 1},
+		"app":  {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 3, Profiled: 4, Compiled: 2, Native: 1, Unresolved: 1},
+		"jit":  {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 5, Profiled: 2, Compiled: 1, Native: 1},
+		"GC T": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 6, Profiled: 1, Native: 1},
+	} {
+		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
+			[]capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}})
+		var err error
+		b.seen.choice, err = ParseThreads(text)
+		require.NoError(t, err)
+		b.seen.apart = true
+		add(b, samples...)
+		opts := DefaultOptions()
+		opts.Locations = true
+		p := build(t, b, opts)[0]
+		assert.Equal(t, want, p.Accounts[0], text)
+		byThread := int64(0)
+		for _, l := range p.Locations {
+			assert.NotEmpty(t, l.Thread)
+			byThread += l.Counts[0]
+		}
+		assert.Equal(t, want.Profiled, byThread)
+		if text == "" {
+			assert.Equal(t, []JVMShare{{PID: 1, Counts: Counts{7}, Native: Counts{3}, Java: Counts{3}, JIT: Counts{2}, GC: Counts{1}}}, p.Shares)
+		}
+	}
+}
+
+// A process may have more threads than have names here. Their samples are counted all the same.
+func TestManyThreads(t *testing.T) {
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	for i := range maxThreads + 1000 {
+		s := at(1, 15, 0x700)
+		s.Thread = fmt.Sprintf("t%dx", i)
+		b.Add(&s)
+	}
+	p := build(t, b, DefaultOptions())[0]
+	assert.EqualValues(t, maxThreads+1000, p.Accounts[0].Profiled)
+	assert.Equal(t, 1000, b.folded)
+	assert.LessOrEqual(t, len(p.Threads[0].Threads), maxThreads+1)
+}
+
+func TestProfileNames(t *testing.T) {
+	ps := Profiles{Trials: []Profile{{Program: "Main", JDK: "17"}, {Program: "Main", JDK: "25"}, {Program: "Other", JDK: "25"}, {Trial: "Bench"}, {}}}
+	var names []string
+	for i := range ps.Trials {
+		names = append(names, ps.Name(&ps.Trials[i]))
+	}
+	assert.Equal(t, []string{"Main (JDK 17)", "Main (JDK 25)", "Other", "Bench", ""}, names)
+}

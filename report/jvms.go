@@ -1,0 +1,199 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// The columns of the table of JVMs that count samples.
+const (
+	takenSamples  = iota // all of the JVM
+	samples              // in the profiles; what follows is of these
+	javaSamples          // in code of HotSpot's
+	jitSamples           // of the JIT compilers' threads
+	gcSamples            // of the collector's threads
+	nativeSamples        // native code of all other threads
+	jvmCounts
+)
+
+// A jvmRow is a JVM of the command with its samples of the first event.
+type jvmRow struct {
+	pid       int // 0 in the row of those that are left out
+	jdk, name string
+	counts    [jvmCounts]int64
+}
+
+// jvmTable writes a row for each JVM of the command, whether it is in a profile or not.
+func (r *textReport) jvmTable() {
+	rows, all := r.jvmRows(), r.allProfiled()
+	if len(rows) < 2 || all == 0 {
+		return
+	}
+	if more := len(rows) - r.o.Top; r.o.Top > 0 && more > 1 {
+		rest := jvmRow{name: fmt.Sprintf("<...other %s...>", layout.Plural(more, "JVM"))}
+		for _, row := range rows[r.o.Top:] {
+			for i, n := range row.counts {
+				rest.counts[i] += n
+			}
+		}
+		rows = append(rows[:r.o.Top], rest)
+	}
+	r.Rule("JVMs of the Command")
+	for _, line := range r.jvmLines(rows, all) {
+		r.Line("%s", line)
+	}
+	r.EndRule()
+	r.Line("%s", r.Paint(layout.Dim, "The first share is of the samples in all profiles, the other shares are of the JVM's own."))
+	r.Line("")
+}
+
+// jvmRows are all JVMs, those with the most samples in the profiles first.
+func (r *textReport) jvmRows() []jvmRow {
+	rows := make([]jvmRow, len(r.about.JVMs))
+	at := map[int]int{}
+	for i := range r.about.JVMs {
+		j := &r.about.JVMs[i]
+		name := cmp.Or(r.measuredIn(j), knownAs(profile.Program(j.Main)), "?")
+		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version), name: name + " (not profiled)"}
+		if i < len(r.ps.Taken) && len(r.ps.Taken[i]) > 0 {
+			rows[i].counts[takenSamples] = r.ps.Taken[i][0]
+		}
+		at[j.PID] = i
+	}
+	for i := range r.ps.Trials {
+		p := &r.ps.Trials[i]
+		for _, pid := range p.PIDs {
+			if k, ok := at[pid]; ok {
+				rows[k].name = strings.TrimSuffix(rows[k].name, " (not profiled)")
+			}
+		}
+		for _, s := range p.Shares {
+			if k, ok := at[s.PID]; ok && len(s.Counts) > 0 {
+				rows[k].add(&s)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b jvmRow) int {
+		return cmp.Or(cmp.Compare(b.counts[samples], a.counts[samples]), cmp.Compare(b.counts[takenSamples], a.counts[takenSamples]))
+	})
+	return rows
+}
+
+// add adds what the JVM has of a profile.
+func (row *jvmRow) add(s *profile.JVMShare) {
+	row.counts[samples] += s.Counts[0]
+	if s.Java == nil {
+		return
+	}
+	row.counts[javaSamples] += s.Java[0]
+	row.counts[jitSamples] += s.JIT[0]
+	row.counts[gcSamples] += s.GC[0]
+	row.counts[nativeSamples] += s.Counts[0] - s.Java[0] - s.JIT[0] - s.GC[0]
+}
+
+// jvmLines lays the table out. Columns without a number are left out.
+func (r *textReport) jvmLines(rows []jvmRow, all int64) []string {
+	var header []string
+	var columns [][]string
+	add := func(name string, cell func(row *jvmRow) string) {
+		var column []string
+		for i := range rows {
+			column = append(column, cell(&rows[i]))
+		}
+		if columnWidth(column) > 0 {
+			header, columns = append(header, name), append(columns, column)
+		}
+	}
+	count := func(name string, which int) {
+		add(name, func(row *jvmRow) string { return strconv.FormatInt(row.counts[which], 10) })
+	}
+	part := func(name string, which int, of func(row *jvmRow) int64) {
+		add(name, func(row *jvmRow) string {
+			if row.counts[which] == 0 {
+				return ""
+			}
+			return shareOf(row.counts[which], of(row)).String()
+		})
+	}
+	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
+		count("taken", takenSamples)
+	}
+	count("samples", samples)
+	part("share", samples, func(*jvmRow) int64 { return all })
+	own := func(row *jvmRow) int64 { return row.counts[samples] }
+	part("Java", javaSamples, own)
+	part("JIT", jitSamples, own)
+	part("GC", gcSamples, own)
+	part("native", nativeSamples, own)
+	add("pid", func(row *jvmRow) string { return strings.TrimPrefix(strconv.Itoa(row.pid), "0") })
+	add("JDK", func(row *jvmRow) string { return row.jdk })
+	width := r.programWidth(header, columns)
+	add("program", func(row *jvmRow) string {
+		if width > 0 {
+			return layout.ShortMiddle(row.name, width, r.Ellipsis())
+		}
+		return row.name
+	})
+	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)
+	return layout.Table(header, transpose(columns), append(aligns, tw.AlignLeft))
+}
+
+// programWidth is how many columns are left for the last column of the table; 0 when there is
+// no limit.
+func (r *textReport) programWidth(header []string, before [][]string) int {
+	if r.o.TableWidth == 0 {
+		return 0
+	}
+	used := cellPadding
+	for i, c := range before {
+		used += max(columnWidth(c), layout.Width(header[i])) + cellPadding
+	}
+	const least = 20
+	return max(r.o.TableWidth-used, least)
+}
+
+// measuredIn says which fork of which trial a JVM is: "fork 2 of org.sample.Bench.measure";
+// "" for a JVM that runs no trial.
+func (r *textReport) measuredIn(j *capture.JVM) string {
+	trials := r.trialsOf[j.PID]
+	if len(trials) == 0 {
+		return ""
+	}
+	text := trials[0]
+	if more := len(trials) - 1; more > 0 { // with -f 0
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if j.Fork > 0 {
+		text = fmt.Sprintf("fork %d of %s", j.Fork, text)
+	}
+	return text
+}
+
+// trialsByJVM gives the names of the trials that each JVM has windows of.
+func trialsByJVM(trials []capture.Trial) map[int][]string {
+	names := map[int][]string{}
+	for i := range trials {
+		if trials[i].Name == "" {
+			continue
+		}
+		for _, pid := range trials[i].PIDs() {
+			names[pid] = append(names[pid], trials[i].Name)
+		}
+	}
+	return names
+}
+
+// shortVersion is "17.0.15+6" of "17.0.15+6-Debian-1deb12u1".
+func shortVersion(version string) string {
+	short, _, _ := strings.Cut(version, "-")
+	return short
+}

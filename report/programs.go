@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// leastProgram is the share of the samples below which one of several programs has no report
+// of its own.
+const leastProgram = 0.01
+
+// profiles writes the profiles of several trials or programs.
+func (r *textReport) profiles() {
+	r.Line("")
+	r.jvmTable()
+	shown := 0
+	for i := range r.ps.Trials {
+		r.p = &r.ps.Trials[i]
+		title := fmt.Sprintf("Trial %d of %d: %s", i+1, len(r.ps.Trials), r.p.Trial)
+		if r.p.Trial == "" {
+			share := r.shareOfAll(r.p)
+			if i > 0 && share < leastProgram {
+				continue
+			}
+			title = r.programTitle(i, share)
+		}
+		shown++
+		r.Line("")
+		r.Line("")
+		r.Heading('=', title)
+		r.trial()
+	}
+	if left := len(r.ps.Trials) - shown; left > 0 {
+		r.Paragraph("note: ", fmt.Sprintf("%s with less than %.0f%% of the samples each: only in the table of JVMs; --jvm REGEX reports on one of them",
+			layout.Plural(left, "more program"), 100*leastProgram))
+	}
+}
+
+// programTitle is the heading of a program, with its share of the samples in all profiles.
+func (r *textReport) programTitle(i int, share float64) string {
+	start, end := fmt.Sprintf("Program %d of %d: ", i+1, len(r.ps.Trials)), fmt.Sprintf(", %.1f%% of the samples", 100*share)
+	const frame = len("====[]")
+	width := r.Columns(layout.RuleWidth) - frame - len(start) - len(end)
+	return start + layout.ShortMiddle(r.programName(r.p), width, r.Ellipsis()) + end
+}
+
+// programName is what a profile without a trial is called.
+func (r *textReport) programName(p *profile.Profile) string {
+	if name := r.ps.Name(p); name != "" {
+		return knownAs(name)
+	}
+	return "of an unknown name"
+}
+
+// tools are the programs whose main class or jar does not say what they are.
+var tools = map[string]string{
+	"org.codehaus.plexus.classworlds.launcher.Launcher": "Maven",
+	"surefirebooter.jar":                                         "tests of Maven Surefire",
+	"org.apache.maven.surefire.booter.ForkedBooter":              "tests of Maven Surefire",
+	"org.gradle.launcher.daemon.bootstrap.GradleDaemon":          "Gradle's daemon",
+	"worker.org.gradle.process.internal.worker.GradleWorkerMain": "Gradle's worker",
+}
+
+// knownAs is a program's name, with what it is where the name does not tell.
+func knownAs(program string) string {
+	if tool := tools[program]; tool != "" {
+		return program + " (" + tool + ")"
+	}
+	return program
+}
+
+// allProfiled is the number of samples in all profiles, of the first event.
+func (r *textReport) allProfiled() int64 {
+	var all int64
+	for i := range r.ps.Trials {
+		if accounts := r.ps.Trials[i].Accounts; len(accounts) > 0 {
+			all += accounts[0].Profiled
+		}
+	}
+	return all
+}
+
+// shareOfAll is a profile's share of them.
+func (r *textReport) shareOfAll(p *profile.Profile) float64 {
+	all := r.allProfiled()
+	if all == 0 {
+		return 0
+	}
+	return float64(p.Accounts[0].Profiled) / float64(all)
+}
