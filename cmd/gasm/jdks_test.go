@@ -31,8 +31,9 @@ var startWays = []startWay{
 	{name: "sudo", otherUser: true, words: []string{"sudo", "-E", "-u", "nobody"}},
 }
 
-// TestEveryJDK profiles a program on each JDK, in each way in which a JVM is started: stdin,
-// stdout and exit code are the program's own, and its hottest method has its name.
+// TestEveryJDK profiles a program on each JDK, in each way in which a JVM is started and its
+// code is had: stdin, stdout and exit code are the program's own, and its hottest method has
+// its name.
 func TestEveryJDK(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
@@ -40,11 +41,13 @@ func TestEveryJDK(t *testing.T) {
 	gasmtest.CompileJava(t, classPath, 8, gasmtest.Testdata("programs", "Exit.java"))
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		for _, way := range startWays {
-			t.Run(j.Name()+"/"+way.name, func(t *testing.T) {
-				t.Parallel() // nothing is measured
-				way.need(t, j)
-				profileExit(t, j, way, classPath)
-			})
+			for _, code := range []string{"auto", "print"} {
+				t.Run(j.Name()+"/"+way.name+"/"+code, func(t *testing.T) {
+					t.Parallel() // nothing is measured
+					way.need(t, j)
+					profileExit(t, j, way, code, classPath)
+				})
+			}
 		}
 	}
 }
@@ -64,13 +67,13 @@ func (w startWay) need(t *testing.T, j gasmtest.JDK) {
 }
 
 // profileExit profiles Exit, which prints its arguments and its stdin, and ends with 7.
-func profileExit(t *testing.T, j gasmtest.JDK, way startWay, classPath string) {
+func profileExit(t *testing.T, j gasmtest.JDK, way startWay, code, classPath string) {
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, slices.Concat([]string{"profile", "--frequency", "1001", "--format", "json", "--report", file, "--"}, way.words,
+	r := runGasm(t, slices.Concat([]string{"profile", "--code", code, "--frequency", "1001", "--format", "json", "--report", file, "--"}, way.words,
 		[]string{j.Java(), "-Drounds=80000", "-cp", classPath, "Exit", "7", "echo", "a b"}), withStdin("line 1\nline 2\n"))
 	assert.Equal(t, 7, r.code, r.stderr)
 	assert.Equal(t, "arg 7\narg echo\narg a b\nline 1\nline 2\n", r.stdout)
-	if j.Feature < printassembly.OldestKnown && way.name == "sudo" {
+	if code == "print" && j.Feature < printassembly.OldestKnown && way.name == "sudo" {
 		// sudo takes JAVA_TOOL_OPTIONS away, and JDK 8 reads no other variable that it leaves.
 		assert.Contains(t, r.said(), "sudo ended with exit code 7 before a JVM had told of any code")
 		assert.NoFileExists(t, file)

@@ -47,7 +47,6 @@ func TestBadSelection(t *testing.T) {
 		"--method=a.B::c*d":  "first or the last letter",
 		"--method=a::b c::d": "is no pattern",
 		"--skip-c1":          "--skip-c1 takes a command of JDK 9 or newer itself",
-		"--code=copy":        "--code copy: the command must be java itself",
 		"--code=none":        `--code is "none"; it can be auto, print or copy`,
 	} {
 		r := runGasm(t, []string{"profile", flag, "--", "sh", "-c", "echo ran"})

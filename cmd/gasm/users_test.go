@@ -55,7 +55,8 @@ func TestOtherUser(t *testing.T) {
 	}
 }
 
-// Where other users must not write where root does, their JVMs log in /tmp, and live.
+// Where other users must not write where root does, their JVMs that print their code log in
+// /tmp, and live.
 func TestOtherUserShutOut(t *testing.T) {
 	gasmtest.NeedNative(t)
 	javaPrograms(t)
@@ -66,7 +67,7 @@ func TestOtherUserShutOut(t *testing.T) {
 			off := filepath.Join(t.TempDir(), "off")
 			require.NoError(t, os.WriteFile(off, []byte("0\n"), 0o644))
 			script := `umount /proc/sys/fs/protected_symlinks 2>/dev/null; mount --bind "$0" /proc/sys/fs/protected_symlinks && exec "$@"`
-			cmd := exec.Command("unshare", append([]string{"-m", "sh", "-c", script, off, binary, "profile", "--"}, command...)...)
+			cmd := exec.Command("unshare", append([]string{"-m", "sh", "-c", script, off, binary, "profile", "--code", "print", "--"}, command...)...)
 			out, err := cmd.Output()
 			require.NoError(t, err, string(out))
 			assert.Regexp(t, `(?m)^sink -?\d+$`, string(out))
@@ -78,8 +79,8 @@ func TestOtherUserShutOut(t *testing.T) {
 	}
 }
 
-// A JVM that starts after gasm has ended lives, and the folder that it logs in is removed
-// by a later gasm.
+// A JVM that is to print its code and starts after gasm has ended lives, and the folder
+// that it logs in is removed by a later gasm.
 func TestLateJVM(t *testing.T) {
 	gasmtest.NeedNative(t)
 	javaPrograms(t)
@@ -89,7 +90,7 @@ func TestLateJVM(t *testing.T) {
 			script := `(read line <"$2"; "$0" -cp "$1" Exit 0; echo $? >"$3.part"; mv "$3.part" "$3") >/dev/null 2>&1 & exec "$0" -cp "$1" Exit 0`
 			fifo := filepath.Join(t.TempDir(), "fifo")
 			require.NoError(t, exec.Command("mkfifo", fifo).Run())
-			r := runGasm(t, []string{"profile", "--", "sh", "-c", script, java, classes, fifo, done}, withEnv("TMPDIR="+temp))
+			r := runGasm(t, []string{"profile", "--code", "print", "--", "sh", "-c", script, java, classes, fifo, done}, withEnv("TMPDIR="+temp))
 			require.Equal(t, 0, r.code, r.stderr)
 			said := regexp.MustCompile(`^gasm: still running: sh \(\d+\); the logs of JVMs that may start there go to (\S+), which a later gasm profile removes$`).
 				FindStringSubmatch(r.said())
