@@ -102,7 +102,7 @@ golden: ## rewrite the golden files from what the code does now
 		$(GO) test "$$dir" -update || exit 1; \
 	done
 
-bench: build benchmarks ## measure every figure of PERFORMANCE.md (30 minutes)
+bench: build benchmarks ## measure every figure of PERFORMANCE.md (35 minutes)
 	$(call step,measuring)
 	@$(GO) run ./bench
 

@@ -1,7 +1,7 @@
 // Command bench measures every performance figure that the project claims, and prints
 // each beside its goal:
 //
-//	make bench                                  all of them, for PERFORMANCE.md (30 minutes)
+//	make bench                                  all of them, for PERFORMANCE.md (35 minutes)
 //	go run ./bench -only log-hsdis,log-hex      some of them
 //	go run ./bench -only warmup -java HOME      with one JDK
 //	go run ./bench -short                       whether all of them work (2 minutes)

@@ -116,10 +116,9 @@ func (r *ring) write(record []byte) bool {
 	if r.page.Data_head+uint64(len(record))-r.page.Data_tail > uint64(len(r.data)) {
 		return false
 	}
-	for _, b := range record {
-		r.data[r.page.Data_head%uint64(len(r.data))] = b
-		r.page.Data_head++
-	}
+	n := copy(r.data[r.page.Data_head%uint64(len(r.data)):], record)
+	copy(r.data, record[n:])
+	r.page.Data_head += uint64(len(record))
 	return true
 }
 
@@ -183,17 +182,22 @@ func TestDrainInOrder(t *testing.T) {
 func TestDrainMemory(t *testing.T) {
 	gasmtest.NeedTime(t)
 	s := &Set{rings: []*ring{newRing(largestRing), newRing(largestRing)}, heads: make([]uint64, 2), byID: map[uint64]descriptor{42: {}}}
-	given := 0
+	given, nanos, last, ordered := 0, uint64(0), int64(0), true
 	drain := func(more int) {
-		nanos := uint64(0)
+		record := words(unix.PERF_RECORD_SAMPLE, 2, 42, 0, two(7, 8), 0, two(0, 0))
 		for until := given + more; given < until; {
 			for i := 0; ; i++ {
 				nanos += 1000
-				if !s.rings[i%2].write(words(unix.PERF_RECORD_SAMPLE, 2, 42, nanos, two(7, 8), nanos, two(uint32(i%2), 0))) {
+				binary.NativeEndian.PutUint64(record[32:], nanos)
+				if !s.rings[i%2].write(record) {
 					break
 				}
 			}
-			s.Drain(false, func(*Record) { given++ })
+			s.Drain(false, func(r *Record) {
+				given++
+				ordered = ordered && r.MonoNanos > last
+				last = r.MonoNanos
+			})
 		}
 	}
 	heap := func() int64 {
@@ -209,6 +213,7 @@ func TestDrainMemory(t *testing.T) {
 	grown := heap() - before
 	t.Logf("%d bytes more in memory after %d samples", grown, more)
 	assert.Less(t, grown, int64(100<<10), "a record takes 100 bytes")
+	assert.True(t, ordered)
 	runtime.KeepAlive(s)
 }
 

@@ -13,7 +13,7 @@ import (
 //
 // It has an epoll, for which Go's own epoll waits as for a socket. While a goroutine is in
 // a system call that waits, Go's runtime watches it: after each pause it wakes up some
-// dozen times, which takes more time than to take the samples out.
+// dozen times, which with a millisecond of work in between takes about as long again.
 type waiter struct {
 	epoll int
 	file  *os.File // of the epoll
