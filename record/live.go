@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -42,10 +43,10 @@ func readable(command []string) error {
 	}
 	release := jdk.Release(command)
 	switch {
-	case release > printassembly.NewestKnown:
+	case release == 8 && startsJava(command):
+		return errors.New("of JDK 8 only the names are known")
+	case release > 8 && !nmethod.Known(release):
 		return fmt.Errorf("gasm does not know the memory of JDK %d", release)
-	case startsJava(command) && 0 < release && release < printassembly.OldestKnown:
-		return fmt.Errorf("of JDK %d only the names are known", release)
 	}
 	if err := vmstructs.Allowed(); err != nil {
 		return err

@@ -44,25 +44,32 @@ func TestCode(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, logs, 1)
 				checkCompiled(t, logs[0], how)
-				p := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", dir}).stdout)).Profiles[0]
+				p := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", "--hot-threshold", "0.001", dir}).stdout)).Profiles[0]
 				unresolvedAtMost(t, &p, 0.005)
-				checkRegions(t, &p)
+				if how == record.CodeCopy {
+					checkRegions(t, &p)
+				}
 				assert.NotContains(t, r.stdout, "of code could not be read")
 			})
 		}
 	}
 }
 
-// checkRegions finds instructions in each region of compiled code that is shown.
+// checkRegions finds instructions in the regions of compiled code that are not cold. Methods
+// that were compiled as the JVM ended may have none.
 func checkRegions(t *testing.T, p *schema.Profile) {
 	t.Helper()
-	shown := 0
+	compiled, bare := 0, 0
 	for _, region := range p.Regions {
-		if strings.HasPrefix(region.Source, "c") && len(region.Lines) > 0 {
-			shown++
+		if !strings.HasPrefix(region.Source, "c") || region.TooBig > 0 {
+			continue
+		}
+		if compiled++; len(region.Lines) == 0 {
+			bare++
 		}
 	}
-	assert.NotZero(t, shown)
+	assert.Greater(t, compiled, 20)
+	assert.LessOrEqual(t, bare*20, compiled)
 }
 
 // checkCompiled finds code and frames in the compiled methods of a log, in the order in which
@@ -107,12 +114,12 @@ func checkCompiled(t *testing.T, path string, how record.CodeSource) {
 // it is to be copied.
 func TestUnreadable(t *testing.T) {
 	gasmtest.NeedNative(t)
-	command := []string{"--", "java", "-Dsec=1", "-cp", javaPrograms(t), "Spin"}
-	r := runGasm(t, append([]string{"profile", "--code", "copy"}, command...), withEnv(blockedEnv+"=memory"))
+	command := []string{"--", gasmtest.NeedJava(t), "-Dsec=1", "-cp", javaPrograms(t), "Spin"}
+	r := runGasm(t, append([]string{"profile", "--code", "copy"}, command...), withBlocked(t, "memory"))
 	assert.Equal(t, 2, r.code)
 	assert.Contains(t, r.stderr, "the system call process_vm_readv is refused here")
 	assert.NotContains(t, r.stdout, "READY")
-	r = runGasm(t, append([]string{"profile"}, command...), withEnv(blockedEnv+"=memory"))
+	r = runGasm(t, append([]string{"profile"}, command...), withBlocked(t, "memory"))
 	assert.Equal(t, 0, r.code, r.stderr)
 	text := strings.Join(strings.Fields(r.stdout), " ")
 	assert.Contains(t, text, "note: HotSpot printed its code, which slows a program's warm-up: gasm could not copy it out of the JVMs' memory (the system call process_vm_readv is refused here")
