@@ -18,7 +18,7 @@ const (
 )
 
 // compileIDSymbols count the methods that were to be compiled, and native wrappers.
-var compileIDSymbols = []string{"_ZN13CompileBroker15_compilation_idE", "_ZN13CompileBroker19_osr_compilation_idE",
+var compileIDSymbols = [...]string{"_ZN13CompileBroker15_compilation_idE", "_ZN13CompileBroker19_osr_compilation_idE",
 	"_ZN13CompileBroker22_native_compilation_idE"}
 
 // A watch is what tells whether anything has changed: some structures of HotSpot, which
@@ -31,7 +31,7 @@ type watch struct {
 	// What was read last.
 	heapsAt    uint64 // the GrowableArray of heaps, or JDK 8's only heap; 0 while HotSpot starts
 	array      []byte
-	compileIDs [3]uint64
+	compileIDs [len(compileIDSymbols)]uint64
 	stubList   uint64
 	queueAt    uint64 // the interpreter's StubQueue; 0 while HotSpot starts
 	queue      []byte
@@ -40,7 +40,7 @@ type watch struct {
 
 // find finds out what to watch.
 func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
-	names := slices.Concat(compileIDSymbols, []string{stubListSymbol, vtableSymbol, vtableSizeSymbol, itableSizeSymbol, vtableChunkSymbol})
+	names := slices.Concat(compileIDSymbols[:], []string{stubListSymbol, vtableSymbol, vtableSizeSymbol, itableSizeSymbol, vtableChunkSymbol})
 	// Without the library's file (it was replaced since, and we aren't root) names of stubs are missing, and no more.
 	if w.symbols, err = vm.Symbols(names...); err != nil {
 		w.symbols = map[string]uint64{}
@@ -60,23 +60,19 @@ const arraySize = 32
 // read reads all that is watched. What is not there yet is looked for.
 func (w *watch) read(c *Cache) error {
 	l := c.layout
-	var numbers [8][8]byte
-	number := 0
-	next := func() []byte { number++; return numbers[number-1][:] }
-	heaps, queueAt, stubs, chunk := next(), next(), next(), next()
-	pieces := []vmstructs.Piece{{Addr: l.heaps.At, Buf: heaps}, {Addr: l.codelets.queue.At, Buf: queueAt}}
+	var heaps, queueAt, stubs, chunk [8]byte
+	var counts [len(w.compileIDs)][8]byte
+	pieces := []vmstructs.Piece{{Addr: l.heaps.At, Buf: heaps[:]}, {Addr: l.codelets.queue.At, Buf: queueAt[:]}}
 	watchSymbol := func(name string, buf []byte) {
 		if at, ok := w.symbols[name]; ok {
 			pieces = append(pieces, vmstructs.Piece{Addr: at, Buf: buf})
 		}
 	}
-	watchSymbol(stubListSymbol, stubs)
-	watchSymbol(vtableChunkSymbol, chunk)
-	counts := numbers[number:number]
-	for _, at := range w.counts {
-		pieces = append(pieces, vmstructs.Piece{Addr: at, Buf: next()[:4]})
+	watchSymbol(stubListSymbol, stubs[:])
+	watchSymbol(vtableChunkSymbol, chunk[:])
+	for i, at := range w.counts {
+		pieces = append(pieces, vmstructs.Piece{Addr: at, Buf: counts[i][:4]})
 	}
-	counts = numbers[4:number]
 	if w.heapsAt != 0 && !l.oneHeap {
 		pieces = append(pieces, vmstructs.Piece{Addr: w.heapsAt, Buf: sized(&w.array, arraySize)})
 	}
@@ -92,14 +88,14 @@ func (w *watch) read(c *Cache) error {
 	for i := range counts {
 		w.compileIDs[i] = binary.LittleEndian.Uint64(counts[i][:])
 	}
-	w.stubList, w.chunk = binary.LittleEndian.Uint64(stubs), binary.LittleEndian.Uint64(chunk)
-	if at := binary.LittleEndian.Uint64(queueAt); at != w.queueAt {
+	w.stubList, w.chunk = binary.LittleEndian.Uint64(stubs[:]), binary.LittleEndian.Uint64(chunk[:])
+	if at := binary.LittleEndian.Uint64(queueAt[:]); at != w.queueAt {
 		w.queueAt = at
 		if _, err := c.vm.Read(sized(&w.queue, l.codelets.queueSize), at, l.codelets.queueSize); err != nil {
 			return fmt.Errorf("the interpreter's codelets: %w", err)
 		}
 	}
-	return w.findHeaps(c, binary.LittleEndian.Uint64(heaps))
+	return w.findHeaps(c, binary.LittleEndian.Uint64(heaps[:]))
 }
 
 // sized gives a buffer of a size, which it keeps.

@@ -1,0 +1,177 @@
+package codecache
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// jcmd runs a command of a JVM.
+func (j *jvm) jcmd(t *testing.T, command string) string {
+	t.Helper()
+	out, err := exec.Command(gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK"), fmt.Sprint(j.Process.Pid), command).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+// An entry is a blob as the JVM tells of it.
+type entry struct {
+	id, level int
+	lo, hi    uint64
+	name      string
+}
+
+// around polls a Cache, has the JVM tell of its blobs, and polls again. all are the blobs
+// of both polls, and kept those that were in both: jcmd has the JVM run methods that it
+// has not run before.
+func around(t *testing.T, c *Cache, list func() map[entry]bool, entries func() []entry) (told, kept, all map[entry]bool) {
+	t.Helper()
+	kept, all = map[entry]bool{}, map[entry]bool{}
+	_, err := c.Poll(1)
+	require.NoError(t, err)
+	for _, e := range entries() {
+		all[e] = true
+	}
+	told = list()
+	_, err = c.Poll(2)
+	require.NoError(t, err)
+	for _, e := range entries() {
+		kept[e] = all[e]
+		all[e] = true
+	}
+	return told, kept, all
+}
+
+func compare(t *testing.T, told, kept, all map[entry]bool) {
+	t.Helper()
+	common := 0
+	for e := range told {
+		assert.True(t, all[e], "the JVM alone knows %+v", e)
+	}
+	for e, inBoth := range kept {
+		if inBoth {
+			common++
+			assert.True(t, told[e], "the JVM does not know %+v", e)
+		}
+	}
+	t.Logf("the JVM tells of %d, gasm of %d, of which %d before and after", len(told), len(all), common)
+	assert.Greater(t, common, 200)
+}
+
+// TestCodelist compares the nmethods with those that the JVM tells of.
+func TestCodelist(t *testing.T) {
+	gasmtest.NeedTime(t)
+	dir := classPath(t)
+	// 4 0 0 jdk.internal.misc.Unsafe.getReferenceVolatile(Ljava/lang/Object;J)Ljava/lang/Object; [0x…, 0x… - 0x…]
+	line := regexp.MustCompile(`(?m)^(\d+) (-?\d+) (-?\d+) (.+) \[0x([0-9a-f]+), 0x([0-9a-f]+) - 0x([0-9a-f]+)\]$`)
+	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
+		if jdk.Feature < 11 {
+			t.Skip("JDK 8 has no Compiler.codelist")
+		}
+		j := start(t, jdk, 250, "-cp", dir, "Busy", "1000")
+		c := j.open(t)
+		list := func() map[entry]bool {
+			told := map[entry]bool{}
+			for _, m := range line.FindAllStringSubmatch(j.jcmd(t, "Compiler.codelist"), -1) {
+				name, _, _ := strings.Cut(m[4], "(")
+				if i := strings.LastIndexByte(name, '.'); i >= 0 {
+					name = name[:i] + "::" + name[i+1:]
+				}
+				told[entry{number(t, m[1]), number(t, m[2]), address(t, m[5]), 0, name}] = true
+			}
+			return told
+		}
+		told, kept, all := around(t, c, list, func() (entries []entry) {
+			for _, b := range c.Blobs() {
+				if b.Method != nil {
+					name, _, _ := strings.Cut(b.Name, "(")
+					entries = append(entries, entry{b.Method.ID, b.Method.Level, b.Method.Address, 0, name})
+				}
+			}
+			return entries
+		})
+		compare(t, told, kept, all)
+	})
+}
+
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+func address(t *testing.T, text string) uint64 {
+	t.Helper()
+	at, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+	require.NoError(t, err)
+	return at
+}
+
+// TestPerfmap compares all blobs with the list that the JVM writes for perf.
+func TestPerfmap(t *testing.T) {
+	gasmtest.NeedTime(t)
+	dir := classPath(t)
+	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
+		if jdk.Feature < 17 {
+			t.Skip("JDK 16 and older have no Compiler.perfmap")
+		}
+		j := start(t, jdk, 250, "-cp", dir, "Busy", "1000")
+		path := fmt.Sprintf("/tmp/perf-%d.map", j.Process.Pid)
+		t.Cleanup(func() { os.Remove(path) })
+		c := j.open(t)
+		methods := map[uint64]bool{}
+		list := func() map[entry]bool {
+			j.jcmd(t, "Compiler.perfmap")
+			_, err := c.Poll(1)
+			require.NoError(t, err)
+			for _, b := range c.Blobs() {
+				methods[b.Lo] = b.Method != nil
+			}
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			told := map[entry]bool{}
+			for line := range strings.Lines(string(text)) {
+				// 0x00007fec78ec71c0 0x0000000000000270 jdk.internal.misc.Unsafe.getReferenceVolatile
+				f := strings.SplitN(strings.TrimSpace(line), " ", 3)
+				lo := address(t, f[0])
+				e := entry{lo: lo, hi: lo + address(t, f[1]), name: strings.TrimSpace(f[2])}
+				// JDK 28 tells of parts of blobs, too: "StubRoutines mulAdd_stub (stub gen)", "vtable stub [5]".
+				if b := c.Find(lo); b != nil && b.Lo == lo && b.Hi == e.hi && (b.Kind == printassembly.Stub || b.Kind == printassembly.VtableStub) {
+					if b.Kind == printassembly.Stub {
+						i := strings.LastIndex(b.Name, "::")
+						assert.Equal(t, e.name, b.Name[:i]+" "+b.Name[i+2:])
+					}
+					continue
+				}
+				if methods[lo] { // its signature is not compared: "void java.lang.Object.<init>()"
+					e.name = ""
+				}
+				told[e] = true
+			}
+			return told
+		}
+		told, kept, all := around(t, c, list, func() (entries []entry) {
+			for _, hp := range c.heaps {
+				for _, b := range hp.blocks {
+					if jdk.Feature >= 28 && b.compileID == 0 && b.parts[0].Name != b.name && b.kind != printassembly.Interpreter && b.kind != printassembly.Adapter {
+						continue // it tells only of the parts
+					}
+					entries = append(entries, entry{lo: b.lo, hi: b.hi, name: strings.TrimPrefix(b.name, safepointPrefix)})
+				}
+			}
+			return entries
+		})
+		compare(t, told, kept, all)
+	})
+}

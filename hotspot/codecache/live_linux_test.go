@@ -1,0 +1,193 @@
+package codecache
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+func TestMain(m *testing.M) {
+	gasmtest.ProtectTmp()
+	os.Exit(m.Run())
+}
+
+// program makes HotSpot compile methods of many classes, also on JDK 8.
+const program = `
+import java.lang.invoke.*;
+import java.util.*;
+import java.util.regex.*;
+import java.util.stream.*;
+
+public class Busy {
+    static int sink;
+
+    static int twice(int n) { return 2 * n; }
+
+    public static void main(String[] args) throws Throwable {
+        MethodHandle twice = MethodHandles.lookup().findStatic(Busy.class, "twice", MethodType.methodType(int.class, int.class));
+        Pattern word = Pattern.compile("([a-z]+)(\\d*)");
+        long end = System.nanoTime() + (args.length > 0 ? Long.parseLong(args[0]) * 1000000L : Long.MAX_VALUE / 2);
+        for (int n = 0; System.nanoTime() < end; n++) {
+            Map<String, Integer> counts = new TreeMap<>();
+            Matcher m = word.matcher("abc12 def" + n + " and so on");
+            while (m.find()) {
+                counts.merge(m.group(1), n, Integer::sum);
+            }
+            sink += counts.hashCode() + (int) twice.invokeExact(n)
+                    + IntStream.range(0, 50).mapToObj(Integer::toString).collect(Collectors.toList()).hashCode();
+        }
+        System.out.println("quiet");
+        Thread.sleep(1000000);
+    }
+}`
+
+// A jvm is a running JVM.
+type jvm struct {
+	*exec.Cmd
+	log    string // path
+	vm     *vmstructs.VM
+	copier *nmethod.Copier
+}
+
+func classPath(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "Busy.java")
+	require.NoError(t, os.WriteFile(source, []byte(program), 0o600))
+	gasmtest.CompileJava(t, dir, 8, source)
+	return dir
+}
+
+// start starts a JVM that writes LogCompilation's log, and waits until some methods are
+// compiled.
+func start(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) *jvm {
+	t.Helper()
+	j := &jvm{log: filepath.Join(t.TempDir(), "log")}
+	flags := []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile=" + j.log, "-XX:+UseSerialGC"}
+	j.Cmd = exec.Command(jdk.Java(), append(flags, args...)...)
+	var stderr bytes.Buffer
+	j.Stderr = &stderr
+	require.NoError(t, j.Start())
+	t.Cleanup(func() {
+		j.Process.Kill()
+		j.Wait()
+	})
+	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, 20*time.Second, 20*time.Millisecond, "the JVM compiles methods: %s", &stderr)
+	return j
+}
+
+var tagLine = regexp.MustCompile(`(?m)^<nmethod .*\n`)
+
+// tags reads those of the log.
+func (j *jvm) tags() (tags []printassembly.Installed) {
+	log, _ := os.ReadFile(j.log)
+	for _, line := range tagLine.FindAll(log, -1) {
+		if t, ok := printassembly.ParseInstalled(line); ok {
+			tags = append(tags, t)
+		}
+	}
+	return tags
+}
+
+// open opens it.
+func (j *jvm) open(t *testing.T) *Cache {
+	t.Helper()
+	var err error
+	j.vm, err = vmstructs.Open(j.Process.Pid)
+	require.NoError(t, err)
+	j.copier, err = nmethod.NewCopier(j.vm)
+	require.NoError(t, err)
+	c, err := New(j.vm, j.copier.MethodName)
+	require.NoError(t, err)
+	return c
+}
+
+// stop stops all threads.
+func (j *jvm) stop(t *testing.T) {
+	t.Helper()
+	require.NoError(t, j.Process.Signal(syscall.SIGSTOP))
+	require.Eventually(t, func() bool {
+		stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", j.Process.Pid))
+		require.NoError(t, err)
+		for _, stat := range stats {
+			text, err := os.ReadFile(stat)
+			if end := bytes.LastIndexByte(text, ')'); err != nil || !bytes.HasPrefix(text[end+1:], []byte(" T ")) {
+				return false
+			}
+		}
+		return len(stats) > 0
+	}, time.Minute, time.Millisecond, "all threads stop")
+}
+
+// eachJDK runs a test with each JDK of this machine.
+func eachJDK(t *testing.T, test func(t *testing.T, jdk gasmtest.JDK)) {
+	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
+	require.NotEmpty(t, jdks)
+	for _, jdk := range jdks {
+		t.Run(jdk.Name(), func(t *testing.T) { test(t, jdk) })
+	}
+}
+
+// TestInstalled compares what the headers of nmethods tell with LogCompilation's tags.
+func TestInstalled(t *testing.T) {
+	dir := classPath(t)
+	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
+		j := start(t, jdk, 250, "-cp", dir, "Busy")
+		j.stop(t)
+		began := time.Now()
+		c := j.open(t)
+		opened := time.Since(began)
+		began = time.Now()
+		changes, err := c.Poll(1000)
+		require.NoError(t, err)
+		t.Logf("opened in %v, walked in %v: %d blobs", opened, time.Since(began), len(changes.Added))
+		type key struct {
+			address uint64
+			id      int
+		}
+		tags := map[key]printassembly.Installed{}
+		for _, tag := range j.tags() {
+			tags[key{tag.Address, tag.ID}] = tag
+		}
+		found, missing, kinds := 0, 0, map[string]int{}
+		for _, b := range changes.Added {
+			if b.Method == nil {
+				kinds[fmt.Sprint(b.Kind)]++
+				continue
+			}
+			tag, ok := tags[key{b.Method.Address, b.Method.ID}]
+			if !ok {
+				missing++ // its tag is still in a buffer
+				continue
+			}
+			found++
+			tag.UptimeMillis = 0
+			if jdk.Feature == 8 { // its tags do not tell where the metadata is, which lies between the code and the scopes
+				require.LessOrEqual(t, b.Hi, tag.Hi)
+				if tag.Stub == tag.Hi {
+					tag.Stub = b.Hi
+				}
+				tag.Hi, tag.Metadata = b.Hi, b.Method.Metadata
+			}
+			if !assert.Equal(t, tag, *b.Method) {
+				return
+			}
+			kinds[b.Method.Kind+" "+b.Method.Compiler]++
+		}
+		t.Logf("%d tags, %d found, %d without a tag; %v", len(tags), found, missing, kinds)
+	})
+}
