@@ -1,6 +1,10 @@
 package nmethod
 
-import "strings"
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
 
 // bytecodeNames are the names of the bytecodes of the JVM Specification, from 0 on.
 var bytecodeNames = strings.Fields(`
@@ -27,17 +31,43 @@ var rewrittenNames = strings.Fields(strings.Repeat("getfield ", 8) + strings.Rep
 	`aload_0 aload_0 aload_0 aload_0 iload iload iload invokevirtual lookupswitch lookupswitch ldc ldc_w return invokevirtual
 getfield putfield aload_0 iload`)
 
+// javaCodes is the symbol of HotSpot's table of the bytecodes that its own ones stand for
+// (Bytecodes::_java_code): a number of four bytes for each.
+const javaCodes = "_ZN9Bytecodes10_java_codeE"
+
+// readBytecodes makes the names of all bytecodes that HotSpot has.
+func (c *Copier) readBytecodes() (*[256]string, error) {
+	names := new([256]string)
+	copy(names[:], bytecodeNames)
+	at, ok := c.symbols[javaCodes]
+	if !ok && c.layout.release < 28 {
+		copy(names[len(bytecodeNames):], rewrittenNames)
+		return names, nil
+	}
+	if !ok {
+		return names, fmt.Errorf("libjvm.so has no symbols that tell which bytecodes of its own JDK %d has", c.layout.release)
+	}
+	// What is behind the table's end is of no bytecode, and there is more behind it in libjvm.so.
+	table, err := c.vm.Read(nil, at, 4*uint64(len(names)))
+	if err != nil {
+		return names, fmt.Errorf("the table of bytecodes: %w", err)
+	}
+	for i := range names {
+		code := binary.LittleEndian.Uint32(table[4*i:])
+		switch {
+		case i < len(bytecodeNames) && int(code) != i:
+			return names, fmt.Errorf("the table of bytecodes says that %s is bytecode %d", bytecodeNames[i], code)
+		case int(code) < len(bytecodeNames):
+			names[i] = bytecodeNames[code]
+		}
+	}
+	return names, nil
+}
+
 // bytecodeName names the bytecode at a bci; "" where there is none.
-func (m *method) bytecodeName(bci int) string {
+func (c *Copier) bytecodeName(m *method, bci int) string {
 	if bci < 0 || bci >= len(m.bytecode) {
 		return ""
 	}
-	code := int(m.bytecode[bci])
-	if code < len(bytecodeNames) {
-		return bytecodeNames[code]
-	}
-	if code -= len(bytecodeNames); code < len(rewrittenNames) {
-		return rewrittenNames[code]
-	}
-	return ""
+	return c.bytecodes[m.bytecode[bci]]
 }

@@ -38,6 +38,7 @@ func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	if tag.Lo < tag.Address || tag.Hi < tag.Lo || tag.Size < tag.Hi-tag.Address {
 		return nil, fmt.Errorf("its code [%#x, %#x) does not lie in its nmethod [%#x, %#x)", tag.Lo, tag.Hi, tag.Address, tag.Address+tag.Size)
 	}
+	c.prepare()
 	code := &c.code
 	code.Installed, code.copier = tag, c
 	var err error
@@ -98,15 +99,18 @@ func (c *Code) verifiedEntry() uint64 {
 // readDebugInfo finds the sections, and reads what of them lies outside of the nmethod.
 func (c *Code) readDebugInfo() error {
 	c.scopesPCs, c.scopesData, c.methods = nil, nil, c.methods[:0]
-	if c.ScopesPCs == 0 || c.copier.layout.noFrames != nil {
-		return nil // a native method's wrapper has no debug info
-	}
 	l := &c.copier.layout
+	if l.noFrames != nil {
+		return nil
+	}
 	if err := c.readOutside(&c.immutable, l.immutable); err != nil {
 		return fmt.Errorf("its immutable data: %w", err)
 	}
 	if err := c.readOutside(&c.mutable, l.mutable); err != nil {
 		return fmt.Errorf("its mutable data: %w", err)
+	}
+	if c.ScopesPCs == 0 {
+		return nil // a native method's wrapper has no debug info
 	}
 	var err error
 	if c.scopesPCs, err = c.section("PcDescs lie", c.ScopesPCs, c.immutable); err != nil {

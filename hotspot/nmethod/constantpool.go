@@ -45,7 +45,7 @@ type memberKey struct {
 // member names the field or the method that the bytecode at a bci refers to; "" for a
 // bytecode that refers to none.
 func (c *Copier) member(m *method, bci int) string {
-	name := m.bytecodeName(bci)
+	name := c.bytecodeName(m, bci)
 	key := memberKey{pool: m.pool}
 	switch {
 	case strings.HasPrefix(name, "get"), strings.HasPrefix(name, "put"):

@@ -3,6 +3,8 @@ package nmethod
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
@@ -11,7 +13,7 @@ import (
 // JDK: its copies were compared with what that release prints.
 func Known(release int) bool {
 	switch release {
-	case 11, 17, 21, 25:
+	case 11, 17, 21, 25, 26, 27, 28:
 		return true
 	}
 	return false
@@ -40,10 +42,22 @@ type Copier struct {
 	vm     *vmstructs.VM
 	layout layout
 
+	names Names
+
+	// What is read before the first method is copied, and does not change.
+	prepared  bool
+	symbols   map[string]uint64 // of libjvm.so
+	bytecodes *[256]string      // names, by the numbers that HotSpot has for them
+	tables    []virtualTable
+	heaps     []codeHeap
+
 	// What was read before, see Forget.
-	methods map[uint64]*method   // by the address of the Method
-	classes map[uint64]string    // names, by the address of the Klass
-	members map[memberKey]string // names; "" where none could be read
+	methods  map[uint64]*method      // by the address of the Method
+	classes  map[uint64]string       // names, by the address of the Klass
+	members  map[memberKey]string    // names; "" where none could be read
+	kinds    map[uint64]metadataKind // by the address of the virtual functions
+	metadata map[uint64]string       // descriptions, by address; "" where none could be read
+	targets  map[uint64]string       // names of what is called, by address; "" where it has none
 
 	code Code // of the last Copy
 }
@@ -59,13 +73,33 @@ func NewCopier(vm *vmstructs.VM) (*Copier, error) {
 	return c, nil
 }
 
-// Frames tells why copies have no frames: the JVM's release is not [Known], or its
-// tables lack something. It is nil where they have frames.
-func (c *Copier) Frames() error { return c.layout.noFrames }
+// Frames tells why copies have no frames and no relocations: the JVM's release is not
+// [Known], or its tables lack something. It is nil where they have them.
+func (c *Copier) Frames() error {
+	c.prepare()
+	return c.layout.noFrames
+}
 
-// Forget forgets the names of methods, classes and members, which a Copier otherwise
-// reads once for each address. When classes are unloaded, HotSpot may put others at
-// their addresses.
+// Forget forgets the names of methods, classes, members and blobs, which a Copier
+// otherwise reads once for each address. When classes are unloaded or code is freed,
+// HotSpot may put others at their addresses.
 func (c *Copier) Forget() {
 	c.methods, c.classes, c.members = map[uint64]*method{}, map[uint64]string{}, map[memberKey]string{}
+	c.metadata, c.targets = map[uint64]string{}, map[uint64]string{}
+}
+
+// prepare reads what all methods need, once.
+func (c *Copier) prepare() {
+	if c.prepared {
+		return
+	}
+	c.prepared = true
+	// Without the symbols most can be done: HotSpot works with libraries from which they were stripped off.
+	c.symbols, _ = c.vm.Symbols(append(slices.Collect(maps.Keys(virtualTables)), javaCodes)...)
+	c.kinds = map[uint64]metadataKind{}
+	c.readVirtualTables()
+	var err error
+	if c.bytecodes, err = c.readBytecodes(); c.layout.noFrames == nil {
+		c.layout.noFrames = err
+	}
 }

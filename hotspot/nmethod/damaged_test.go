@@ -75,6 +75,12 @@ func TestDamaged(t *testing.T) {
 		"metadata elsewhere": {func(m *damagedMethod) {
 			m.tag = strings.Replace(m.tag, "metadata_offset='", "metadata_offset='9999", 1)
 		}, "its metadata lies outside the nmethod", false},
+		"relocations behind the nmethod": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address+1<<20) },
+			"its relocations lie outside the nmethod", false},
+		"relocations that end in front of their start": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address) },
+			"its relocations lie outside the nmethod", false},
+		"relocations of other code": {func(m *damagedMethod) { put(m.nmethod(), contentBeginOffset, m.address+1<<20) },
+			"its relocations lie outside the nmethod", false},
 		"a ConstMethod that is too small": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(4)) }, "a method of its debug info: the ConstMethod at 0x", false},
 		"a ConstMethod that is too large": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(1<<31)) }, "are more than any structure of HotSpot has", false},
 		"a chain of frames without end": {func(m *damagedMethod) {
@@ -133,15 +139,21 @@ func TestLayout(t *testing.T) {
 	require.NotEmpty(t, releases)
 	for _, release := range releases {
 		tables := fakeTables(release)
+		tables.Statics["CodeCache::_heaps"] = vmtest.Base
 		check := func(name string) {
 			t.Helper()
 			memory := vmtest.New()
 			tables.Statics["Abstract_VM_Version::_vm_major_version"] = memory.Add(byte(release), 0, 0, 0)
-			vm, err := vmstructs.New(memory, memory.AddTables(tables).Address)
+			symbols := memory.AddTables(tables)
+			symbols[javaCodes] = memory.Add(codesOf(release)...)
+			vm, err := vmstructs.New(memory, symbols.Address)
 			require.NoError(t, err)
-			_, err = NewCopier(vm)
+			c, err := NewCopier(vm)
+			if err == nil {
+				err = c.Frames()
+			}
 			switch name {
-			case "nmethod::_immutable_data", "CodeBlob::_mutable_data", "":
+			case "nmethod::_immutable_data", "":
 				require.NoError(t, err, "without %q the data lies in the nmethod", name)
 			default:
 				require.ErrorContains(t, err, "HotSpot's tables have no ", "JDK %d without %s", release, name)
@@ -167,12 +179,6 @@ func TestLayout(t *testing.T) {
 			tables.Ints[constant] = value
 		}
 	}
-	memory := vmtest.New()
-	tables := vmtest.Tables{Statics: map[string]uint64{"Abstract_VM_Version::_vm_major_version": memory.Add(24, 0, 0, 0)}}
-	vm, err := vmstructs.New(memory, memory.AddTables(tables).Address)
-	require.NoError(t, err)
-	_, err = NewCopier(vm)
-	require.EqualError(t, err, "gasm does not know the memory of JDK 24")
 }
 
 // FuzzCopy changes the memory of a JVM: a JVM changes it while it is read. A patch is an
@@ -192,6 +198,11 @@ func FuzzCopy(f *testing.F) {
 			require.True(f, ok)
 			j.tags = append(j.tags, tag)
 		}
+		code, _ := relocCode(j.fakeJVM)
+		_, text := j.addCode(code)
+		tag, ok := printassembly.ParseInstalled([]byte(text))
+		require.True(f, ok)
+		j.tags = append(j.tags, tag)
 		j.whole = slices.Clone(j.Data)
 		jvms[release] = j
 		for i, tag := range j.tags {
@@ -208,6 +219,7 @@ func FuzzCopy(f *testing.F) {
 		}
 		j.Data = append(j.Data[:0], j.whole...)
 		c := j.copier(t)
+		c.SetNames(relocNames(j.fakeJVM))
 		for ; len(patches) >= 4; patches = patches[4:] {
 			if at := int(patches[0]) | int(patches[1])<<8 | int(patches[2])<<16; at < len(j.Data) {
 				j.Data[at] = patches[3]
@@ -269,7 +281,7 @@ func FuzzUnpack(f *testing.F) {
 			if got := m.line(l.bci); l.bci >= 0 && l.bci < len(data) && !slices.ContainsFunc(lines, func(o lineNumber) bool { return o.bci == l.bci && o.line == got }) {
 				t.Fatalf("bci %d is of line %d, which is not one of its", l.bci, got)
 			}
-			m.bytecodeName(l.bci)
+			(&Copier{bytecodes: new([256]string)}).bytecodeName(&m, l.bci)
 		}
 		for range len(data) + 1 {
 			s, ok := readScope(data, offset, release)

@@ -236,8 +236,11 @@ func (f *Follower) open() error {
 	if err != nil {
 		return err
 	}
-	f.copier, err = NewCopier(vm)
-	return err
+	if f.copier, err = NewCopier(vm); err != nil {
+		return err
+	}
+	f.copier.SetNames(Names{Function: FunctionNames(f.pid)})
+	return nil
 }
 
 // flush writes the text into the file of copies.

@@ -2,6 +2,7 @@ package nmethod
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
@@ -9,7 +10,8 @@ import (
 // A layout says where HotSpot's structures have what is read of them: offsets and
 // sizes are in bytes, from the start of each structure.
 type layout struct {
-	release int // feature release of the JDK
+	release int  // feature release of the JDK
+	arm64   bool // else x86-64
 	// noFrames tells why debug info can't be read; nil where it can. Then what is below is
 	// known only as far as names of methods need it.
 	noFrames error
@@ -43,6 +45,13 @@ type layout struct {
 	hasAnonymous             bool   // there are anonymous classes (JDK 14 and older)
 	classMiscFlags           uint64 // these tell whether a class is one
 	symbolLength, symbolBody uint64
+
+	// What relocations refer to
+	relocations      relocations
+	heaps            heapLayout
+	methodDataMethod uint64 // the Method of a MethodData
+	accessFlags      uint64 // of a Method
+	printsModifiers  bool   // HotSpot prints them
 }
 
 // outside says where an nmethod has the address and the size of data of its own that
@@ -56,7 +65,7 @@ type outside struct {
 // what the names of methods need, noFrames what they lack beyond that.
 func newLayout(vm *vmstructs.VM) (layout, error) {
 	q := query{vm: vm}
-	l := layout{release: vm.Release,
+	l := layout{release: vm.Release, arm64: runtime.GOARCH == "arm64",
 		compileID: q.field("nmethod::_compile_id"), entryBCI: q.field("nmethod::_entry_bci"),
 		constMethod: q.field("Method::_constMethod"), constants: q.field("ConstMethod::_constants"),
 		bytecodeSize: q.field("ConstMethod::_code_size"), constMethodEnd: q.size("ConstMethod"),
@@ -96,6 +105,10 @@ func (l *layout) findDebugInfo(q *query) {
 		l.mutable.size = q.field("CodeBlob::_mutable_data_size")
 	}
 	l.fieldEntries, l.methodEntries = q.cacheArrays()
+	l.findRelocations(q)
+	l.findHeaps(q)
+	l.methodDataMethod, l.accessFlags = q.field("MethodData::_method"), q.field("Method::_access_flags")
+	l.printsModifiers = l.release >= 28
 }
 
 // A query asks HotSpot's tables for what must be there.

@@ -26,22 +26,68 @@ const maxText = 1 << 26
 var errTooLarge = errors.New("its debug info is larger than that of any method")
 
 // AppendTo appends the method as text, in the form in which HotSpot prints it without
-// hsdis. An error is about the method's debug info. The text then has all machine code,
-// and the debug info in front of what was wrong.
+// hsdis. An error is about the method's debug info or relocations. The text then has all
+// machine code, and the comments in front of what was wrong.
 func (c *Code) AppendTo(text []byte) ([]byte, error) {
 	w := codeWriter{code: c, limit: len(text) + maxText}
 	w.text = c.appendHead(text)
 	w.text = append(w.text, "[MachCode]\n"+printassembly.ExactMark+"\n"...)
-	err := eachPCDesc(c.scopesPCs, len(c.MachineCode), func(d pcDesc) bool {
-		w.rowsTo(d.end - 1)
-		w.err = w.comment(d)
-		return w.err == nil
-	})
-	if w.err != nil {
-		err = w.err
-	}
+	err := w.comments()
 	w.rowsTo(len(c.MachineCode) + rowBytes)
 	return append(w.text, "[/MachCode]\n"...), err
+}
+
+// comments writes the comments, each in front of the row that it is about, and the rows
+// in front of the last one.
+func (w *codeWriter) comments() error {
+	c := w.code
+	if c.copier.layout.noFrames != nil {
+		return nil
+	}
+	relocs, err := c.relocReader()
+	if err != nil {
+		return err
+	}
+	w.relocs = relocs
+	w.hasReloc = w.nextRelocation()
+	err = eachPCDesc(c.scopesPCs, len(c.MachineCode), func(d pcDesc) bool {
+		if w.err = w.relocationsTo(d.end); w.err == nil {
+			w.rowsTo(d.end - 1)
+			w.err = w.comment(d)
+		}
+		return w.err == nil
+	})
+	if w.err == nil && err == nil {
+		w.err = w.relocationsTo(len(c.MachineCode))
+	}
+	if w.err != nil {
+		return w.err
+	}
+	return err
+}
+
+// relocationsTo writes the relocations of the instructions that start in front of an
+// offset, each at the start of its instruction.
+func (w *codeWriter) relocationsTo(offset int) error {
+	for ; w.hasReloc && w.reloc.offset < offset; w.hasReloc = w.nextRelocation() {
+		if len(w.text) > w.limit {
+			return errTooLarge
+		}
+		w.rowsTo(w.reloc.offset)
+		w.appendAddress(w.reloc.offset)
+		w.text = append(w.text, " ;   "...)
+		w.text = append(w.code.appendRelocation(w.text, &w.reloc), '\n')
+	}
+	return nil
+}
+
+// nextRelocation reads the next relocation that is in the code; false at the end.
+func (w *codeWriter) nextRelocation() (ok bool) {
+	for {
+		if w.reloc, ok = w.relocs.next(); !ok || w.reloc.offset >= 0 {
+			return ok
+		}
+	}
 }
 
 // appendHead appends the lines in front of the code:
@@ -82,6 +128,10 @@ type codeWriter struct {
 	frames []byte
 	scope  int
 	err    error // of a comment
+
+	relocs   *relocReader
+	reloc    relocation // the next one to be written
+	hasReloc bool
 }
 
 // rowsTo writes the rows in front of the one that holds the byte at an offset.
@@ -219,7 +269,7 @@ func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 
 // appendBytecode appends what the innermost frame was doing, on a line of its own.
 func (c *Copier) appendBytecode(text []byte, m *method, bci int) []byte {
-	name := m.bytecodeName(bci)
+	name := c.bytecodeName(m, bci)
 	if bci == syncEntryBCI {
 		name = "synchronization entry"
 	}

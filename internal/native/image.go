@@ -23,6 +23,8 @@ type image struct {
 	complete bool
 	dynamic  []string // the names of all dynamic symbols, unless complete
 	exported *claims  // made of dynamic when it is needed first
+
+	parameters bool // names have them
 }
 
 // A segment is a part of a file that is loaded.
@@ -191,7 +193,12 @@ func (img *image) name(slot int) string {
 	}
 	p := &img.pieces[slot/2]
 	if !p.demangled {
-		p.name, p.demangled = Demangle(unversioned(p.name)), true
+		p.name, p.demangled = unversioned(p.name), true
+		if img.parameters {
+			p.name = demangled(p.name)
+		} else {
+			p.name = Demangle(p.name)
+		}
 	}
 	return p.name
 }

@@ -22,6 +22,10 @@ type Range struct {
 // reads a file once, when the first address in it is resolved. That takes a few
 // milliseconds for ten thousand functions. A Resolver is not safe for concurrent use.
 type Resolver struct {
+	// Parameters gives the names of functions of C++ their parameters, as HotSpot has them:
+	// "os::breakpoint()". It must be set before the first Resolve.
+	Parameters bool
+
 	processes map[int]*process // by pid
 	images    map[fileKey]*image
 	folder    string // debugFolder, but in tests
@@ -263,6 +267,7 @@ func (r *Resolver) image(at *part) *image {
 			img = nameless()
 			r.note(fmt.Sprintf("%s %s: its functions have no names", at.module, failure))
 		}
+		img.parameters = r.Parameters
 		r.images[key] = img
 	}
 	return img

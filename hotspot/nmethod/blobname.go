@@ -1,0 +1,161 @@
+package nmethod
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// A codeHeap is a part of the code cache. It consists of segments, and each blob has one
+// or more of them.
+type codeHeap struct {
+	lo, hi      uint64 // what is reserved for it
+	segments    uint64 // address of the segment map: a byte for each segment
+	log2Segment uint32 // the size of a segment
+}
+
+// heapLayout says where HotSpot has the code heaps.
+type heapLayout struct {
+	heaps                    uint64 // address of a field with the address of a GrowableArray<CodeHeap*>
+	length, data             uint64 // fields of that
+	memory, segmap           uint64 // the CodeHeap's VirtualSpaces
+	log2Segment              uint64
+	lowBoundary, highReserve uint64 // fields of a VirtualSpace
+	low                      uint64
+	blockHeader              uint64 // size of what is in front of a blob
+	blockUsed                uint64 // offset of a byte in it
+	blobName                 uint64
+}
+
+// findHeaps finds the code heaps.
+func (l *layout) findHeaps(q *query) {
+	h := &l.heaps
+	h.memory, h.segmap, h.log2Segment = q.field("CodeHeap::_memory"), q.field("CodeHeap::_segmap"), q.field("CodeHeap::_log2_segment_size")
+	h.lowBoundary, h.highReserve, h.low = q.field("VirtualSpace::_low_boundary"), q.field("VirtualSpace::_high_boundary"), q.field("VirtualSpace::_low")
+	h.blockHeader, h.blockUsed, h.blobName = q.size("HeapBlock"), q.field("HeapBlock::Header::_used"), q.field("CodeBlob::_name")
+	h.data = q.field("GrowableArray<int>::_data")
+	var ok bool
+	if h.length, ok = q.vm.Offset("GrowableArrayBase::_len"); !ok {
+		h.length = q.field("GenericGrowableArray::_len")
+	}
+	h.heaps, ok = q.vm.Static("CodeCache::_heaps")
+	q.must(ok, "CodeCache::_heaps")
+}
+
+// maxHeaps is more code heaps than a JVM has.
+const maxHeaps = 16
+
+// codeHeaps reads the code heaps, once.
+func (c *Copier) codeHeaps() ([]codeHeap, error) {
+	if c.heaps != nil {
+		return c.heaps, nil
+	}
+	l := &c.layout.heaps
+	array, err := c.vm.Uint64(l.heaps)
+	if err != nil {
+		return nil, err
+	}
+	length, err := c.vm.Uint32(array + l.length)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.vm.Uint64(array + l.data)
+	if err != nil {
+		return nil, err
+	}
+	if length > maxHeaps {
+		return nil, fmt.Errorf("the code cache has %d heaps: HotSpot's layout may have changed", length)
+	}
+	var heaps []codeHeap
+	for i := range uint64(length) {
+		h, err := c.codeHeap(data + 8*i)
+		if err != nil {
+			return nil, err
+		}
+		heaps = append(heaps, h)
+	}
+	c.heaps = heaps
+	return heaps, nil
+}
+
+// codeHeap reads the CodeHeap whose address is at an address.
+func (c *Copier) codeHeap(pointer uint64) (h codeHeap, err error) {
+	l := &c.layout.heaps
+	at, err := c.vm.Uint64(pointer)
+	if err != nil {
+		return h, err
+	}
+	size := max(l.memory+l.highReserve, l.memory+l.lowBoundary, l.segmap+l.low, l.log2Segment) + 8
+	data, err := c.vm.Read(nil, at, size)
+	if err != nil {
+		return h, err
+	}
+	h = codeHeap{
+		lo: binary.LittleEndian.Uint64(data[l.memory+l.lowBoundary:]), hi: binary.LittleEndian.Uint64(data[l.memory+l.highReserve:]),
+		segments: binary.LittleEndian.Uint64(data[l.segmap+l.low:]), log2Segment: binary.LittleEndian.Uint32(data[l.log2Segment:]),
+	}
+	if h.hi < h.lo || h.log2Segment > 20 {
+		return h, errors.New("a code heap is not what it is taken for: HotSpot's layout may have changed")
+	}
+	return h, nil
+}
+
+// blobName reads the name of the blob at an address (CodeCache::find_blob); "" where there
+// is no code cache, and an error where the blob can't be found.
+func (c *Copier) blobName(addr uint64) (string, error) {
+	heaps, err := c.codeHeaps()
+	if err != nil {
+		return "", err
+	}
+	for _, h := range heaps {
+		if addr < h.lo || addr >= h.hi {
+			continue
+		}
+		blob, err := c.findBlob(h, addr)
+		if err != nil {
+			return "", err
+		}
+		at, err := c.vm.Uint64(blob + c.layout.heaps.blobName)
+		if err != nil {
+			return "", err
+		}
+		return c.vm.Text(at)
+	}
+	return "", nil
+}
+
+// errNoBlob tells that an address of the code cache is in no blob.
+var errNoBlob = errors.New("there is no blob")
+
+// maxSteps is more than it takes to find the first segment of a blob.
+const maxSteps = 1 << 12
+
+// findBlob finds the blob at an address of a heap. The segment map says for each segment
+// how many segments to go back, 0 at the first one of a block. A long way takes several
+// steps. 0xff is a segment that was never used (CodeHeap::find_block_for).
+func (c *Copier) findBlob(h codeHeap, addr uint64) (blob uint64, err error) {
+	segment := (addr - h.lo) >> h.log2Segment
+	var step [1]byte
+	for range maxSteps {
+		if _, err := c.vm.Read(step[:], h.segments+segment, 1); err != nil {
+			return 0, err
+		}
+		back := uint64(step[0])
+		switch {
+		case back == 0xff || back > segment:
+			return 0, errNoBlob
+		case back > 0:
+			segment -= back
+			continue
+		}
+		block := h.lo + segment<<h.log2Segment
+		if _, err := c.vm.Read(step[:], block+c.layout.heaps.blockUsed, 1); err != nil {
+			return 0, err
+		}
+		if step[0] == 0 {
+			return 0, errNoBlob
+		}
+		return block + c.layout.heaps.blockHeader, nil
+	}
+	return 0, errNoBlob
+}

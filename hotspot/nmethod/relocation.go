@@ -1,0 +1,143 @@
+package nmethod
+
+import "encoding/binary"
+
+// A relocation says what an instruction refers to, so that HotSpot can find and change
+// it: a class, another method, a stub (relocInfo.hpp).
+type relocation struct {
+	offset    int // of its instruction, from the start of the code; negative in the constants in front of it
+	kind      relocKind
+	format    int     // what it means depends on the kind
+	immediate bool    // the data is one word, which is the only one in data
+	data      []byte  // words of two bytes, the meaning of which depends on the kind
+	small     [2]byte // what data is, if immediate
+}
+
+// A relocKind is HotSpot's relocInfo::relocType.
+type relocKind int
+
+const (
+	relocNone relocKind = iota
+	relocOop
+	relocVirtualCall
+	relocOptVirtualCall
+	relocStaticCall
+	relocStaticStub
+	relocRuntimeCall
+	relocExternalWord
+	relocInternalWord
+	relocSectionWord
+	relocPoll
+	relocPollReturn
+	relocMetadata
+	relocTrampolineStub
+	relocRuntimeCallWithPool
+	relocPrefix
+	relocPostCallNop // this and the next ones: JDK 20 and newer
+	relocEntryGuard
+	relocBarrier
+	relocPatchableBarrier // JDK 28
+)
+
+// A relocPacking says how a relocation is packed into a word of two bytes. From the
+// highest bit on, it has the kind, a format, and the offset from the instruction of the
+// relocation in front of it.
+type relocPacking struct {
+	kindBits, formatBits uint
+	unit                 int  // of offsets, in bytes
+	noEntryGuard         bool // the kinds behind relocEntryGuard have its number and those behind it
+}
+
+// packingOf gives the packing of a release.
+func packingOf(release int, arm64 bool) relocPacking {
+	p := relocPacking{kindBits: 4, formatBits: 2, unit: 1, noEntryGuard: release >= 28}
+	if release >= 20 {
+		p.kindBits, p.formatBits = 5, 3
+	}
+	if arm64 {
+		p.formatBits, p.unit = 1, 4
+		if release >= 20 {
+			p.formatBits = 3
+		}
+	}
+	return p
+}
+
+// A relocReader reads packed relocations, one after the other.
+type relocReader struct {
+	packing relocPacking
+	data    []byte
+	offset  int // of the last one's instruction
+}
+
+// next reads the next relocation; false at the end, and where the data is damaged.
+//
+// The data of a relocation stands in front of it, behind a word of the kind prefix. That
+// word has either the number of words of the data, or the data itself, if it is small
+// (RelocIterator::advance_over_prefix).
+func (r *relocReader) next() (rel relocation, ok bool) {
+	word, ok := r.word()
+	if !ok {
+		return rel, false
+	}
+	low := 16 - r.packing.kindBits // how many bits the kind leaves
+	if relocKind(word>>low) == relocPrefix {
+		isSize, rest := word>>(low-1)&1 != 0, word&(1<<(low-1)-1)
+		if isSize {
+			size := 2 * int(rest)
+			if size > len(r.data) {
+				return rel, false
+			}
+			rel.data, r.data = r.data[:size], r.data[size:]
+		} else {
+			rel.immediate = true
+			binary.LittleEndian.PutUint16(rel.small[:], rest)
+		}
+		if word, ok = r.word(); !ok || relocKind(word>>low) == relocPrefix {
+			return rel, false
+		}
+	}
+	offsetBits := low - r.packing.formatBits
+	rel.kind = r.packing.renumbered(word >> low)
+	rel.format = int(word >> offsetBits & (1<<r.packing.formatBits - 1))
+	r.offset += int(word&(1<<offsetBits-1)) * r.packing.unit
+	rel.offset = r.offset
+	return rel, true
+}
+
+func (r *relocReader) word() (word uint16, ok bool) {
+	if len(r.data) < 2 {
+		return 0, false
+	}
+	word, r.data = binary.LittleEndian.Uint16(r.data), r.data[2:]
+	return word, true
+}
+
+// words gives the data.
+func (r *relocation) words() []byte {
+	if r.immediate {
+		return r.small[:]
+	}
+	return r.data
+}
+
+// number gives the n-th of the numbers that the data has: of one word each if there are
+// at most as many words as numbers, else of two words each, the upper one first
+// (Relocation::unpack_2_ints). What is not there is 0.
+func (r *relocation) number(n, numbers int) int {
+	data := r.words()
+	if len(data) <= 2*numbers {
+		return signedWord(data, n)
+	}
+	if len(data) < 4*n+4 {
+		return signedWord(data, 2*n)
+	}
+	return signedWord(data, 2*n)<<16 | int(binary.LittleEndian.Uint16(data[4*n+2:]))
+}
+
+func signedWord(data []byte, n int) int {
+	if len(data) < 2*n+2 {
+		return 0
+	}
+	return int(int16(binary.LittleEndian.Uint16(data[2*n:])))
+}
