@@ -22,6 +22,13 @@ func monoNanos() int64 {
 	return ts.Nano()
 }
 
+// cpuTime is what this process has used.
+func cpuTime() time.Duration {
+	var usage unix.Rusage
+	unix.Getrusage(unix.RUSAGE_SELF, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 // TestChurn polls a JVM whose code cache is too small, so that methods are replaced all the
 // time, and compares what was seen with LogCompilation's tags.
 func TestChurn(t *testing.T) {
@@ -38,28 +45,32 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 	j := start(t, jdk, 1, "-XX:ReservedCodeCacheSize=4m", "-cp", dir, "Churn")
 	c := j.open(t)
 	seen := map[[2]uint64]*Blob{}
-	began, polls, busy, longest := time.Now(), 0, time.Duration(0), time.Duration(0)
+	began, polls, busy := time.Now(), 0, cpuTime()
 	first := 0
-	for time.Since(began) < 4*time.Second {
-		at := time.Now()
+	poll := func() {
 		changes, err := c.Poll(monoNanos())
 		require.NoError(t, err)
-		took := time.Since(at)
-		busy, longest = busy+took, max(longest, took)
 		for _, b := range changes.Added {
 			if b.Method != nil {
 				seen[[2]uint64{b.Method.Address, uint64(b.Method.ID)}] = b
 			}
 		}
+	}
+	for time.Since(began) < 4*time.Second {
+		at := time.Now()
+		poll()
 		if polls++; polls == 1 {
 			first = len(j.tags())
 		}
-		c.check(t)
-		time.Sleep(10*time.Millisecond - took)
+		if polls%20 == 0 {
+			c.check(t)
+		}
+		time.Sleep(10*time.Millisecond - time.Since(at))
 	}
+	took := time.Since(began)
+	busy = cpuTime() - busy
 	j.stop(t)
-	_, err := c.Poll(monoNanos())
-	require.NoError(t, err)
+	poll()
 	tags := j.tags()
 	require.Greater(t, len(tags), first)
 	missed := 0
@@ -71,8 +82,10 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 		}
 		assert.Equal(t, tag.Name, b.Name)
 	}
-	t.Logf("%d of %d methods were not seen; %d polls took %v, %v at most; %d are there, %d are gone",
-		missed, len(tags)-first, polls, busy, longest, len(c.Blobs()), len(c.history.order))
+	// A method that is freed between two polls is not seen. On a machine with 17 busy threads on 2 CPUs, 0 of 1806 were.
+	assert.LessOrEqual(t, missed, (len(tags)-first)/200)
+	t.Logf("%d of %d methods were not seen; %d polls in %v took %v of CPU time with the test; %d are there, %d are gone",
+		missed, len(tags)-first, polls, took, busy, len(c.Blobs()), len(c.history.order))
 }
 
 // check checks that what is known does not contradict itself.
