@@ -68,6 +68,9 @@ func (c *Cache) poll() error {
 	if err := c.watch.read(c); err != nil {
 		return err
 	}
+	if err := c.findStubList(); err != nil {
+		return err
+	}
 	if err := c.pieces.read(c); err != nil {
 		return err
 	}
@@ -95,7 +98,12 @@ const recheck = 250 * time.Millisecond
 func (c *Cache) pollHeap(hp *heap) error {
 	before := hp.next
 	grown, changed := hp.update(c.layout)
-	unexplained := !changed && hp.compileIDs != c.watch.compileIDs && c.now-hp.walked > max(int64(recheck), 50*int64(hp.walkTook))
+	pause := max(recheck, 50*hp.walkTook)
+	compiled := hp.compileIDs != c.watch.compileIDs
+	if len(c.watch.counts) == 0 { // nothing tells
+		compiled, pause = true, 4*pause
+	}
+	unexplained := !changed && compiled && c.now-hp.walked > int64(pause)
 	if changed || hp.walkAgain || unexplained || hp.next < before {
 		if unexplained {
 			c.notBefore = hp.walked

@@ -35,6 +35,7 @@ type watch struct {
 	stubList   uint64
 	queueAt    uint64 // the interpreter's StubQueue; 0 while HotSpot starts
 	queue      []byte
+	scans      int    // how often the list of stubs was looked for
 	chunk      uint64 // where the next vtable stub comes to lie
 }
 

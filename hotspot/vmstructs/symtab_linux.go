@@ -36,8 +36,9 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 		return nil, err
 	}
 	section := f.SectionByType(elf.SHT_SYMTAB)
+	found := map[string]uint64{}
 	if section == nil || int(section.Link) >= len(f.Sections) {
-		return nil, nil
+		return found, nil
 	}
 	symbols, err := sectionData(section)
 	if err != nil {
@@ -48,7 +49,6 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 		return nil, err
 	}
 	wanted := nameOffsets(texts, names)
-	found := map[string]uint64{}
 	for ; len(symbols) >= elf.Sym64Size; symbols = symbols[elf.Sym64Size:] {
 		name, ok := wanted[binary.LittleEndian.Uint32(symbols)]
 		// st_shndx, at 6, is 0 in a symbol that the library only uses.
