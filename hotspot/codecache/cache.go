@@ -30,6 +30,7 @@ type Cache struct {
 	notBefore  int64 // for what is new
 	generation int   // counts walks through a whole heap
 	fresh      []*freshBlock
+	blockBuf   []byte // of the blocks that are just being read
 	changes    Changes
 }
 
