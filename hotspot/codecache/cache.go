@@ -27,7 +27,7 @@ type Cache struct {
 	current    []*Blob           // by address
 	history    history
 	now, last  int64 // this Poll and the one before
-	notBefore  int64 // for what is new
+	notBefore  int64 // for what is found now
 	generation int   // counts walks through a whole heap
 	fresh      []*freshBlock
 	blockBuf   []byte // of the blocks that are just being read
@@ -156,10 +156,10 @@ func (c *Cache) finish() {
 	c.current = append(merged, added...)
 }
 
-// add makes blobs known.
-func (c *Cache) add(blobs ...*Blob) {
+// add makes blobs known, which were not there at a moment.
+func (c *Cache) add(notBefore int64, blobs ...*Blob) {
 	for _, b := range blobs {
-		b.SinceMonoNanos, b.NotBeforeMonoNanos = c.now, c.notBefore
+		b.SinceMonoNanos, b.NotBeforeMonoNanos = c.now, notBefore
 	}
 	c.changes.Added = append(c.changes.Added, blobs...)
 }
