@@ -153,7 +153,16 @@ func (c *Cache) finish() {
 		}
 		merged = append(merged, b)
 	}
-	c.current = append(merged, added...)
+	merged = append(merged, added...)
+	// Two blobs overlap only if the memory was read while HotSpot changed it. The next Poll knows better.
+	end := uint64(0)
+	c.current = slices.DeleteFunc(merged, func(b *Blob) bool {
+		if b.Lo < end {
+			return true
+		}
+		end = b.Hi
+		return false
+	})
 }
 
 // add makes blobs known, which were not there at a moment.
