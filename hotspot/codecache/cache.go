@@ -1,8 +1,10 @@
 package codecache
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
@@ -30,6 +32,7 @@ type Cache struct {
 	notBefore  int64 // for what is found now
 	generation int   // counts walks through a whole heap
 	fresh      []*freshBlock
+	failures   int    // Polls that failed in a row
 	blockBuf   []byte // of the blocks that are just being read
 	changes    Changes
 }
@@ -47,22 +50,35 @@ func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 	return c, nil
 }
 
+// maxFailures is how many Polls may fail in a row before they are taken to fail for good.
+// While HotSpot starts, its structures lead nowhere for moments.
+const maxFailures = 50
+
 // Poll looks what has changed since the last Poll. The first one finds all that there is.
 // If nothing has changed, it takes one system call.
 //
 // An error says that the memory can't be read, as when the process has ended; syscall.ESRCH
-// then. What the Cache knows stays as it was at the Poll before.
+// then. It comes with what was found before.
 func (c *Cache) Poll(nowMonoNanos int64) (Changes, error) {
 	c.now = nowMonoNanos
 	c.notBefore = c.last
 	c.changes, c.fresh = Changes{}, c.fresh[:0]
 	clear(c.names)
-	if err := c.poll(); err != nil {
-		return Changes{}, fmt.Errorf("reading the code cache: %w", err)
-	}
+	err := c.poll()
 	c.finish()
 	c.last = nowMonoNanos
-	return c.changes, nil
+	if err == nil {
+		c.failures = 0
+		return c.changes, nil
+	}
+	for _, hp := range c.heaps {
+		hp.walkAgain = true
+	}
+	c.failures++
+	if c.failures <= maxFailures && !errors.Is(err, syscall.ESRCH) && !errors.Is(err, syscall.EPERM) {
+		return c.changes, nil
+	}
+	return c.changes, fmt.Errorf("reading the code cache: %w", err)
 }
 
 func (c *Cache) poll() error {

@@ -32,6 +32,18 @@ func poll(t *testing.T, c *Cache, now int64) (added, gone []string) {
 	return names(changes.Added), names(changes.Gone)
 }
 
+// check checks that what is known does not contradict itself.
+func (c *Cache) check(t *testing.T) {
+	t.Helper()
+	end := uint64(0)
+	for _, b := range c.Blobs() {
+		require.Less(t, b.Lo, b.Hi, "%+v", b)
+		require.LessOrEqual(t, end, b.Lo, "blobs overlap: %+v", b)
+		require.False(t, b.Gone())
+		end = b.Hi
+	}
+}
+
 func TestPieces(t *testing.T) {
 	for _, release := range fakeReleases {
 		c := newFakeJVM(release).cache(t)
@@ -170,6 +182,28 @@ func TestStarting(t *testing.T) {
 	j.put64(at, binary.LittleEndian.Uint64(list))
 	added, _ = poll(t, c, 20)
 	assert.NotEmpty(t, added)
+}
+
+// TestLost polls a JVM whose heap leads nowhere, as that of one that ends.
+func TestLost(t *testing.T) {
+	j := newFakeJVM(17)
+	j.addMethod(j.next, 7, "A::one", 0)
+	c := j.cache(t)
+	poll(t, c, 10)
+	before := len(c.Blobs())
+	j.put64(j.heap+16, 1<<40, 1<<40+fakeSegments)
+	for now := range int64(maxFailures) {
+		changes, err := c.Poll(20 + now)
+		require.NoError(t, err)
+		require.False(t, changes.Any())
+	}
+	_, err := c.Poll(100)
+	require.ErrorContains(t, err, "reading the code cache: the map of its segments: reading")
+	assert.Len(t, c.Blobs(), before)
+	j.put64(j.heap+16, j.segmap, j.segmap+fakeSegments)
+	added, gone := poll(t, c, 110)
+	assert.Empty(t, added)
+	assert.Empty(t, gone)
 }
 
 func TestHistoryIsBounded(t *testing.T) {

@@ -88,18 +88,6 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 		missed, len(tags)-first, polls, took, busy, len(c.Blobs()), len(c.history.order))
 }
 
-// check checks that what is known does not contradict itself.
-func (c *Cache) check(t *testing.T) {
-	t.Helper()
-	end := uint64(0)
-	for _, b := range c.Blobs() {
-		require.Less(t, b.Lo, b.Hi, "%+v", b)
-		require.LessOrEqual(t, end, b.Lo, "blobs overlap: %+v", b)
-		require.False(t, b.Gone())
-		end = b.Hi
-	}
-}
-
 // TestText reads back what AppendTo writes of all blobs of a JVM.
 func TestText(t *testing.T) {
 	dir := classPath(t)
