@@ -41,7 +41,7 @@ var fakeFields = map[string]struct {
 	typeName string
 }{
 	"CodeHeap::_memory": {0, "VirtualSpace"}, "CodeHeap::_segmap": {16, "VirtualSpace"}, "CodeHeap::_log2_segment_size": {32, "int"},
-	"VirtualSpace::_low": {0, "char*"}, "VirtualSpace::_high": {8, "char*"}, "VirtualSpace::_high_boundary": {8, "char*"},
+	"VirtualSpace::_low": {0, "char*"}, "VirtualSpace::_high": {8, "char*"},
 	"HeapBlock::_header": {0, "HeapBlock::Header"}, "HeapBlock::Header::_length": {0, "size_t"}, "HeapBlock::Header::_used": {8, "bool"},
 	"CodeBlob::_name": {0, "const char*"}, "CodeBlob::_size": {8, "int"}, "CodeBlob::_code_offset": {12, "int"}, "CodeBlob::_data_offset": {16, "int"},
 	"nmethod::_compile_id": {20, "int"}, "nmethod::_entry_bci": {24, "int"}, "nmethod::_comp_level": {28, "int"},

@@ -72,7 +72,7 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 }
 
 // maxBlobs is more than there are in any code cache, the largest of which has 2 GB.
-const maxBlobs = 1 << 21
+const maxBlobs = 1 << 20
 
 // batch is how many blocks are read at once.
 const batch = 1024

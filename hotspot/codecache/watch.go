@@ -140,6 +140,8 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 		}
 	}
 	w.heapsAt = at
+	jvmci, _ := c.flag("UseJVMCICompiler") // it does not change after the arguments were read
+	c.jvmci = jvmci == 1
 	for i, at := range list {
 		if i < len(c.heaps) && c.heaps[i].at == at {
 			continue
