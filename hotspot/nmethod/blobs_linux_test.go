@@ -31,14 +31,14 @@ func TestCopyBlobs(t *testing.T) {
 			require.NoError(t, cmd.Start())
 			defer cmd.Wait()
 			defer cmd.Process.Kill()
-			copier, blobs := openOld(t, cmd.Process, 150)
+			copier, blobs := openStopped(t, cmd.Process, 150)
 			testCopyBlobs(t, jdk, copier, blobs)
 		})
 	}
 }
 
-// openOld opens a JVM, stops it when it has so many methods, and gives these.
-func openOld(t *testing.T, process *os.Process, methods int) (*Copier, []*codecache.Blob) {
+// openStopped opens a JVM, stops it when it has so many methods, and gives these.
+func openStopped(t testing.TB, process *os.Process, methods int) (*Copier, []*codecache.Blob) {
 	t.Helper()
 	var copier *Copier
 	var cache *codecache.Cache
@@ -67,7 +67,7 @@ func openOld(t *testing.T, process *os.Process, methods int) (*Copier, []*codeca
 			}
 		}
 		return len(compiled()) >= methods
-	}, 20*time.Second, 50*time.Millisecond, "the JVM compiles methods")
+	}, time.Minute, 50*time.Millisecond, "the JVM compiles methods")
 	stopProcess(t, process)
 	copier.Forget()
 	return copier, compiled()
@@ -116,4 +116,35 @@ func testCopyBlobs(t *testing.T, jdk gasmtest.JDK, c *Copier, blobs []*codecache
 	require.NoError(t, c.Frames())
 	assert.Greater(t, frames, 3*len(blobs))
 	assert.Greater(t, relocations, 10*len(blobs))
+}
+
+// BenchmarkCopy copies the methods that HotSpot has compiled for javac.
+func BenchmarkCopy(b *testing.B) {
+	jdks := gasmtest.NeedJDKs(b, func(j gasmtest.JDK) bool { return j.Feature == 25 || j.Feature == 17 })
+	classPath := b.TempDir()
+	gasmtest.CompileJava(b, classPath, 17, gasmtest.Testdata("programs", "Compile.java"), gasmtest.Testdata("programs", "MemoryFile.java"), gasmtest.Testdata("programs", "MemoryFiles.java"))
+	for _, jdk := range jdks {
+		b.Run(jdk.Name(), func(b *testing.B) {
+			cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "-cp", classPath, "Compile")
+			require.NoError(b, cmd.Start())
+			defer cmd.Wait()
+			defer cmd.Process.Kill()
+			c, blobs := openStopped(b, cmd.Process, 2000)
+			c.SetNames(Names{Function: FunctionNames(cmd.Process.Pid)})
+			var text []byte
+			copied := 0
+			for b.Loop() {
+				c.Forget()
+				for _, blob := range blobs {
+					code, err := c.Copy(blob.Method)
+					if err != nil {
+						continue
+					}
+					text, _ = code.AppendTo(text[:0])
+					copied++
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(copied), "µs/method")
+		})
+	}
 }
