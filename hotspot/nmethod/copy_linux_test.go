@@ -128,8 +128,12 @@ func TestCopy(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return Known(j.Feature) })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
-		// Without compressed oops, the code cache is far from all other memory.
-		for _, flag := range []string{"-XX:+UseCompressedOops", "-XX:-UseCompressedOops"} {
+		// Without compressed oops, the code cache is far from all other memory. ZGC has none, and barriers of its own.
+		other := "-XX:+UseZGC"
+		if jdk.Feature < 17 {
+			other = "-XX:-UseCompressedOops"
+		}
+		for _, flag := range []string{"-XX:+UseCompressedOops", other} {
 			t.Run(jdk.Name()+" "+flag, func(t *testing.T) {
 				testCopy(t, jdk, follow(t, enoughMethods, jdk.Java(), flag, "-Dsec=600", "-cp", classPath, "Library"))
 			})
