@@ -91,7 +91,7 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 		line.Done()
 		say(s.err, "gasm: %v", err)
 	}
-	o.Progress = func(p record.AttachProgress) { line.Show(attachLine(&o, p)) }
+	o.Progress = func(p record.AttachProgress) (again bool) { return line.Show(attachLine(&o, p)) }
 	rec := record.NewAttachment(o)
 	signals.handTo(rec, s, o.Folder)
 	if err := rec.Run(); err != nil {
