@@ -24,10 +24,10 @@ func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) Finding {
 	methods, err := j.tryAttach(ctx, dir)
 	if err != nil {
 		c.Status = Note
-		c.Text, c.Mend, _ = strings.Cut("gasm attach can't read the code of a JVM that runs: "+err.Error(), "; ")
+		c.Text, c.Mend, _ = strings.Cut("gasm attach can't read a JVM's code: "+err.Error(), "; ")
 		return c
 	}
-	c.Text = fmt.Sprintf("gasm attach reads a running JVM's code: %d methods of one that has just started", methods)
+	c.Text = fmt.Sprintf("gasm attach and gasm profile read a running JVM's code: %d methods of one that has just started", methods)
 	return c
 }
 
@@ -41,8 +41,11 @@ func (j *foundJDK) tryAttach(ctx context.Context, dir string) (methods int, err 
 	}
 	defer jvm.end()
 	for {
-		if methods, err = jvm.methods(dir); methods > 0 || jvm.refused(err) {
+		switch methods, err = jvm.methods(dir); {
+		case methods > 0, err != nil && jvm.refused():
 			return methods, err
+		case jvm.gone():
+			return 0, errors.New("java ended at once")
 		}
 		select {
 		case <-ctx.Done(): // it has not compiled anything
@@ -90,20 +93,19 @@ func (o *orphan) methods(dir string) (int, error) {
 	return f.Stop().Methods, nil
 }
 
-// refused tells whether an error is one that no waiting mends.
-func (o *orphan) refused(err error) bool {
-	if err == nil {
-		return false
-	}
-	seen, gone := attach.Look(o.pid)
-	return gone != nil && syscall.Kill(o.pid, 0) != nil || gone == nil && seen.Unreadable != nil
+// refused tells that the JVM can't be read, which no waiting mends.
+func (o *orphan) refused() bool {
+	seen, err := attach.Look(o.pid)
+	return err == nil && seen.Unreadable != nil
 }
+
+func (o *orphan) gone() bool { return syscall.Kill(o.pid, 0) != nil }
 
 // end ends the JVM, and waits for its end, which is only a moment.
 func (o *orphan) end() {
 	o.stdin.Close()
 	for range 100 {
-		if syscall.Kill(o.pid, 0) != nil {
+		if o.gone() {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -38,6 +38,7 @@ type drain struct {
 	alive    map[int32]int        // how many threads each process has
 	mapped   func(native.Mapping) // see Options.Mapped; may be nil
 	kernel   *kernelSymbols
+	kallsyms *os.File // of which kernel reads what it needs; nil when there is none
 	last     Sample
 	// throttled is how often the kernel has paused an event.
 	throttled int
@@ -169,13 +170,12 @@ func (d *drain) sample(r *perfevent.Record) {
 	}
 }
 
-// kernelNames reads the kernel's symbols when the first of them is needed.
+// kernelNames gives the kernel's symbols, which are read from the first kernel sample on.
 func (d *drain) kernelNames() *kernelSymbols {
 	if d.kernel == nil {
 		d.kernel = &kernelSymbols{}
-		if f, err := os.Open("/proc/kallsyms"); err == nil {
-			d.kernel, _ = parseKallsyms(f) // a note tells that there are no names
-			f.Close()
+		if f, err := os.Open("/proc/kallsyms"); err == nil { // else a note tells that there are no names
+			d.kernel, d.kallsyms = newKernelSymbols(f), f
 		}
 	}
 	return d.kernel
@@ -233,6 +233,7 @@ func (d *drain) end() error {
 	if err := d.file.Close(); err != nil && d.failure == nil {
 		d.failure = err
 	}
+	d.kallsyms.Close() // also of none
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range d.streams {

@@ -28,7 +28,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
-	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: print by HotSpot, copy from the JVM's memory, which costs the least, or auto, which copies C1's and prints C2's")
+	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: copy reads it out of the JVM's memory, which hardly costs anything; print has HotSpot print it; auto copies where that can be done")
 	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 }
@@ -73,10 +73,9 @@ func profileCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile [flags] -- COMMAND [ARG ...]",
 		Short: "Run a command, sample its JVMs, and report where their time went",
-		Long: `Run a command unchanged, have HotSpot print its code in every JVM that the
-command starts, or copy the code out of the JVM's memory, sample program counters
-beside it, and print annotated assembly, hot methods and hot native functions
-when it ends. JMH benchmarks are measured in their measurement iterations only,
+		Long: `Run a command unchanged, read the code of every JVM that it starts out of the
+JVM's memory, sample program counters beside it, and print annotated assembly,
+hot methods and hot native functions when it ends. JMH benchmarks are measured in their measurement iterations only,
 one profile per trial.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar -f 2 MyBenchmark
   gasm profile --delay 10s --length 30s -- java -jar server.jar

@@ -33,6 +33,9 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 	if f.installed == nil {
 		b.name = c.name(h.nameAt)
 		b.kind = c.kindOf(h, b.name)
+		if l := &c.layout.blob; l.hasKind && h.kind == l.kindSafepoint && b.name != "SafepointBlob" {
+			b.name = safepointPrefix + b.name
+		}
 	}
 	return f
 }

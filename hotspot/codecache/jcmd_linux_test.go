@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // jcmd runs a command of a JVM.
@@ -145,6 +146,14 @@ func TestPerfmap(t *testing.T) {
 				f := strings.SplitN(strings.TrimSpace(line), " ", 3)
 				lo := address(t, f[0])
 				e := entry{lo: lo, hi: lo + address(t, f[1]), name: strings.TrimSpace(f[2])}
+				// JDK 28 tells of parts of blobs, too: "StubRoutines mulAdd_stub (stub gen)", "vtable stub [5]".
+				if b := c.Find(lo); b != nil && b.Lo == lo && b.Hi == e.hi && (b.Kind == printassembly.Stub || b.Kind == printassembly.VtableStub) {
+					if b.Kind == printassembly.Stub {
+						i := strings.LastIndex(b.Name, "::")
+						assert.Equal(t, e.name, b.Name[:i]+" "+b.Name[i+2:])
+					}
+					continue
+				}
 				if methods[lo] { // its signature is not compared: "void java.lang.Object.<init>()"
 					e.name = ""
 				}
@@ -155,7 +164,10 @@ func TestPerfmap(t *testing.T) {
 		told, kept, all := around(t, c, list, func() (entries []entry) {
 			for _, hp := range c.heaps {
 				for _, b := range hp.blocks {
-					entries = append(entries, entry{lo: b.lo, hi: b.hi, name: b.name})
+					if jdk.Feature >= 28 && b.parts[0].Name != b.name && b.compileID == 0 {
+						continue // it tells only of the parts
+					}
+					entries = append(entries, entry{lo: b.lo, hi: b.hi, name: strings.TrimPrefix(b.name, safepointPrefix)})
 				}
 			}
 			return entries

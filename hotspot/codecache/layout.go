@@ -40,13 +40,13 @@ type layout struct {
 type blobLayout struct {
 	name, size field
 	// kind is a CodeBlobKind (JDK 25 and newer). Older ones have only virtual functions for it.
-	hasKind                                      bool
-	kind                                         field
-	kindNMethod, kindAdapter, kindMH, kindVtable uint64
-	codeBegin, codeEnd                           field // addresses (JDK 22 and older), or offsets from the blob's own
-	offsets                                      bool
-	outside                                      bool // mutable data lies outside of the blob (JDK 25 and newer)
-	mutableData, mutableDataSize, relocationSize field
+	hasKind                                                     bool
+	kind                                                        field
+	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
+	codeBegin, codeEnd                                          field // addresses (JDK 22 and older), or offsets from the blob's own
+	offsets                                                     bool
+	outside                                                     bool // mutable data lies outside of the blob (JDK 25 and newer)
+	mutableData, mutableDataSize, relocationSize                field
 }
 
 // An nmethodLayout is that of an nmethod.
@@ -129,6 +129,7 @@ func (l *layout) readBlob(q *query) {
 			return uint64(n)
 		}
 		b.kindNMethod, b.kindAdapter, b.kindMH, b.kindVtable = kind("Nmethod"), kind("Adapter"), kind("MHAdapter"), kind("Vtable")
+		b.kindSafepoint = kind("Safepoint")
 	}
 	if b.codeBegin, b.offsets = q.vm.Field("CodeBlob::_code_offset"); b.offsets {
 		b.codeEnd = q.field("CodeBlob::_data_offset")

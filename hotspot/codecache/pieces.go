@@ -54,7 +54,8 @@ func (p *pieces) read(c *Cache) error {
 		}
 	}
 	if p.changed {
-		p.all = slices.Concat(p.stubs, p.codelets, p.vtables)
+		// JDK 28 has vtable stubs in the list of stubs, too. The first of two at one address counts.
+		p.all = slices.Concat(p.vtables, p.codelets, p.stubs)
 		slices.SortStableFunc(p.all, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
 	}
 	return nil
@@ -132,21 +133,23 @@ func (p *pieces) readCodelets(c *Cache) error {
 	if !ok || align < 8 || align > 1<<10 || align&(align-1) != 0 {
 		align = 32
 	}
-	header := (l.codeletSize + align - 1) &^ (align - 1)
 	var texts []uint64
 	for at := uint64(0); at < uint64(len(data)) && len(texts) < maxList; {
 		size := l.size.In(data[at:])
-		if size < header || size > uint64(len(data))-at {
+		start := l.buffer.In(queue) + begin + at
+		lo := (start + l.codeletSize + align - 1) &^ (align - 1)
+		if size > uint64(len(data))-at || lo > start+size {
 			break // one that is being made, or that was not used
 		}
-		lo := l.buffer.In(queue) + begin + at
 		texts = append(texts, l.description.In(data[at:]))
-		p.codelets = append(p.codelets, piece{kind: printassembly.Interpreter, lo: lo + header, hi: lo + size})
+		p.codelets = append(p.codelets, piece{kind: printassembly.Interpreter, lo: lo, hi: start + size})
 		at += size
 	}
-	names, err := c.texts(slices.Compact(slices.Sorted(slices.Values(texts))))
+	inOrder := slices.Clone(texts)
+	slices.Sort(texts)
+	names, err := c.texts(slices.Compact(texts))
 	for i := range p.codelets {
-		p.codelets[i].name = names[texts[i]]
+		p.codelets[i].name = names[inOrder[i]]
 	}
 	p.codelets = slices.DeleteFunc(p.codelets, func(p piece) bool { return p.name == "" || p.lo == p.hi })
 	return err
@@ -155,6 +158,8 @@ func (p *pieces) readCodelets(c *Cache) error {
 // What a VtableStub has in front of its code (vtableStubs.hpp):
 //
 //	VtableStub* _next; const short _index; short _ame_offset; short _npe_offset; bool _is_vtable_stub;
+//
+// and in JDK 28, which has them twice, a byte that is 0 for callers that C1 has compiled.
 const (
 	vtableStubSize  = 16
 	vtableTableSize = 256
@@ -191,6 +196,9 @@ func (p *pieces) readVtables(c *Cache) error {
 			level = append(level, binary.LittleEndian.Uint64(s.Buf))
 			isVtable := s.Buf[14] & 1
 			name := fmt.Sprintf("%ctbl[%d]", "iv"[isVtable], int16(binary.LittleEndian.Uint16(s.Buf[8:])))
+			if c.vm.Release >= 28 {
+				name = [...]string{"(c1) ", "(full opt) "}[s.Buf[15]&1] + name
+			}
 			lo := s.Addr + vtableStubSize
 			p.vtables = append(p.vtables, piece{kind: printassembly.VtableStub, lo: lo, hi: lo + sizes[isVtable], name: name})
 		}

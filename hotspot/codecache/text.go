@@ -38,13 +38,17 @@ func (b *Blob) AppendTo(text []byte, uptimeMillis int64) []byte {
 	return fmt.Appendf(text, "Decoding %s [%#016x, %#016x] (%d bytes)\n", name, b.Lo, b.Hi, size)
 }
 
-// isSingleton knows the blobs of which HotSpot has one each.
+// safepointPrefix is what HotSpot prints in front of the names of SafepointBlobs in JDK
+// 28. In older JDKs all have the name SafepointBlob.
+const safepointPrefix = "SafepointBlob - "
+
+// isSingleton knows the blobs that HotSpot does not call RuntimeStub.
 func isSingleton(name string) bool {
 	switch name {
 	case "DeoptimizationBlob", "ExceptionBlob", "SafepointBlob", "UncommonTrapBlob":
 		return true
 	}
-	return false
+	return strings.HasPrefix(name, safepointPrefix)
 }
 
 // appendTag appends LogCompilation's tag. Offsets are from the address of the nmethod,

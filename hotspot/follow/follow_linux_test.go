@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -85,5 +84,5 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	t.Logf("%d samples, %d of them unknown, %d with code; %d blobs, %d bytes", len(samples), unknown, withCode, len(read.Blobs), info.Size())
 	assert.LessOrEqual(t, unknown*200, len(samples), "0.5 %")
 	assert.NotEmpty(t, samples)
-	assert.Equal(t, nmethod.Known(jdk.Feature), withCode*100 > len(samples)*90, "next to all are in the loops that are copied")
+	assert.Greater(t, withCode*100, len(samples)*90, "next to all are in the loops, which are copied")
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -291,8 +292,9 @@ func TestCopyNames(t *testing.T) {
 			for head, m := range jvm.copied {
 				if strings.Contains(head, name) {
 					found++
-					require.NotEmpty(t, m.comments)
-					assert.Contains(t, m.comments[0].frames, name)
+					first := slices.IndexFunc(m.comments, func(c comment) bool { return c.frames != "" })
+					require.GreaterOrEqual(t, first, 0)
+					assert.Contains(t, m.comments[first].frames, name)
 				}
 			}
 			assert.Positive(t, found, "%v", jvm.copied)

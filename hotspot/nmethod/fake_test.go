@@ -23,12 +23,13 @@ type fakeJVM struct {
 	symbols vmtest.Symbols
 	classes map[string]uint64 // addresses of Klasses, by internal name
 	nextID  int               // compile id
+	blob    uint64            // the address of the blob of the code cache
 }
 
 // What the structures of a fakeJVM have where, in bytes.
 const (
 	compileIDOffset, entryBCIOffset, verifiedOffset     = 8, 12, 16
-	immutableOffset, mutableOffset, instsOffset         = 24, 40, 64
+	immutableOffset, mutableOffset, instsOffset         = 24, 40, 128
 	constMethodPointer                                  = 16
 	poolOffset, wordsOffset, flagsOffset, codeSizeField = 8, 16, 20, 24
 	nameIndexField, signatureField, constMethodSize     = 26, 28, 32
@@ -46,7 +47,9 @@ func newFakeJVM(release int) *fakeJVM {
 	j := &fakeJVM{Memory: vmtest.New(), release: release, classes: map[string]uint64{}, nextID: 1}
 	tables := fakeTables(release)
 	tables.Statics["Abstract_VM_Version::_vm_major_version"] = j.Add(byte(release), 0, 0, 0)
+	tables.Statics["CodeCache::_heaps"] = j.addHeap()
 	j.symbols = j.AddTables(tables)
+	j.addVirtualTables()
 	return j
 }
 
@@ -91,6 +94,7 @@ func fakeTables(release int) vmtest.Tables {
 		tables.Sizes["Array<ResolvedFieldEntry>"] = arrayHeader + fieldStride
 		tables.Sizes["Array<ResolvedMethodEntry>"] = arrayHeader + methodStride
 	}
+	addRelocationTables(&tables, release)
 	return tables
 }
 
@@ -129,6 +133,7 @@ func (j *fakeJVM) class(name string) uint64 {
 		return at
 	}
 	klass := make([]byte, 64)
+	put(klass, 0, j.virtualTable("_ZTV13InstanceKlass"))
 	put(klass, klassNameOffset, j.addSymbol(name))
 	if isAnonymousName(name) {
 		put(klass, miscFlagsOffset, uint16(isAnonymous))
@@ -151,7 +156,7 @@ type fakeMethod struct {
 
 // addMethod adds a Method with all that it leads to.
 func (j *fakeJVM) addMethod(m fakeMethod) uint64 {
-	entries := []uint64{0, j.addSymbol(m.name)}
+	entries := []uint64{0, j.addSymbol(m.name), j.addSymbol("(I)V")}
 	cacheEntries := make([]byte, max(cacheStride, fieldStride, methodStride)*(len(m.members)+1))
 	fields, methods := make([]byte, len(cacheEntries)), make([]byte, len(cacheEntries))
 	for i, member := range m.members {
@@ -179,6 +184,7 @@ func (j *fakeJVM) addMethod(m fakeMethod) uint64 {
 	put(constMethod, poolOffset, j.Add(pool...))
 	put(constMethod, codeSizeField, uint16(len(m.bytecode)))
 	put(constMethod, nameIndexField, uint16(1))
+	put(constMethod, signatureField, uint16(2))
 	if m.lines != nil {
 		put(constMethod, flagsOffset, uint16(lineNumbersFlag))
 	}
@@ -189,6 +195,8 @@ func (j *fakeJVM) addMethod(m fakeMethod) uint64 {
 	constMethod = append(constMethod, make([]byte, -len(constMethod)&7)...)
 	put(constMethod, wordsOffset, uint32(len(constMethod)/8))
 	method := make([]byte, 40)
+	put(method, 0, j.archived("_ZTV6Method"))
+	put(method, accessFlagsOffset, uint16(9)) // public static
 	put(method, constMethodPointer, j.Add(constMethod...))
 	return j.Add(method...)
 }
@@ -227,7 +235,10 @@ type fakeCode struct {
 	verified       int // offset of the verified entry point
 	osrBCI         int
 	methods        []fakeMethod
+	metadata       []uint64 // addresses, behind those of the methods
 	debugInfo      []fakeDebugInfo
+	relocs         []fakeReloc
+	patch          func(code []byte, lo uint64) // changes the code when its address is known
 }
 
 // addCode adds an nmethod, and gives its compile id and LogCompilation's tag for it.
@@ -238,7 +249,11 @@ func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
 	for _, m := range c.methods {
 		metadata = binary.LittleEndian.AppendUint64(metadata, j.addMethod(m))
 	}
+	for _, at := range c.metadata {
+		metadata = binary.LittleEndian.AppendUint64(metadata, at)
+	}
 	scopesData, scopesPCs := c.packDebugInfo(j.release)
+	relocs := packRelocations(c.relocs, j.release)
 	native := c.kind == "c2n"
 	if native {
 		metadata, scopesData, scopesPCs = nil, nil, nil
@@ -254,19 +269,28 @@ func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
 			offsets[section.name] = len(nmethod)
 			nmethod = append(nmethod, section.data...)
 		}
+		nmethod = append(nmethod, relocs...)
 	}
 	put(nmethod, compileIDOffset, uint32(id))
 	put(nmethod, entryBCIOffset, uint32(int32(c.osrBCI)))
 	at := j.Add(nmethod...)
 	header := j.Data[at-vmtest.Base:]
+	if c.patch != nil {
+		c.patch(header[instsOffset:], at+instsOffset)
+	}
 	if j.release < 25 {
 		put(header, verifiedOffset, at+instsOffset+uint64(c.verified))
+		put(header, contentBeginOffset, at+instsOffset)
+		put(header, dataEndOffset+8, at+uint64(len(nmethod)-len(relocs)))
+		put(header, dataEndOffset+16, at+uint64(len(nmethod)))
 	} else {
 		put(header, verifiedOffset, uint16(c.verified))
-		const relocations, handlers = "relocations, of eight times n  b", "exception handlers and the like."
-		mutable := j.addOutside(at, mutableOffset, []byte(relocations), metadata)
+		put(header, contentOffsetField, uint32(instsOffset))
+		put(header, relocationSizeField, uint32(len(relocs)))
+		const handlers = "exception handlers and the like."
+		mutable := j.addOutside(at, mutableOffset, relocs, metadata)
 		immutable := j.addOutside(at, immutableOffset, []byte(handlers), scopesPCs, scopesData)
-		offsets["metadata"] = int(mutable-at) + len(relocations)
+		offsets["metadata"] = int(mutable-at) + len(relocs)
 		offsets["scopes_pcs"] = int(immutable-at) + len(handlers)
 		offsets["scopes_data"] = offsets["scopes_pcs"] + len(scopesPCs)
 	}

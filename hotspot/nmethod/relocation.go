@@ -36,6 +36,7 @@ const (
 	relocPostCallNop // this and the next ones: JDK 20 and newer
 	relocEntryGuard
 	relocBarrier
+	relocPatchableBarrier // JDK 28
 )
 
 // A relocPacking says how a relocation is packed into a word of two bytes. From the

@@ -1,9 +1,8 @@
 package nmethod
 
 import (
+	"encoding/binary"
 	"fmt"
-
-	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
 // relocTexts are what HotSpot prints of relocations, without what some of them have
@@ -14,6 +13,7 @@ var relocTexts = [...]string{
 	relocInternalWord: "internal_word", relocSectionWord: "section_word", relocPoll: "poll", relocPollReturn: "poll_return",
 	relocMetadata: "metadata", relocTrampolineStub: "trampoline_stub", relocRuntimeCallWithPool: "runtime_call",
 	relocPrefix: "other", relocPostCallNop: "post_call_nop", relocEntryGuard: "entry_guard", relocBarrier: "barrier",
+	relocPatchableBarrier: "patchable_barrier",
 }
 
 // relocText gives the text of a kind in a release.
@@ -44,13 +44,10 @@ type relocations struct {
 	// constants, code and stubs; or of a field of four bytes with the offset of that.
 	content       uint64
 	contentOffset bool
-	// Their size is a field of four bytes in JDK 23 and newer. They lie at the start of the
-	// mutable data (JDK 25), or behind the header. In older ones the two fields behind
-	// CodeBlob::_data_end have the addresses of their start and end.
-	size    uint64
-	hasSize bool
-	header  vmstructs.Field // the size of the header
-	ends    uint64
+	// In JDK 25 and newer they lie at the start of the mutable data, and their size is a
+	// field of four bytes. In older ones the two fields behind CodeBlob::_data_end have the
+	// addresses of their start and end.
+	size, ends uint64
 }
 
 // findRelocations finds where relocations are.
@@ -60,8 +57,8 @@ func (l *layout) findRelocations(q *query) {
 	if r.content, r.contentOffset = q.vm.Offset("CodeBlob::_content_offset"); !r.contentOffset {
 		r.content = q.field("CodeBlob::_content_begin")
 	}
-	if r.size, r.hasSize = q.vm.Offset("CodeBlob::_relocation_size"); r.hasSize {
-		r.header, _ = q.vm.Field("CodeBlob::_header_size")
+	if l.mutable.exists {
+		r.size = q.field("CodeBlob::_relocation_size")
 	} else {
 		r.ends = q.field("CodeBlob::_data_end") + 8
 	}
@@ -74,15 +71,10 @@ func (c *Code) relocReader() (*relocReader, error) {
 	if r.contentOffset {
 		reader.offset = int(c.Address + uint64(c.field32(r.content)) - c.Lo)
 	}
-	block, from, size := memoryBlock{c.Address, c.nmethod}, uint64(0), uint64(0)
-	switch {
-	case c.copier.layout.mutable.exists:
-		block, size = c.mutable, uint64(c.field32(r.size))
-	case r.hasSize:
-		from, size = r.header.In(c.nmethod), uint64(c.field32(r.size))
-	default:
+	block, from, size := c.mutable, uint64(0), uint64(c.field32(r.size))
+	if !c.copier.layout.mutable.exists {
 		lo, hi := c.field64(r.ends), c.field64(r.ends+8)
-		from, size = lo-c.Address, hi-lo
+		block, from, size = memoryBlock{c.Address, c.nmethod}, lo-c.Address, hi-lo
 	}
 	if from > uint64(len(block.data)) || size > uint64(len(block.data))-from || reader.offset > 0 || reader.offset < -len(c.nmethod) {
 		return reader, fmt.Errorf("its relocations lie outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
@@ -100,6 +92,10 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	case relocBarrier:
 		if c.copier.layout.release >= 22 {
 			text = fmt.Appendf(text, " format=%d", r.format)
+		}
+	case relocPatchableBarrier: // three words: the offset of a stub, and what the barrier is for
+		if data := r.words(); len(data) == 6 {
+			text = fmt.Appendf(text, " metadata=%#x target=%#016x", binary.LittleEndian.Uint16(data[4:]), c.Lo+uint64(r.number(0, 1)))
 		}
 	case relocRuntimeCall, relocRuntimeCallWithPool:
 		if target, ok := c.target(r.offset); ok {
