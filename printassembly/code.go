@@ -138,7 +138,7 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	case "/MachCode", "/Disassembly":
 		return true
 	case "Disassembly", "Constant Pool (empty)", "Instructions begin":
-	case ExactMark[1 : len(ExactMark)-1]:
+	case ExactMark[1 : len(ExactMark)-1], oldExactMark[1 : len(oldExactMark)-1]:
 		c.rows.exact = true
 	default:
 		switch {

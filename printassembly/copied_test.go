@@ -37,6 +37,7 @@ Compiled method (c1) 100 1   3 A::one (3 bytes)
   0x0000000000001101: ;*nop
  ; - B::inlined@1 (line 3)
  ; - A::one@1 (line 11)
+  0x0000000000001104: ;   {metadata({type array int})}
   0x0000000000001106: ;*ireturn
  ; - A::one@2 (line 12)
   0x0000000000001100: 9031 c090 | 4889 c0c3
@@ -69,7 +70,14 @@ func TestCopiedOrder(t *testing.T) {
 // Below the mark, a comment is of the instruction that its byte is of: on a cell of
 // four bytes there would be three that it might be of.
 func TestExactComments(t *testing.T) {
-	l, err := NewLog(strings.NewReader(copiedLog), int64(len(copiedLog)), "log")
+	for _, log := range []string{copiedLog, strings.ReplaceAll(copiedLog, ExactMark, oldExactMark)} {
+		testExactComments(t, log)
+	}
+}
+
+func testExactComments(t *testing.T, log string) {
+	t.Helper()
+	l, err := NewLog(strings.NewReader(log), int64(len(log)), "log")
 	require.NoError(t, err)
 	insts := code(t, l, &l.Blobs[0])
 	type row struct {
@@ -84,7 +92,7 @@ func TestExactComments(t *testing.T) {
 		{"nop", "*iconst_0", one, true},
 		{"xor    %eax,%eax", "*nop", inlined, true},
 		{"nop", "", last, false},
-		{"mov    %rax,%rax", "*ireturn", last, true},
+		{"mov    %rax,%rax", "{metadata({type array int})},*ireturn", last, true},
 		{"ret", "", nil, false},
 	}
 	var got []row

@@ -8,9 +8,12 @@ import (
 )
 
 // ExactMark is a line of gasm's own behind [MachCode], in copies of code that
-// HotSpot did not print. Below it, each comment has the address of the last byte
-// of its instruction.
-const ExactMark = "[Comments at the last byte of their instructions]"
+// HotSpot did not print. Below it, each comment has the address of a byte of its
+// instruction: debug info that of the last one, and relocations that of the first.
+const ExactMark = "[Comments at a byte of their instructions]"
+
+// oldExactMark is what the mark was before copies had relocations.
+const oldExactMark = "[Comments at the last byte of their instructions]"
 
 // hexRows collects the lines between [MachCode] and [/MachCode].
 //

@@ -96,8 +96,7 @@ func (c *Cache) pollHeap(hp *heap) error {
 	before := hp.next
 	grown, changed := hp.update(c.layout)
 	unexplained := !changed && hp.compileIDs != c.watch.compileIDs && c.now-hp.walked > max(int64(recheck), 50*int64(hp.walkTook))
-	switch {
-	case changed || hp.walkAgain || unexplained || hp.next < before:
+	if changed || hp.walkAgain || unexplained || hp.next < before {
 		if unexplained {
 			c.notBefore = hp.walked
 		}
@@ -110,12 +109,11 @@ func (c *Cache) pollHeap(hp *heap) error {
 		hp.walked, hp.walkTook, hp.compileIDs = c.now, time.Since(started), c.watch.compileIDs
 		c.notBefore = c.last
 		return nil
-	case grown:
-		if err := c.readBlocks(hp, before); err != nil {
-			return err
-		}
 	}
-	return c.readUnsettled(hp)
+	if err := c.readUnsettled(hp); err != nil || !grown {
+		return err
+	}
+	return c.readBlocks(hp, before)
 }
 
 // finish makes the lists of what a Poll has found.

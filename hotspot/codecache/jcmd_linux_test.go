@@ -164,7 +164,7 @@ func TestPerfmap(t *testing.T) {
 		told, kept, all := around(t, c, list, func() (entries []entry) {
 			for _, hp := range c.heaps {
 				for _, b := range hp.blocks {
-					if jdk.Feature >= 28 && b.parts[0].Name != b.name && b.compileID == 0 {
+					if jdk.Feature >= 28 && b.compileID == 0 && b.parts[0].Name != b.name && b.kind != printassembly.Interpreter && b.kind != printassembly.Adapter {
 						continue // it tells only of the parts
 					}
 					entries = append(entries, entry{lo: b.lo, hi: b.hi, name: strings.TrimPrefix(b.name, safepointPrefix)})

@@ -75,6 +75,12 @@ func TestDamaged(t *testing.T) {
 		"metadata elsewhere": {func(m *damagedMethod) {
 			m.tag = strings.Replace(m.tag, "metadata_offset='", "metadata_offset='9999", 1)
 		}, "its metadata lies outside the nmethod", false},
+		"relocations behind the nmethod": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address+1<<20) },
+			"its relocations lie outside the nmethod", false},
+		"relocations that end in front of their start": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address) },
+			"its relocations lie outside the nmethod", false},
+		"relocations of other code": {func(m *damagedMethod) { put(m.nmethod(), contentBeginOffset, m.address+1<<20) },
+			"its relocations lie outside the nmethod", false},
 		"a ConstMethod that is too small": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(4)) }, "a method of its debug info: the ConstMethod at 0x", false},
 		"a ConstMethod that is too large": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(1<<31)) }, "are more than any structure of HotSpot has", false},
 		"a chain of frames without end": {func(m *damagedMethod) {
@@ -192,6 +198,11 @@ func FuzzCopy(f *testing.F) {
 			require.True(f, ok)
 			j.tags = append(j.tags, tag)
 		}
+		code, _ := relocCode(j.fakeJVM)
+		_, text := j.addCode(code)
+		tag, ok := printassembly.ParseInstalled([]byte(text))
+		require.True(f, ok)
+		j.tags = append(j.tags, tag)
 		j.whole = slices.Clone(j.Data)
 		jvms[release] = j
 		for i, tag := range j.tags {
@@ -208,6 +219,7 @@ func FuzzCopy(f *testing.F) {
 		}
 		j.Data = append(j.Data[:0], j.whole...)
 		c := j.copier(t)
+		c.SetNames(relocNames(j.fakeJVM))
 		for ; len(patches) >= 4; patches = patches[4:] {
 			if at := int(patches[0]) | int(patches[1])<<8 | int(patches[2])<<16; at < len(j.Data) {
 				j.Data[at] = patches[3]

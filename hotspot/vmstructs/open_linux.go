@@ -1,11 +1,16 @@
 package vmstructs
 
 import (
-	"debug/elf"
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 )
@@ -13,20 +18,32 @@ import (
 // Open finds the HotSpot in a process. The process must have loaded libjvm.so; a JVM
 // that writes a log has.
 //
-// The error is syscall.ESRCH or fs.ErrNotExist where the process has ended.
+// The error is an [*OpenError]. Where the process has ended it is syscall.ESRCH or
+// fs.ErrNotExist, too.
 func Open(pid int) (*VM, error) {
+	vm, err := open(pid)
+	var typed *OpenError
+	if err != nil && !errors.As(err, &typed) {
+		err = explain(pid, err)
+	}
+	return vm, err
+}
+
+func open(pid int) (*VM, error) {
 	library, err := findLibJVM(pid)
 	if err != nil {
 		return nil, err
 	}
-	symbols, err := exportedSymbols(library)
+	memory := processMemory(pid)
+	img, err := findImage(Memory{memory}, library)
 	if err != nil {
-		if _, gone := os.Stat(fmt.Sprintf("/proc/%d", pid)); gone != nil {
-			err = gone
-		}
-		return nil, fmt.Errorf("reading the symbols of %s: %w", library.Path, err)
+		return nil, err
 	}
-	vm, err := New(processMemory(pid), func(name string) (uint64, error) {
+	symbols, err := img.exported()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", library.Path, err)
+	}
+	vm, err := New(memory, func(name string) (uint64, error) {
 		at, ok := symbols[name]
 		if !ok {
 			return 0, fmt.Errorf("%s does not export %s", library.Path, name)
@@ -36,6 +53,7 @@ func Open(pid int) (*VM, error) {
 	if err != nil {
 		return nil, err
 	}
+	vm.variables = img.variables()
 	vm.symbols = func(names []string) (map[string]uint64, error) { return fileSymbols(library, names) }
 	return vm, nil
 }
@@ -53,35 +71,64 @@ func findLibJVM(pid int) (native.Mapping, error) {
 		return native.Mapping{}, err
 	case len(mappings) == 0:
 		// A process that has ended has no memory, until its parent waits for it.
-		return native.Mapping{}, fmt.Errorf("process %d has no memory any more: %w", pid, syscall.ESRCH)
+		return native.Mapping{}, syscall.ESRCH
 	}
-	return native.Mapping{}, fmt.Errorf("process %d has not loaded libjvm.so: it is no JVM with HotSpot", pid)
-}
-
-// exportedSymbols gives the addresses of the symbols that a mapped file exports.
-func exportedSymbols(m native.Mapping) (map[string]uint64, error) {
-	file, err := openMapped(m)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	f, err := elf.NewFile(file)
-	if err != nil {
-		return nil, err
-	}
-	bias, err := loadBias(f, m)
-	if err != nil {
-		return nil, err
-	}
-	list, err := f.DynamicSymbols()
-	if err != nil {
-		return nil, err
-	}
-	symbols := make(map[string]uint64, len(list))
-	for _, s := range list {
-		if s.Section != elf.SHN_UNDEF {
-			symbols[s.Name] = s.Value + bias
+	for _, m := range mappings {
+		if strings.HasPrefix(filepath.Base(m.Path), "libj9vm") {
+			return native.Mapping{}, &OpenError{pid, OpenJ9, fmt.Errorf("runs OpenJ9 (%s): gasm reads the code of HotSpot alone", m.Path)}
 		}
 	}
-	return symbols, nil
+	if isNativeImage(pid) {
+		return native.Mapping{}, &OpenError{pid, NativeImage,
+			errors.New("is a native image of GraalVM, which has no JVM: its code is in its file, so perf can show it")}
+	}
+	return native.Mapping{}, &OpenError{pid, NoJVM, errors.New("has not loaded libjvm.so: it is no JVM with HotSpot")}
+}
+
+// isNativeImage tells whether the program of a process is one that GraalVM's native-image
+// made: its heap is in a section of its own.
+func isNativeImage(pid int) bool {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return hasSection(f, ".svm_heap")
+}
+
+// explain says what an error of reading a process means.
+func explain(pid int, err error) error {
+	switch {
+	case errors.Is(err, unix.ESRCH), errors.Is(err, fs.ErrNotExist):
+		return &OpenError{pid, Gone, fmt.Errorf("has ended: %w", err)}
+	case errors.Is(err, unix.EPERM), errors.Is(err, fs.ErrPermission):
+		return &OpenError{pid, Refused, fmt.Errorf("can't be read: %s: %w", whyRefused(pid), err)}
+	}
+	return &OpenError{pid, Unknown, fmt.Errorf("can't be read as a JVM with HotSpot: %w", err)}
+}
+
+// whyRefused says why the kernel does not let this process read another's memory, and
+// what would change that (see ptrace(2), "Ptrace access mode checking").
+func whyRefused(pid int) string {
+	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
+	owner := -1
+	if err == nil {
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			owner = int(stat.Uid)
+		}
+	}
+	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	switch yama := string(bytes.TrimSpace(scope)); {
+	case mayTrace():
+		return "the kernel forbids it even though this process has CAP_SYS_PTRACE (a security module, or another user namespace)"
+	case os.Geteuid() == 0:
+		return "this is root without CAP_SYS_PTRACE; give the container that capability (docker run --cap-add SYS_PTRACE)"
+	case owner != os.Geteuid():
+		return "it belongs to another user; run gasm as that user, or as root"
+	case yama == "1" || yama == "2":
+		return fmt.Sprintf("kernel.yama.ptrace_scope is %s; run gasm as root, or allow it: sudo sysctl kernel.yama.ptrace_scope=0", yama)
+	case yama == "3":
+		return "kernel.yama.ptrace_scope is 3, which forbids it to all until the next boot"
+	}
+	return "it gave up the right to be read (it changed its user, or its program's file is not readable); run gasm as root"
 }

@@ -1,12 +1,14 @@
 package vmstructs
 
 import (
+	"debug/elf"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -98,46 +100,163 @@ func TestOpenNoJVM(t *testing.T) {
 	pid, _ := startCopy(t, "sleep")
 	_, err := Open(pid)
 	require.ErrorContains(t, err, fmt.Sprintf("process %d has not loaded libjvm.so", pid))
+	var typed *OpenError
+	require.ErrorAs(t, err, &typed)
+	assert.Equal(t, NoJVM, typed.Reason)
+	pid, _ = startCopy(t, "libj9vm29.so")
+	_, err = Open(pid)
+	require.ErrorAs(t, err, &typed)
+	assert.Equal(t, OpenJ9, typed.Reason)
 	pid, path := startCopy(t, "libjvm.so")
 	_, err = Open(pid)
 	require.ErrorContains(t, err, path+" does not export gHotSpotVMStructs")
 }
 
-// TestReplacedLibrary: a JDK that was updated has another libjvm.so at the path of the
-// one that a JVM has loaded.
-func TestReplacedLibrary(t *testing.T) {
-	pid, path := startCopy(t, "libjvm.so")
+// exportedSymbols gives those of libjvm.so in a process.
+func exportedSymbols(t *testing.T, pid int) (map[string]uint64, native.Mapping) {
+	t.Helper()
 	library, err := findLibJVM(pid)
 	require.NoError(t, err)
-	before, err := exportedSymbols(library)
+	img, err := findImage(Memory{processMemory(pid)}, library)
 	require.NoError(t, err)
+	symbols, err := img.exported()
+	require.NoError(t, err)
+	return symbols, library
+}
+
+// TestExported compares the symbols in memory with those of the file.
+func TestExported(t *testing.T) {
+	pid, path := startCopy(t, "libjvm.so")
+	symbols, library := exportedSymbols(t, pid)
+	f, err := elf.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	list, err := f.DynamicSymbols()
+	require.NoError(t, err)
+	want := map[string]uint64{}
+	img, err := findImage(Memory{processMemory(pid)}, library)
+	require.NoError(t, err)
+	for _, s := range list {
+		if s.Section != elf.SHN_UNDEF {
+			want[s.Name] = s.Value + img.bias
+		}
+	}
+	require.NotEmpty(t, want)
+	assert.Equal(t, want, symbols)
+}
+
+// TestReplacedLibrary: a JDK that was updated has another libjvm.so at the path of the
+// one that a JVM has loaded. What it exports is in memory. The other symbols are in the
+// file, which only root can still open.
+func TestReplacedLibrary(t *testing.T) {
+	pid, path := startCopy(t, "libjvm.so")
+	before, library := exportedSymbols(t, pid)
 	require.NotEmpty(t, before)
+	_, err := fileSymbols(library, nil)
+	require.NoError(t, err)
 
 	update := path + ".new"
 	require.NoError(t, os.WriteFile(update, []byte("another file"), 0o755))
 	require.NoError(t, os.Rename(update, path))
 	check := func(m native.Mapping) {
 		t.Helper()
-		after, err := exportedSymbols(m)
+		_, err := fileSymbols(m, nil)
 		if os.Geteuid() == 0 {
 			require.NoError(t, err)
-			assert.Equal(t, before, after)
 		} else {
 			require.ErrorContains(t, err, "if it was updated, start the JVM again")
 			require.NotErrorIs(t, err, fs.ErrNotExist)
 		}
 	}
 	check(library) // as read before the update
-	library, err = findLibJVM(pid)
-	require.NoError(t, err)
+	after, library := exportedSymbols(t, pid)
+	assert.Equal(t, before, after)
 	assert.True(t, library.Deleted)
 	check(library)
 
 	// The file at the path of a deleted one is never right, even if it got the same inode.
 	library.Path, library.Inode, library.Lo = update, 0, library.Lo+1
 	require.NoError(t, os.Link(path, update))
-	_, err = exportedSymbols(library)
+	_, err = fileSymbols(library, nil)
 	require.ErrorContains(t, err, "if it was updated, start the JVM again")
+}
+
+// TestSymbols looks for a function of HotSpot's that is not exported.
+func TestSymbols(t *testing.T) {
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature > 8 }) // Debian strips those of its 8
+	require.NotEmpty(t, jdks)
+	for _, jdk := range jdks {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			vm, err := Open(startPaused(t, jdk.Java()).Process.Pid)
+			require.NoError(t, err)
+			exported, ok := vm.Static("CodeCache::_heaps")
+			require.True(t, ok)
+			found, err := vm.Symbols("_ZN9CodeCache6_heapsE", "_ZN12StubCodeDesc5_listE", "no such symbol")
+			require.NoError(t, err)
+			assert.Equal(t, exported, found["_ZN9CodeCache6_heapsE"], "it is in HotSpot's tables as well")
+			assert.Contains(t, found, "_ZN12StubCodeDesc5_listE")
+			assert.Len(t, found, 2)
+		})
+	}
+}
+
+// TestFlags reads flags, and the version.
+func TestFlags(t *testing.T) {
+	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
+	require.NotEmpty(t, jdks)
+	for _, jdk := range jdks {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			vm, err := Open(startPaused(t, jdk.Java()).Process.Pid)
+			require.NoError(t, err)
+			flags, err := vm.Flags("PauseAtStartup", "DebugNonSafepoints", "MaxInlineLevel", "PauseAtStartupFile", "NoSuchFlag")
+			require.NoError(t, err)
+			require.Len(t, flags, 4)
+			assert.Equal(t, "bool", flags["PauseAtStartup"].Type)
+			assert.Equal(t, uint64(1), flags["PauseAtStartup"].Value)
+			assert.Equal(t, uint64(0), flags["DebugNonSafepoints"].Value)
+			assert.Contains(t, []uint64{9, 15}, flags["MaxInlineLevel"].Value&0xffff_ffff, "JDK 13 and older have 9")
+			path, err := vm.Text(flags["PauseAtStartupFile"].Value)
+			require.NoError(t, err)
+			assert.Equal(t, "paused", filepath.Base(path))
+			version, info, err := vm.Version()
+			require.NoError(t, err)
+			if jdk.Feature > 8 {
+				assert.Contains(t, version, fmt.Sprint(jdk.Feature))
+			}
+			assert.Contains(t, info, version)
+			assert.Contains(t, info, ") for linux-")
+		})
+	}
+}
+
+// TestRefused opens a process as a user who may not.
+func TestRefused(t *testing.T) {
+	if os.Getenv("GASM_TEST_OPEN") != "" {
+		pid, err := strconv.Atoi(os.Getenv("GASM_TEST_OPEN"))
+		require.NoError(t, err)
+		_, err = Open(pid)
+		var refused *OpenError
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, Refused, refused.Reason)
+		assert.ErrorContains(t, err, fmt.Sprintf("process %d can't be read: it belongs to another user; run gasm as that user, or as root", pid))
+		return
+	}
+	gasmtest.NeedRoot(t)
+	pid, _ := startCopy(t, "libjvm.so")
+	self, err := os.ReadFile("/proc/self/exe")
+	require.NoError(t, err)
+	dir, err := os.MkdirTemp("/tmp", "gasm-test-")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	require.NoError(t, os.Chmod(dir, 0o755))
+	program := filepath.Join(dir, "test")
+	require.NoError(t, os.WriteFile(program, self, 0o755))
+	cmd := exec.Command(program, "-test.run", "^TestRefused$", "-test.v")
+	cmd.Dir, cmd.Env = "/", append(os.Environ(), fmt.Sprintf("GASM_TEST_OPEN=%d", pid))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "--- PASS: TestRefused")
 }
 
 func TestAllowedBy(t *testing.T) {

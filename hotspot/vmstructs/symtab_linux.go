@@ -27,7 +27,11 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	bias, err := loadBias(f, m)
+	var progs []elf.ProgHeader
+	for _, p := range f.Progs {
+		progs = append(progs, p.ProgHeader)
+	}
+	bias, err := loadBias(progs, m)
 	if err != nil {
 		return nil, err
 	}
@@ -110,13 +114,8 @@ func openMapped(m native.Mapping) (*os.File, error) {
 	return nil, fmt.Errorf("the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", first)
 }
 
-// loadBias gives the difference between an address in the process and the address
-// that the file has for it.
-func loadBias(f *elf.File, m native.Mapping) (uint64, error) {
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= m.FileOffset+m.Hi-m.Lo && m.FileOffset < p.Off+p.Filesz {
-			return m.Lo - m.FileOffset - (p.Vaddr - p.Off), nil
-		}
-	}
-	return 0, fmt.Errorf("the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again", m.Path)
+// hasSection tells whether a file of ELF has a section of this name.
+func hasSection(r io.ReaderAt, name string) bool {
+	f, err := elf.NewFile(r)
+	return err == nil && f.Section(name) != nil
 }

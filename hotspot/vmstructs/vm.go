@@ -15,6 +15,8 @@ type VM struct {
 
 	tables  tables
 	symbols func(names []string) (map[string]uint64, error)
+	// variables are the ranges of addresses of libjvm.so's own variables.
+	variables [][2]uint64
 }
 
 // New makes a VM of the memory of a process. Offsets of the reader are addresses in
@@ -106,6 +108,10 @@ func (vm *VM) Int(constant string) (value int32, ok bool) {
 // each time that it is called, so ask for all at once (3 ms). Those that it does not find
 // are not in the map: the makers of some JDKs strip them off.
 func (vm *VM) Symbols(names ...string) (map[string]uint64, error) { return vm.symbols(names) }
+
+// Variables gives the ranges of addresses that have libjvm.so's variables, for those who
+// look for one that no symbol tells of.
+func (vm *VM) Variables() [][2]uint64 { return vm.variables }
 
 // readRelease reads the feature release of the JDK. JDK 8 calls its HotSpot version
 // 25 (Debian's 8u402 is HotSpot 25.402). It has one code heap, where newer releases
