@@ -122,7 +122,7 @@ func attachLine(o *record.AttachOptions, p record.AttachProgress) string {
 		text += fmt.Sprintf(", %d s, %s, %s", int(p.Elapsed/time.Second), layout.Plural(int(p.Samples), "sample"), layout.Plural(p.Methods, "method"))
 	}
 	if o.Length > 0 {
-		return text + fmt.Sprintf(", until %s are over", o.Delay+o.Length)
+		return text + fmt.Sprintf(", for %s", o.Delay+o.Length)
 	}
 	return text + "; Ctrl-C ends it and shows the report"
 }
