@@ -4,16 +4,22 @@ import (
 	"os"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // blocked becomes a command for which perf_event_open fails, as in a container; with
-// blockedEnv=processes not for the whole machine.
+// blockedEnv=processes not for the whole machine; with blockedEnv=memory it is
+// process_vm_readv that fails.
 func blocked(command []string) error {
-	processesOnly := os.Getenv(blockedEnv) == "processes"
+	what := os.Getenv(blockedEnv)
 	os.Unsetenv(blockedEnv)
-	if processesOnly {
+	switch what {
+	case "processes":
 		return gasmtest.ExecMachineEventsOnly(command)
+	case "memory":
+		return gasmtest.ExecBlocked(unix.SYS_PROCESS_VM_READV, syscall.EPERM, command)
 	}
 	return gasmtest.ExecBlocked(syscall.SYS_PERF_EVENT_OPEN, syscall.EPERM, command)
 }
