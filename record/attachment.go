@@ -32,8 +32,9 @@ type AttachOptions struct {
 
 	// Problem is as in Options.
 	Problem func(error)
-	// Progress is called when the sampling begins, and then twice a second; nil for nobody.
-	Progress func(AttachProgress)
+	// Progress is called when the sampling begins, and then each second if its first call
+	// has returned true; nil for nobody.
+	Progress func(AttachProgress) (again bool)
 }
 
 // AttachProgress is how far a recording of running JVMs has come.
@@ -195,59 +196,59 @@ func (a *Attachment) tellFollowers(samples <-chan sampler.Sample, told chan<- st
 	}
 }
 
-// The JVMs' end is noticed within a lookPause. What it takes to look is 10 us for each JVM.
-const lookPause = 100 * time.Millisecond
-
-// shownAfter is how many looks there are for each call of Progress.
-const shownAfter = 5
+// shownEvery is the time between two calls of Progress.
+const shownEvery = time.Second
 
 // wait returns when the length is over, a signal to stop has come, or all JVMs have ended.
+// It sleeps meanwhile, because a JVM that does nothing is to cost next to nothing.
 func (a *Attachment) wait() {
-	var over <-chan time.Time
+	over, shown := (<-chan time.Time)(nil), (<-chan time.Time)(nil)
 	if a.o.Length > 0 {
 		over = time.After(a.o.Delay + a.o.Length - time.Duration(capture.MonoNanos()-a.startedMonoNanos))
 	}
-	a.tellProgress(0)
-	look := time.NewTicker(lookPause)
-	defer look.Stop()
-	for n := 1; ; n++ {
+	if a.tellProgress(0) {
+		ticker := time.NewTicker(shownEvery)
+		defer ticker.Stop()
+		shown = ticker.C
+	}
+	ended, done := make(chan *attachedJVM), make(chan struct{})
+	defer close(done)
+	for _, j := range a.jvms {
+		go func() {
+			if !awaitEnd(j.PID, j.ticks, done) {
+				return
+			}
+			select {
+			case ended <- j:
+			case <-done:
+			}
+		}()
+	}
+	for running := len(a.jvms); running > 0; {
 		select {
 		case <-over:
 			return
 		case <-a.stop:
 			return
-		case <-look.C:
-		}
-		if !a.anyRuns() {
-			return
-		}
-		if n%shownAfter == 0 {
+		case j := <-ended:
+			j.endedMonoNanos = capture.MonoNanos()
+			running--
+		case <-shown:
 			a.tellProgress(time.Duration(capture.MonoNanos() - a.startedMonoNanos))
 		}
 	}
 }
 
-func (a *Attachment) tellProgress(elapsed time.Duration) {
+// tellProgress calls Progress. It tells whether that wants to be called again.
+func (a *Attachment) tellProgress(elapsed time.Duration) (again bool) {
 	if a.o.Progress == nil {
-		return
+		return false
 	}
 	p := AttachProgress{Elapsed: elapsed, Samples: a.samples.Load()}
 	for _, j := range a.jvms {
 		p.Methods += j.follower.Methods()
 	}
-	a.o.Progress(p)
-}
-
-// anyRuns tells whether a JVM runs still, and notes those that do not.
-func (a *Attachment) anyRuns() bool {
-	any := false
-	for _, j := range a.jvms {
-		if j.endedMonoNanos == 0 && hasEnded(j.PID, j.ticks) {
-			j.endedMonoNanos = capture.MonoNanos()
-		}
-		any = any || j.endedMonoNanos == 0
-	}
-	return any
+	return a.o.Progress(p)
 }
 
 // Signal takes a signal that gasm got. One to stop ends the recording. It returns false when

@@ -206,21 +206,17 @@ func (d *drain) flush() {
 	d.written += int64(n)
 }
 
-// quietPauses is how many pauses of a stream may pass before samples are looked for again
-// when there were none: a process that sleeps is to cost next to nothing.
-const quietPauses = 8
-
 // pauseForStreams gives the next pause. It is the given one, or a shorter one where somebody
-// waits for samples. found tells that there were samples after the last pause.
+// waits for samples and found says that there were some after the last pause. The pauses of
+// a process that sleeps get longer in any case: to watch it is to cost next to nothing.
 func (d *drain) pauseForStreams(pause time.Duration, found bool) time.Duration {
+	if !found {
+		return pause
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range d.streams {
-		if found {
-			pause = min(pause, s.pause)
-		} else {
-			pause = min(pause, quietPauses*s.pause)
-		}
+		pause = min(pause, s.pause)
 	}
 	return pause
 }

@@ -91,7 +91,7 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 		line.Done()
 		say(s.err, "gasm: %v", err)
 	}
-	o.Progress = func(p record.AttachProgress) { line.Show(attachLine(&o, p)) }
+	o.Progress = func(p record.AttachProgress) (again bool) { return line.Show(attachLine(&o, p)) }
 	rec := record.NewAttachment(o)
 	signals.handTo(rec, s, o.Folder)
 	if err := rec.Run(); err != nil {
@@ -122,7 +122,7 @@ func attachLine(o *record.AttachOptions, p record.AttachProgress) string {
 		text += fmt.Sprintf(", %d s, %s, %s", int(p.Elapsed/time.Second), layout.Plural(int(p.Samples), "sample"), layout.Plural(p.Methods, "method"))
 	}
 	if o.Length > 0 {
-		return text + fmt.Sprintf(", until %s are over", o.Delay+o.Length)
+		return text + fmt.Sprintf(", for %s", o.Delay+o.Length)
 	}
 	return text + "; Ctrl-C ends it and shows the report"
 }

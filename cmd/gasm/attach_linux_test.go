@@ -252,6 +252,43 @@ func TestAttachRefused(t *testing.T) {
 	}
 }
 
+// What a container's filter of system calls refuses is one line, and nothing is left.
+func TestAttachBlocked(t *testing.T) {
+	j := spinning(t)
+	temp := t.TempDir()
+	for what, want := range map[string]string{
+		"all": `gasm: native sampling: perf_event_open is blocked, as by a container's seccomp filter \(operation not permitted\); .+`,
+		"memory": `gasm: JVM ` + j.pid() + ` \(Spin, [^)]+\) can't be read: the system call process_vm_readv is refused here: operation not permitted, ` +
+			`as by a container's seccomp filter: allow it there, or run gasm outside`,
+	} {
+		r := runGasm(t, []string{"attach", "--length", "1s", j.pid()}, withBlocked(t, what), withEnv("TMPDIR="+temp))
+		assert.Equal(t, 1, r.code)
+		assert.Regexp(t, "^"+want+"\n$", r.stderr)
+		assert.Empty(t, r.stdout)
+		left, err := os.ReadDir(temp)
+		require.NoError(t, err)
+		assert.Empty(t, left)
+	}
+	require.NoError(t, syscall.Kill(j.cmd.Process.Pid, 0), "it runs on")
+}
+
+// A JVM whose files were replaced by an update, as root and as its user sees it.
+func TestAttachReplaced(t *testing.T) {
+	gasmtest.NeedNative(t)
+	home := filepath.Join(t.TempDir(), "jdk")
+	real := filepath.Dir(filepath.Dir(gasmtest.NeedJava(t)))
+	require.NoError(t, exec.Command("cp", "-r", real, home).Run())
+	j := startJVM(t, "READY", filepath.Join(home, "bin", "java"), "-cp", javaPrograms(t), "Spin")
+	library := filepath.Join(home, "lib", "server", "libjvm.so")
+	require.NoError(t, os.WriteFile(library+".new", readFile(t, binary), 0o755))
+	require.NoError(t, os.Rename(library+".new", library))
+	rep, _ := attachJSON(t, "--length", "1s", j.pid())
+	p := &rep.Profiles[0]
+	assert.Equal(t, "Spin::spin", p.Methods[0].Name)
+	assert.NotEmpty(t, p.Regions[0].Lines)
+	unresolvedAtMost(t, p, 0.005)
+}
+
 // The list has what runs, and why something can't be read; another user gets a line with the mend.
 func TestAttachList(t *testing.T) {
 	j := spinning(t)

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -120,6 +122,47 @@ func TestAttachDebugInfo(t *testing.T) {
 		assert.False(t, debugNonSafepoints(t, j), "after %v", sig)
 		assert.Contains(t, strings.Join(strings.Fields(out.String()), " "), "what HotSpot compiled before gasm attached are those of the next safepoint")
 	}
+}
+
+// What is compiled while --debug-info is on has its own lines: many more instructions of a method have debug info. (C2's code of
+// this one had 31 and 34 comments in place of 4, with JDK 17 and 25.)
+func TestAttachDebugInfoLines(t *testing.T) {
+	gasmtest.NeedNative(t)
+	for name, java := range jdks(t) {
+		t.Run(name, func(t *testing.T) {
+			sparse, full := commentsOfLate(t, java), commentsOfLate(t, java, "--debug-info")
+			t.Logf("%d comments without the flag, %d with it", sparse, full)
+			assert.Positive(t, sparse)
+			assert.Greater(t, full, 3*sparse)
+		})
+	}
+}
+
+// commentsOfLate attaches to Late before it is busy, and counts the places with debug info in what C2 has made of its method.
+func commentsOfLate(t *testing.T, java string, flags ...string) (n int) {
+	t.Helper()
+	j := &runningJVM{cmd: exec.Command(java, "-cp", javaPrograms(t), "Late"), out: newLineWaiter("READY")}
+	j.cmd.Stdout = j.out
+	stdin, err := j.cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, j.cmd.Start())
+	defer j.cmd.Process.Kill()
+	j.out.wait(t)
+	dir := filepath.Join(t.TempDir(), "capture")
+	gasm := exec.Command(binary, slices.Concat([]string{"attach", "--skip-asm", "-o", dir}, flags, []string{j.pid()})...)
+	stderr := newLineWaiter("sampling pid")
+	gasm.Stderr = stderr
+	require.NoError(t, gasm.Start())
+	stderr.wait(t)
+	_, err = stdin.Write([]byte{'\n'})
+	require.NoError(t, err)
+	require.NoError(t, j.cmd.Wait())
+	require.Equal(t, 0, exitCode(t, gasm), stderr)
+
+	log := string(readFile(t, filepath.Join(dir, capture.LogFile(j.cmd.Process.Pid))))
+	code := regexp.MustCompile(`(?s)Compiled method \(c2\)[^\n]* Late::work \(.*?\[/MachCode\]`).FindString(log)
+	require.NotEmpty(t, code, "C2's code of Late::work")
+	return strings.Count(code, ";*")
 }
 
 // After kill -9 of gasm the JVM runs on. Its flag is still on: the next gasm attach and doctor say so, and one command puts

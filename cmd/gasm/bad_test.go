@@ -138,7 +138,8 @@ func TestFullDisk(t *testing.T) {
 }
 
 // withBlocked has perf_event_open fail, as under a container's filter of system calls. It
-// leaves a PATH with these commands and no others. what is "all", or "processes".
+// leaves a PATH with these commands and no others. what is "all", or "processes"; "memory" has
+// process_vm_readv fail.
 func withBlocked(t *testing.T, what string, commands ...string) runOpt {
 	only := withOnly(t, commands...)
 	return func(c *exec.Cmd) {

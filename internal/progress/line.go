@@ -24,8 +24,9 @@ func NewLine(stderr *os.File) *Line {
 	return l
 }
 
-// Show shows a text, which it escapes, in place of the one before.
-func (l *Line) Show(text string) {
+// Show shows a text, which it escapes, in place of the one before. It tells whether another
+// one would be shown, too.
+func (l *Line) Show(text string) (again bool) {
 	text = layout.Message("gasm: %s", text)
 	switch {
 	case l.width > 0:
@@ -37,6 +38,7 @@ func (l *Line) Show(text string) {
 		fmt.Fprintln(l.stderr, text)
 	}
 	l.shown = true
+	return l.width > 0
 }
 
 // Done takes the line off a terminal. It may be shown again.
