@@ -103,6 +103,34 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
+// Matches tells whether a pattern that [CheckPattern] lets pass matches a name,
+// java.util.HashMap::getNode. Names have no signature, so that of a pattern does not count.
+func Matches(pattern, name string) bool {
+	pattern, _, _ = strings.Cut(pattern, "(")
+	holder, method, _ := strings.Cut(pattern, "::")
+	ofHolder, ofMethod, found := strings.Cut(name, "::")
+	return found && matchesPart(holder, ofHolder) && matchesPart(method, ofMethod)
+}
+
+// matchesPart matches a class or a method with its part of a pattern, in which a * can be
+// the first and the last letter.
+func matchesPart(pattern, name string) bool {
+	if pattern == "*" {
+		return true
+	}
+	rest, any := strings.CutPrefix(pattern, "*")
+	rest, more := strings.CutSuffix(rest, "*")
+	switch {
+	case any && more:
+		return strings.Contains(name, rest)
+	case any:
+		return strings.HasSuffix(name, rest)
+	case more:
+		return strings.HasPrefix(name, rest)
+	}
+	return name == rest
+}
+
 func notInName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("$_<>-.", r)
 }

@@ -71,7 +71,7 @@ func (r *textReport) hotRegions() {
 	case above == 0:
 		r.Line(" No region is that hot: these are the hottest ones of the hottest methods.")
 	case above < len(hot):
-		r.Line(" Of what is less hot, the hottest regions of the hottest methods follow.")
+		r.Line(" Below these are the hottest regions of the hottest methods, which are less hot.")
 	}
 	r.Line("")
 	for i := range hot {
@@ -82,18 +82,19 @@ func (r *textReport) hotRegions() {
 func (r *textReport) hotRegion(number int, h *hotspot) {
 	r.Rule(fmt.Sprintf("Hottest Region %d", number))
 	if reg := h.region; reg == nil {
-		r.Line("%s", h.source+", "+h.name)
+		r.Line("%s", h.source+", "+r.headingName(h.name, layout.ShortMiddle, layout.Width(h.source)+2))
 		r.Line("")
 		r.Line("    (native code, which is not in HotSpot's log)")
 	} else {
-		r.Line("%s", reg.Source+", "+reg.Method+compileID(reg.CompileID)+r.inJVMs(reg.PIDs))
+		tail := compileID(reg.CompileID) + r.inJVMs(reg.PIDs)
+		r.Line("%s", reg.Source+", "+r.headingName(reg.Method, layout.ShortMethod, layout.Width(reg.Source)+2+layout.Width(tail))+tail)
 		if reg.TooBig > 0 && len(reg.Lines) > 0 {
 			r.tooBig(reg)
 		}
 		r.Line("")
 		switch {
 		case len(reg.Lines) > 0:
-			r.code(reg.Lines, reg.Gaps)
+			r.code(reg)
 		case reg.TooBig > 0:
 			r.Line("    (%s: more than --too-big-threshold lets through)", layout.Plural(reg.TooBig, "instruction"))
 		default:
@@ -103,6 +104,15 @@ func (r *textReport) hotRegion(number int, h *hotspot) {
 	r.EndRule()
 	r.Line("%s  %s", r.countCells(h.counts), fmt.Sprintf("<total for region %d>", number))
 	r.Line("")
+}
+
+// headingName is a name above annotated code. It is shortened where there is a terminal, on
+// which the line has so many other columns.
+func (r *textReport) headingName(name string, short func(name string, width int, ellipsis string) string, others int) string {
+	if r.Width == 0 {
+		return name
+	}
+	return short(name, max(r.Width-others, leastName), r.Ellipsis())
 }
 
 // tooBig says of a region what is left out.
@@ -150,14 +160,14 @@ type listing struct {
 	fold     *fold // nil where comments are not folded
 }
 
-// newListing lays out annotated instructions.
-func (r *textReport) newListing(lines []profile.Line) *listing {
+// newListing lays out annotated instructions of a compiled method.
+func (r *textReport) newListing(method string, lines []profile.Line) *listing {
 	ls := &listing{noCounts: r.countCells(nil), address: "0x%016x:   ", text: lineText,
 		gutter: layoutArrows(len(lines), r.arrows(lines), maxArrowColumns, r.glyphs)}
 	if r.o.Comments == Folded { // these name the methods, and take more room
 		ls.address = "0x%012x:   "
 		ls.text = func(l *profile.Line) string { return l.Text }
-		ls.fold = newFold(r.Ellipsis())
+		ls.fold = newFold(method, r.Ellipsis())
 	} else {
 		ls.margin = layoutMargin(lines, string(r.glyphs.pass), r.Ellipsis())
 	}
@@ -168,12 +178,13 @@ func (r *textReport) newListing(lines []profile.Line) *listing {
 	return ls
 }
 
-// code writes annotated instructions, and what the gaps leave out.
-func (r *textReport) code(lines []profile.Line, gaps []profile.Gap) {
+// code writes a region's annotated instructions, and what the gaps leave out.
+func (r *textReport) code(reg *profile.Region) {
+	lines, gaps := reg.Lines, reg.Gaps
 	if len(r.p.Events) > 1 {
 		r.Line("%s", r.eventCells())
 	}
-	ls := r.newListing(lines)
+	ls := r.newListing(reg.Method, lines)
 	for i := range lines {
 		l := &lines[i]
 		switch {

@@ -34,8 +34,10 @@ type fold struct {
 	chains   map[string]bool       // that were written
 }
 
-func newFold(ellipsis string) *fold {
-	return &fold{ellipsis: ellipsis, named: map[string]bool{}, chains: map[string]bool{}}
+// newFold begins a listing, whose heading has the name of the compiled method.
+func newFold(method, ellipsis string) *fold {
+	return &fold{ellipsis: ellipsis, last: []printassembly.Frame{{Method: method}},
+		named: map[string]bool{method: true}, chains: map[string]bool{method: true}}
 }
 
 // enter goes on to the next instruction. It gives the text about its methods; "" when they

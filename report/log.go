@@ -15,13 +15,15 @@ import (
 )
 
 // WriteLog writes the code of each JVM's log, decoded and with the samples of each instruction.
-func WriteLog(w io.Writer, code []profile.CodeCounts, syntax disasm.Syntax) error {
+// With patterns, it writes only the code of what matches one of them, see
+// [printassembly.CheckPattern].
+func WriteLog(w io.Writer, code []profile.CodeCounts, syntax disasm.Syntax, patterns ...string) error {
 	page := layout.NewPage(w, layout.Look{})
 	for i := range code {
 		if i > 0 {
 			page.Line("")
 		}
-		lw := logWriter{Page: page, counts: &code[i], syntax: syntax}
+		lw := logWriter{Page: page, counts: &code[i], syntax: syntax, patterns: patterns}
 		lw.log()
 	}
 	return page.Flush()
@@ -30,8 +32,14 @@ func WriteLog(w io.Writer, code []profile.CodeCounts, syntax disasm.Syntax) erro
 // A logWriter writes one JVM's log, a blob at a time.
 type logWriter struct {
 	*layout.Page
-	counts *profile.CodeCounts
-	syntax disasm.Syntax
+	counts   *profile.CodeCounts
+	syntax   disasm.Syntax
+	patterns []string
+}
+
+// wanted tells whether the code of a blob is written.
+func (w *logWriter) wanted(b *printassembly.Blob) bool {
+	return len(w.patterns) == 0 || slices.ContainsFunc(w.patterns, func(p string) bool { return printassembly.Matches(p, b.Name) })
 }
 
 func (w *logWriter) log() {
@@ -39,9 +47,12 @@ func (w *logWriter) log() {
 	w.Line("JVM:     %s", w.counts.JVM.String())
 	w.Line("Log:     %s, code blobs: %d", filepath.Base(l.Name()), len(l.Blobs))
 	w.Line("Columns: samples of %s; address; code", strings.Join(w.counts.Events, ", "))
+	if len(w.patterns) > 0 {
+		w.Line("Methods: %s", strings.Join(w.patterns, ", "))
+	}
 	for i, b := range w.counts.Blobs() {
 		at := w.counts.At(i)
-		if b.Kind == printassembly.Unprinted && len(at) == 0 {
+		if b.Kind == printassembly.Unprinted && len(at) == 0 || !w.wanted(b) {
 			continue
 		}
 		w.Line("")

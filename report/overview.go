@@ -18,13 +18,21 @@ const (
 // overview says in a few lines what is hottest, in front of the annotated code, which can
 // be long.
 func (r *textReport) overview() {
-	var cells []string
+	var lines []string
+	shown, room := 0, r.Columns(layout.RuleWidth)-labelWidth
 	for _, s := range r.p.Sources {
-		if amount := strings.TrimSpace(r.amount(s.Counts[0], 0)); len(cells) < maxOverviewSources && amount != "" {
-			cells = append(cells, amount+" "+s.Source)
+		amount := strings.TrimSpace(r.amount(s.Counts[0], 0))
+		if shown++; shown > maxOverviewSources || amount == "" {
+			break
+		}
+		item := amount + " " + s.Source
+		if last := len(lines) - 1; last >= 0 && layout.Width(lines[last]+"; "+item) <= room {
+			lines[last] += "; " + item
+		} else {
+			lines = append(lines, item)
 		}
 	}
-	r.field("Time in", layout.Wrap(strings.Join(cells, "; "), r.Columns(layout.RuleWidth)-labelWidth)...)
+	r.field("Time in", lines...)
 	r.field("Hottest", r.hottest()...)
 	r.Line("")
 }

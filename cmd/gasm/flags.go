@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 )
@@ -40,6 +41,7 @@ type reportFlags struct {
 	format          string
 	file            string
 	saveLog         string
+	methods         []string // patterns of those whose code saveLog has; none: all
 	sourcePaths     []string
 	noPager         bool
 }
@@ -88,6 +90,11 @@ func (f *reportFlags) check() error {
 	}
 	if f.width != 0 && (f.width < leastWidth || f.width > mostWidth) {
 		return usage("--width is %d; it is a number of columns from %d to %d", f.width, leastWidth, mostWidth)
+	}
+	for _, m := range f.methods {
+		if err := printassembly.CheckPattern(m); err != nil {
+			return usage("--method: %v", err)
+		}
 	}
 	for name, n := range map[string]int{"top": f.top, "regions": f.regions, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "merge-margin": f.mergeMargin, "pid": f.pid} {
 		if n < 0 {

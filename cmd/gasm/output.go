@@ -53,7 +53,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 		say(s.err, "gasm: --source: none of the report's methods has its source in %s", strings.Join(f.sourcePaths, ", "))
 	}
 	if f.saveLog != "" {
-		err := toFile(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax()) })
+		err := toFile(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax(), f.methods...) })
 		if err != nil {
 			return fmt.Errorf("saving the annotated log: %w", err)
 		}

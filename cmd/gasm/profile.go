@@ -113,6 +113,7 @@ one profile per trial.`,
 			if err != nil {
 				return err
 			}
+			flags.methods = o.Methods
 			if err := flags.checkOutput(s.out, true); err != nil {
 				return err
 			}

@@ -35,6 +35,9 @@ perfasm and dtraceasm can save both).`,
 			if err := flags.check(); err != nil {
 				return err
 			}
+			if len(flags.methods) > 0 && flags.saveLog == "" {
+				return usage("report: --method is for --save-log: it says which methods' code is saved")
+			}
 			src, err := openSources(flags.sourcePaths)
 			if err != nil {
 				return err
@@ -46,6 +49,7 @@ perfasm and dtraceasm can save both).`,
 		},
 	}
 	flags.register(cmd.Flags())
+	cmd.Flags().StringArrayVar(&flags.methods, "method", nil, "have --save-log write only the code of what matches `PATTERN`, as java.util.HashMap::*; more than once for more")
 	return cmd
 }
 

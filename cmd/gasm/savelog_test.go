@@ -100,6 +100,42 @@ func TestSaveLogGolden(t *testing.T) {
 	}
 }
 
+// With patterns, the log has the code of what matches, as it is in the log of everything.
+func TestSaveLogMethod(t *testing.T) {
+	dir := t.TempDir()
+	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
+	saved := func(flags ...string) []string {
+		file := filepath.Join(dir, "saved")
+		r := runGasm(t, append(append([]string{"report", "--save-log", file}, flags...), samples, log))
+		require.Equal(t, 0, r.code, r.stderr)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n\n")
+	}
+	all := saved()
+	for patterns, want := range map[string]*regexp.Regexp{
+		"Workload::locked":           regexp.MustCompile(`^c\d, level \d(, osr)?, Workload::locked( @ \d+)?, `),
+		"Workload$*::*":              regexp.MustCompile(`^[^\n]*, Workload\$\w+::\w+, `),
+		"*HashMap::get* *::parseInt": regexp.MustCompile(`^[^\n]*, (\S*HashMap::get\w*|\S+::parseInt), `),
+		"java.lang.Integer::parseInt(Ljava/lang/String;)I": regexp.MustCompile(`^[^\n]*, java\.lang\.Integer::parseInt, `),
+		"no.such::method": regexp.MustCompile(`^$`),
+	} {
+		var flags, blobs []string
+		for _, p := range strings.Fields(patterns) {
+			flags = append(flags, "--method", p)
+		}
+		for _, blob := range all[1:] {
+			if want.MatchString(blob) {
+				blobs = append(blobs, blob)
+			}
+		}
+		got := saved(flags...)
+		assert.Equal(t, blobs, append([]string(nil), got[1:]...), patterns)
+		assert.Equal(t, patterns == "no.such::method", len(blobs) == 0, patterns)
+		assert.Contains(t, got[0], "\nMethods: "+strings.Join(strings.Fields(patterns), ", "))
+	}
+}
+
 func TestSaveLogErrors(t *testing.T) {
 	dir := t.TempDir()
 	samples, log := gasmtest.UnpackCapture(t, "jdk11-lean-none", dir)
@@ -107,6 +143,12 @@ func TestSaveLogErrors(t *testing.T) {
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, r.stderr, "saving the annotated log: open ")
 	assert.Contains(t, r.stdout, "Account of Samples", "the report is made all the same")
+	r = runGasm(t, []string{"report", "--method", "A::b", samples, log})
+	assert.Equal(t, 2, r.code)
+	assert.Contains(t, r.stderr, "--method is for --save-log")
+	r = runGasm(t, []string{"report", "--save-log", filepath.Join(dir, "x"), "--method", "heavy", samples, log})
+	assert.Equal(t, 2, r.code)
+	assert.Contains(t, r.stderr, "--method: name a class and a method")
 	if _, err := os.Stat("/dev/full"); err == nil {
 		r = runGasm(t, []string{"report", "--save-log", "/dev/full", samples, log})
 		assert.Equal(t, 1, r.code)

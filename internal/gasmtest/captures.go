@@ -1,12 +1,17 @@
 package gasmtest
 
 import (
+	"archive/tar"
+	"bufio"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/ulikunitz/xz"
 )
 
 // Captures are the folders of testdata/captures. Each has a log; all but the one of
@@ -66,4 +71,45 @@ func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 		}
 	}
 	return samples, log
+}
+
+// Whole captures with several JVMs, packed as testdata/captures/NAME.tar.xz.
+const (
+	Programs = "programs" // three JVMs of two programs
+	Surefire = "surefire" // Maven and the forks of its tests
+)
+
+// UnpackFolder unpacks a whole capture into a new folder, and gives its path.
+func UnpackFolder(tb testing.TB, name string) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	f, err := os.Open(Testdata("captures", name+".tar.xz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := xz.NewReader(bufio.NewReader(f))
+	if err != nil {
+		tb.Fatalf("%s: %v", f.Name(), err)
+	}
+	files := tar.NewReader(z)
+	for {
+		head, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			tb.Fatalf("%s: %v", f.Name(), err)
+		}
+		if head.Typeflag != tar.TypeReg {
+			continue
+		}
+		text, err := io.ReadAll(files)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(head.Name)), text, 0o644)
+		}
+		if err != nil {
+			tb.Fatalf("%s: %v", f.Name(), err)
+		}
+	}
 }

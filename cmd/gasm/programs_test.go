@@ -1,0 +1,222 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// Reports of programs that are no benchmarks, on a terminal of 100 columns. Each has in its
+// first 60 lines what one wants to know first.
+func TestProgramReports(t *testing.T) {
+	for _, c := range []struct {
+		name, capture string
+		flags         []string
+		first         []string // expressions of lines among the first 60
+	}{
+		{"spread", "spread", nil, []string{
+			`^Time in:    87\.57% c2, level 4; 8\.08% stub; `,
+			`^Hottest:    24\.16%  c2, level 4  java\.util\.regex\.Matcher::match, region 1$`,
+			`^             6\.26%  c2, level 4  java\.util\.TimSort::binarySort, region 3$`,
+			`^ No region is that hot: these are the hottest ones of the hottest methods\.$`,
+			`^c2, level 4, java\.util\.regex\.Matcher::match, compile id 251$`,
+			`;; java\.util\.regex\.Pattern\$GroupTail::match in$`,
+			`;\*getfield groups :1785$`,
+		}},
+		{"sort", "sort", nil, []string{
+			`^Time in:    54\.31% libsimdsort\.so; `,
+			`^Hottest:    40\.44%    libsimdsort\.so  partition_avx512_unrolle…avx2_vector<int>, 2, int>, region 1$`,
+			`^libsimdsort\.so, partition_avx512_unrolled<avx2_vector<int>, 2, int>$`,
+			`^    \(native code, which is not in HotSpot's log\)$`,
+			`^c2, level 4, osr, Sort::main, compile id \d+$`,
+			`;\*invokevirtual clone$`,
+		}},
+		{"huge", "huge", []string{"--merge-methods"}, []string{
+			`^Hottest:    84\.75%  c2, level 4  Huge::huge, region 1$`,
+			`^note: Huge::huge has \d+ instructions in this region: the \d+ around the hottest ones are shown,$`,
+			`\(--too-big-threshold \d+ shows all\)$`,
+			`… \d+ instructions with \d+\.\d\d%$`,
+			`;; Huge::mix4 in Huge::mix20:11 in Huge::huge:\d+$`,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := runGasm(t, append(append([]string{"report", "--width", "100"}, c.flags...), gasmtest.UnpackFolder(t, c.capture)), withEnv("LC_ALL=C.UTF-8"))
+			require.Equal(t, 0, r.code, r.stderr)
+			lines := strings.Split(r.stdout, "\n")
+			for _, want := range c.first {
+				assert.Regexp(t, `(?m)`+want, strings.Join(lines[:60], "\n"))
+			}
+			checkWidth(t, lines, 100)
+			gasmtest.GoldenGzip(t, "report/program-"+c.name+".gz", []byte(r.stdout))
+		})
+	}
+}
+
+// instructionRow is an instruction without a comment.
+var instructionRow = regexp.MustCompile(` 0x[0-9a-f]{12}:   [^;]*$`)
+
+// checkWidth checks that only long operands go beyond a width.
+func checkWidth(t *testing.T, lines []string, width int) {
+	t.Helper()
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > width && !instructionRow.MatchString(line) {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// listings gives the annotated code of each region, by its heading.
+func listings(report string) (headings []string, code map[string][]string) {
+	code = map[string][]string{}
+	parts := regexp.MustCompile(`(?m)^\.{4}\[Hottest Region (\d+)\]\.+$`).Split(report, -1)
+	for i, part := range parts[1:] {
+		part, _, _ = strings.Cut(part, "\n....")
+		lines := strings.Split(strings.TrimPrefix(part, "\n"), "\n")
+		heading := strconv.Itoa(i+1) + " " + lines[0]
+		headings = append(headings, heading)
+		code[heading] = lines[2:]
+	}
+	return headings, code
+}
+
+// chainDepth is the number of frames in the longest chain of a full listing.
+func chainDepth(full []string) (most int) {
+	frame, n := regexp.MustCompile(`; - \S.*@-?\d+( \(line \d+\))?$`), 0
+	for _, line := range full {
+		if !frame.MatchString(line) {
+			n = 0
+			continue
+		}
+		n++
+		most = max(most, n)
+	}
+	return most
+}
+
+// Folded comments take at most half the lines of full ones where chains are long, and leave
+// out no instruction. Without comments, only instructions are left.
+func TestFoldedComments(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, "spread")
+	run := func(comments string) ([]string, map[string][]string) {
+		r := runGasm(t, []string{"report", "--width", "100", "--regions", "1", "--hot-threshold", "0.1%", "--comments", comments, dir}, withEnv("LC_ALL=C.UTF-8"))
+		require.Equal(t, 0, r.code, r.stderr)
+		if comments == "folded" {
+			checkWidth(t, strings.Split(r.stdout, "\n"), 100)
+		}
+		return listings(r.stdout)
+	}
+	headings, full := run("full")
+	_, folded := run("folded")
+	_, none := run("none")
+	require.Greater(t, len(headings), 20)
+	address := regexp.MustCompile(`^(.{8})  .*? 0x0*([0-9a-f]+):   ([^;]*)`)
+	instructions := func(lines []string) (found []string) {
+		for _, line := range lines {
+			if m := address.FindStringSubmatch(line); m != nil {
+				text, _, _ := strings.Cut(strings.TrimSpace(m[3]), "  {") // the name of what is called
+				found = append(found, m[1]+m[2]+" "+text)
+			}
+		}
+		return found
+	}
+	deep := 0
+	for _, h := range headings {
+		require.Equal(t, instructions(full[h]), instructions(folded[h]), h)
+		assert.NotContains(t, strings.Join(none[h], "\n"), ";", h)
+		assert.GreaterOrEqual(t, len(folded[h]), len(none[h]), h)
+		if depth := chainDepth(full[h]); depth >= 15 {
+			if deep++; deep == 1 { // the hottest one
+				t.Logf("%s: chains of %d, full %d lines, folded %d, none %d", h, depth, len(full[h]), len(folded[h]), len(none[h]))
+				assert.LessOrEqual(t, 2*len(folded[h]), len(full[h]), h)
+			}
+		}
+	}
+	assert.Positive(t, deep, "no region has chains of 15 frames")
+}
+
+// Frames are sorted by what --sort says, and one name is the same in all tables.
+func TestSort(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, "spread")
+	row := regexp.MustCompile(`(?m)^ *(\d+\.\d\d)%? +(\d+\.\d\d)% +(\S+::\S+) `)
+	for sort, column := range map[string]int{"self": 1, "total": 2} {
+		r := runGasm(t, []string{"report", "--width", "100", "--skip-asm", "--sort", sort, dir}, withEnv("LC_ALL=C.UTF-8"))
+		require.Equal(t, 0, r.code, r.stderr)
+		_, table, ok := strings.Cut(r.stdout, "....[Hottest Frames (inlining undone, by "+sort+")]")
+		require.True(t, ok)
+		table, _, _ = strings.Cut(table, "\n....")
+		rows := row.FindAllStringSubmatch(table, -1)
+		require.Greater(t, len(rows), 15)
+		last := 100.0
+		for _, m := range rows {
+			n, err := strconv.ParseFloat(m[column], 64)
+			require.NoError(t, err)
+			assert.LessOrEqual(t, n, last, m[0])
+			last = n
+		}
+		for _, name := range []string{"HashMap::merge", "TimSort::binarySort"} { // in the tables of methods and of frames
+			forms := regexp.MustCompile(`\S*`+name).FindAllString(r.stdout, -1)
+			require.Greater(t, len(forms), 1, name)
+			for _, form := range forms {
+				assert.Equal(t, forms[0], strings.TrimSuffix(form, ","))
+			}
+		}
+	}
+}
+
+func TestWidthFlag(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, "spread")
+	const whole = "java.util.regex.Pattern$BmpCharPropertyGreedy::match"
+	for _, c := range []struct {
+		name  string
+		flags []string
+		env   string
+		width int // 0 for whole names
+	}{
+		{"a file", nil, "COLUMNS=", 0},
+		{"COLUMNS", nil, "COLUMNS=90", 90},
+		{"COLUMNS makes no sense", nil, "COLUMNS=wide", 0},
+		{"flag", []string{"--width", "80"}, "COLUMNS=90", 80},
+	} {
+		r := runGasm(t, append(append([]string{"report"}, c.flags...), dir), withEnv("LC_ALL=C.UTF-8", c.env))
+		require.Equal(t, 0, r.code, r.stderr)
+		_, tables, _ := strings.Cut(r.stdout, "[Hottest Regions]")
+		assert.Equal(t, c.width == 0, strings.Contains(tables, whole), c.name)
+		if c.width > 0 {
+			checkWidth(t, strings.Split(r.stdout, "\n"), c.width)
+			assert.Contains(t, r.stdout, "\n"+strings.Repeat(".", c.width)+"\n", c.name)
+		}
+	}
+}
+
+func TestFlagErrors(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ args, want string }{
+		{"--top many", `report: --top is "many"; it is a whole number`},
+		{"--hot-threshold much", `report: --hot-threshold is "much"; it is a share, as 0.05 or 5%`},
+		{"--hot-threshold 150%", "--hot-threshold is 1.5; it is a share from 0 to 1"},
+		{"--ops x", `report: --ops is "x"; it is a number`},
+		{"--merge-methods=perhaps", `report: --merge-methods is "perhaps"; it is true or false`},
+		{"--width 12", "--width is 12; it is a number of columns from 40 to 10000"},
+		{"--comments some", `--comments is "some"; it can be folded, full or none`},
+		{"--sort name", `--sort is "name"; it can be self or total`},
+		{"--regions -1", "--regions is -1; it can't be negative"},
+		{"--top", "report: --top needs a value: --top NUMBER"},
+		{"--no-such", "unknown flag: --no-such"},
+	} {
+		r := runGasm(t, append([]string{"report", dir}, strings.Fields(c.args)...))
+		assert.Equal(t, 2, r.code, c.args)
+		assert.Contains(t, r.stderr, c.want, c.args)
+		assert.NotContains(t, r.stderr, "strconv", c.args)
+	}
+	r := runGasm(t, []string{"profile", "--delay", "soon", "--", "java"})
+	assert.Equal(t, 2, r.code)
+	assert.Contains(t, r.stderr, `profile: --delay is "soon"; it is a time, as 500ms, 10s or 2m`)
+}
