@@ -81,7 +81,7 @@ func (r *textReport) trial() {
 	if r.empty() {
 		r.nothing()
 	} else {
-		tables := []ranking{r.regionTable(), r.methodTable(), r.frameTable(), r.nativeTable(), r.sourceTable(), r.threadTable()}
+		tables := []ranking{r.regionTable(), r.methodTable(), r.frameTable(), r.lineTable(), r.nativeTable(), r.sourceTable(), r.threadTable()}
 		r.fitNames(tables)
 		r.overview()
 		r.hotRegions()

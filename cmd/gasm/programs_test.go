@@ -220,3 +220,35 @@ func TestFlagErrors(t *testing.T) {
 	assert.Equal(t, 2, r.code)
 	assert.Contains(t, r.stderr, `profile: --delay is "soon"; it is a time, as 500ms, 10s or 2m`)
 }
+
+// The table of lines has the sums that JSON has, with the text of each line.
+func TestHottestLines(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, "spread")
+	flags := []string{"report", "--skip-asm", "--top", "0", "--show-counts", "raw", "--source", gasmtest.Testdata("captures"), dir}
+	text := runGasm(t, flags, withEnv("LC_ALL=C.UTF-8"))
+	require.Equal(t, 0, text.code, text.stderr)
+	r := runGasm(t, append([]string{"report", "--format", "json"}, flags[1:]...))
+	require.Equal(t, 0, r.code, r.stderr)
+	want := map[string]int64{}
+	for _, f := range readReport(t, []byte(r.stdout)).Profiles[0].Frames {
+		for _, l := range f.Lines {
+			if n := l.Counts.Of("cpu-clock"); l.Line > 0 && n > 0 {
+				want[f.Method+":"+strconv.Itoa(l.Line)] = n
+			}
+		}
+	}
+	_, table, ok := strings.Cut(text.stdout, "....[Hottest Lines (inlining undone)]")
+	require.True(t, ok)
+	table, _, _ = strings.Cut(table, "\n....")
+	got, last := map[string]int64{}, int64(1<<62)
+	for _, m := range regexp.MustCompile(`(?m)^ +(\d+)  (\S+::\S+:\d+)`).FindAllStringSubmatch(table, -1) {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		require.NoError(t, err)
+		got[m[2]] = n
+		assert.LessOrEqual(t, n, last)
+		last = n
+	}
+	assert.Greater(t, len(want), 100)
+	assert.Equal(t, want, got)
+	assert.Regexp(t, `(?m)^ +\d+  Spread::counts:43 +for \(Item i : items\) counts\.merge\(i\.name\(\), i\.weight\(\), Integer::sum\);$`, table)
+}

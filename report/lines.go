@@ -1,0 +1,52 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// A sourceLine is a line of Java with the samples of the instructions that were made from it,
+// whatever method it was inlined into.
+type sourceLine struct {
+	printassembly.Frame
+	counts profile.Counts
+}
+
+// lineTable ranks lines of Java with their text. It has no rows where there are no sources:
+// the table of frames has the numbers of the lines.
+func (r *textReport) lineTable() ranking {
+	t := ranking{title: "Hottest Lines (inlining undone)", more: "warm line", about: "compiled code with lines"}
+	if r.o.Source == nil {
+		return t
+	}
+	var lines []sourceLine
+	for _, f := range r.p.Frames {
+		for _, l := range f.Lines {
+			if l.Line > 0 {
+				lines = append(lines, sourceLine{printassembly.Frame{Method: f.Method, Line: l.Line}, l.Counts})
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b sourceLine) int {
+		return cmp.Or(slices.Compare(b.counts, a.counts), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Line, b.Line))
+	})
+	for _, l := range lines {
+		r.add(&t, l.counts, func() rankingRow {
+			return rankingRow{name: l.Method, tail: lineNumber(l.Line), details: layout.CutEnd(r.source(l.Frame), r.sourceWidth(), r.Ellipsis())}
+		})
+	}
+	return t
+}
+
+// sourceWidth is how many columns lines of Java have in a table: half of a terminal's.
+func (r *textReport) sourceWidth() int {
+	const most = 100
+	if r.o.TableWidth == 0 {
+		return most
+	}
+	return min(r.o.TableWidth/2, most)
+}
