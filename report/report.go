@@ -88,6 +88,7 @@ func (r *textReport) trial() {
 		for _, t := range tables {
 			r.ranking(t)
 		}
+		r.compilationTable()
 		r.forkTable()
 	}
 	r.account()
