@@ -39,6 +39,9 @@ func (r *textReport) compilationTable() {
 		if i == 0 || shown[i].Method != shown[i-1].Method {
 			r.Line("%s", r.headingName(shown[i].Method, layout.ShortMethod, 0))
 		}
+		if r.Width > 0 {
+			line = layout.CutEnd(line, r.Width, r.Ellipsis())
+		}
 		r.Line("%s", line)
 	}
 	r.EndRule()
