@@ -21,6 +21,7 @@ type Index struct {
 	// that is known. They are left out of Blobs.
 	Damaged int
 	indent  int // of each line, see lineReader
+	ends    ends
 	// Cut tells that the log has no end: the JVM was killed, or runs still.
 	Cut bool
 }
@@ -263,6 +264,7 @@ func (x *indexer) tag(line []byte) {
 		bytes.Equal(line, []byte("<args>")):
 		x.wants = string(line)
 	default:
+		x.idx.ends.tag(line)
 		x.wants = ""
 	}
 }

@@ -114,6 +114,7 @@ func (w *work) profile() Profile {
 	sampled := w.sampledBlobs()
 	p.Regions = w.regions(&p, w.mergeForks(sampled))
 	p.Methods = w.methods(sampled, p.PIDs)
+	p.Compilations = w.compilations(&p, sampled)
 	p.Shares = w.shares(sampled, p.PIDs)
 	p.Slices = w.overTime(sampled)
 	p.Frames = w.frames(sampled, p.PIDs)

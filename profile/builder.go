@@ -35,7 +35,8 @@ type Builder struct {
 // A jvmCode is a JVM with the map of its code.
 type jvmCode struct {
 	capture.JVM
-	code *CodeMap
+	code   *CodeMap
+	byName map[string][]int32 // see compiled
 }
 
 // trialCounts has the counts of one trial. A Counts in it may be shorter than the list

@@ -84,6 +84,9 @@ type Profile struct {
 	Native  []NativeFunction // hottest first, kernel included
 	Sources []Source         // hottest first; they add up to Profiled
 	Threads []ThreadKind     // hottest first; they add up to Profiled. Nil when the sampler names no threads
+	// Compilations are those of the hottest methods, by method, and by the time they were
+	// made.
+	Compilations []Compilation
 	// Locations are only there when [Options.Locations] asks for them, because no
 	// table of a report has them. They add up to Profiled, whatever kinds of code the
 	// options leave out of the lists above.

@@ -14,9 +14,11 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
+// CheckPattern says what is wrong with a pattern for WriteLog.
+func CheckPattern(pattern string) error { return printassembly.CheckPattern(pattern) }
+
 // WriteLog writes the code of each JVM's log, decoded and with the samples of each instruction.
-// With patterns, it writes only the code of what matches one of them, see
-// [printassembly.CheckPattern].
+// With patterns, it writes only the code of what matches one of them.
 func WriteLog(w io.Writer, code []profile.CodeCounts, syntax disasm.Syntax, patterns ...string) error {
 	page := layout.NewPage(w, layout.Look{})
 	for i := range code {

@@ -196,7 +196,7 @@ func (r *textReport) fitNames(tables []ranking) {
 		for _, row := range rows {
 			sources = append(sources, row.source)
 		}
-		width := r.nameWidth(rows, append(columns, sources))
+		width := r.nameWidth(append(rows, rankingRow{details: t.about}), append(columns, sources))
 		for _, row := range rows {
 			r.fitName(row.name, row.native, width-layout.Width(row.tail))
 		}

@@ -88,6 +88,7 @@ func (r *textReport) trial() {
 		for _, t := range tables {
 			r.ranking(t)
 		}
+		r.compilationTable()
 		if r.single { // else it is above all profiles
 			r.jvmTable()
 		}

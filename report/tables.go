@@ -27,6 +27,9 @@ func (r *textReport) regionTable() ranking {
 		r.add(&t, reg.Counts, func() rankingRow {
 			row := rankingRow{source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
 			if same[key(reg)] > 1 { // parts of one method
+				if r.narrow() {
+					row.tail = ""
+				}
 				row.tail += fmt.Sprintf(", at 0x%x", reg.Lo)
 			}
 			return row
@@ -121,7 +124,7 @@ func (r *textReport) minor(counts, total profile.Counts) bool {
 // hottestLines lists the hottest lines of a frame by the first event: ":12 61.8%, :14 3.1%, 2 more".
 func (r *textReport) hottestLines(lines []profile.LineTotal) string {
 	most := 3
-	if r.o.TableWidth > 0 && r.o.TableWidth < layout.RuleWidth {
+	if r.narrow() {
 		most = 2
 	}
 	total := r.p.Accounts[0].Profiled
@@ -148,6 +151,9 @@ func (r *textReport) hottestLines(lines []profile.LineTotal) string {
 	}
 	return strings.Join(cells, ", ")
 }
+
+// narrow tells whether a terminal has no room for what can be left out.
+func (r *textReport) narrow() bool { return r.o.TableWidth > 0 && r.o.TableWidth < layout.RuleWidth }
 
 func (r *textReport) nativeTable() ranking {
 	t := ranking{title: "Hottest Native Functions", more: "warm function"}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 )
@@ -100,7 +99,7 @@ func (f *reportFlags) check() error {
 		return usage("--width is %d; it is a number of columns from %d to %d", f.width, leastWidth, mostWidth)
 	}
 	for _, m := range f.methods {
-		if err := printassembly.CheckPattern(m); err != nil {
+		if err := report.CheckPattern(m); err != nil {
 			return usage("--method: %v", err)
 		}
 	}

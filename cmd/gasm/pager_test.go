@@ -135,6 +135,26 @@ func TestPager(t *testing.T) {
 	}
 }
 
+// A comparison is paged as a report is.
+func TestPagerOfDiff(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, "sort")
+	other := gasmtest.UnpackFolder(t, "huge")
+	pager, record := fakePager(t, keepAll)
+	out, code := startOnTerminal(t, 40, "x", []string{"PAGER=" + pager}, []string{"diff", dir, other}).end()
+	assert.Equal(t, 0, code)
+	assert.Equal(t, "PAGED LESS=FRSX LV=-c", strings.TrimSpace(out))
+	text, err := os.ReadFile(record)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "Changed Methods")
+	assert.Contains(t, string(text), "\x1b[", "in colour")
+
+	os.Remove(record)
+	out, code = startOnTerminal(t, 40, "x", []string{"PAGER=" + pager}, []string{"diff", "--no-pager", dir, other}).end()
+	assert.Equal(t, 0, code)
+	assert.Contains(t, out, "Changed Methods")
+	assert.NoFileExists(t, record)
+}
+
 // Files and pipes get the report itself.
 func TestNoPagerForPipe(t *testing.T) {
 	samples, log := savedCapture(t, "jdk17-lean-none")

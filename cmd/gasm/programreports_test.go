@@ -60,6 +60,24 @@ func TestProgramReports(t *testing.T) {
 	}
 }
 
+// Nothing is wider than a terminal, with sources and on a narrow one too.
+func TestWidths(t *testing.T) {
+	var inputs [][]string
+	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none-dtrace", "jdk25-full-hsdis"} {
+		samples, log := savedCapture(t, name)
+		inputs = append(inputs, []string{samples, log})
+	}
+	inputs = append(inputs, []string{gasmtest.UnpackFolder(t, "spread")}, []string{gasmtest.UnpackFolder(t, "sort")})
+	for _, input := range inputs {
+		for _, width := range []int{80, 100, 130} {
+			args := []string{"report", "--hot-threshold", "1%", "--source", gasmtest.Testdata("captures"), "--width", strconv.Itoa(width)}
+			r := runGasm(t, append(args, input...), withEnv("LC_ALL=C.UTF-8"))
+			require.Equal(t, 0, r.code, r.stderr)
+			checkWidth(t, strings.Split(r.stdout, "\n"), width)
+		}
+	}
+}
+
 // instructionRow is an instruction without a comment.
 var instructionRow = regexp.MustCompile(` 0x[0-9a-f]{12}:   [^;]*$`)
 

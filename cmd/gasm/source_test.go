@@ -36,7 +36,7 @@ func TestSource(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 
-	args := []string{"report", "--hot-threshold", "0.02", "--source", gasmtest.Testdata("captures"), "--source", jar, samples, log}
+	args := []string{"report", "--comments", "full", "--hot-threshold", "0.02", "--source", gasmtest.Testdata("captures"), "--source", jar, samples, log}
 	r := runGasm(t, args)
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `; - Workload::roots@30 \(line 13\)    static double roots\(double\[\] a\) \{ double t = 0; for`, r.stdout)
@@ -47,7 +47,11 @@ func TestSource(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(jdk, "release"), []byte("JAVA_VERSION=\"17.0.21.0.3\"\n"), 0o644))
 	assert.False(t, strings.Contains(runGasm(t, args).stdout, "is of JDK"))
 
-	plain := runGasm(t, append([]string{"report", "--format", "json"}, args[3:]...))
+	folded := runGasm(t, append([]string{"report"}, args[3:]...)).stdout
+	assert.Regexp(t, `\n +;; Workload::roots in Workload::main:37\n +;; :13  static double roots\(double\[\] a\) \{ double t = 0; for`, folded)
+	assert.Regexp(t, `;; :\d+  // line [a-z]   of HashMap\n`, folded)
+
+	plain := runGasm(t, append([]string{"report", "--format", "json"}, args[5:]...))
 	require.Equal(t, 0, plain.code, plain.stderr)
 	assert.NotContains(t, plain.stdout, "static double roots")
 }

@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"report":                   {"capture", "disasm", "printassembly", "profile", "report/schema", "sampler"},
 	"diff":                     {"capture", "report/schema", "sampler"},
 	"doctor":                   {"hotspot/attach", "hotspot/follow", "hotspot/nmethod", "printassembly", "record", "sampler"},
-	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "hotspot/attach", "printassembly", "profile", "record", "report", "sampler"},
+	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "hotspot/attach", "profile", "record", "report", "sampler"},
 	"bench":                    {"sampler"},
 	"internal/gasmtest":        nil,
 	"internal/inotify":         nil,

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -74,37 +73,14 @@ func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 	return samples, log
 }
 
-// UnpackFolder unpacks a whole capture that 'gasm profile -o' made into a new folder, and
-// gives its path.
-func UnpackFolder(tb testing.TB, capture string) (dir string) {
-	tb.Helper()
-	if capture == Programs || capture == Surefire {
-		return unpackTar(tb, capture)
-	}
-	dir = filepath.Join(tb.TempDir(), capture)
-	files, err := filepath.Glob(Testdata("captures", capture, "*.gz"))
-	if err != nil || len(files) == 0 {
-		tb.Fatalf("no capture %s: %v", capture, err)
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		tb.Fatal(err)
-	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".gz")
-		if err := os.WriteFile(filepath.Join(dir, name), Gunzip(tb, file), 0o644); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // Whole captures with several JVMs, packed as testdata/captures/NAME.tar.xz.
 const (
 	Programs = "programs" // three JVMs of two programs
 	Surefire = "surefire" // Maven and the forks of its tests
 )
 
-func unpackTar(tb testing.TB, name string) string {
+// UnpackFolder unpacks a whole capture into a new folder, and gives its path.
+func UnpackFolder(tb testing.TB, name string) string {
 	tb.Helper()
 	dir := tb.TempDir()
 	f, err := os.Open(Testdata("captures", name+".tar.xz"))
