@@ -96,7 +96,10 @@ func (r *textReport) jvm(pid int) capture.JVM {
 // otherJVM describes a JVM that is in no profile.
 func (r *textReport) otherJVM(j *capture.JVM) string {
 	text := j.String()
-	if trials := r.trialsOf[j.PID]; len(trials) > 0 {
+	switch trials := r.trialsOf[j.PID]; {
+	case j.WarmupOf != "":
+		text += ", warm-up fork of " + j.WarmupOf
+	case len(trials) > 0:
 		text += ", of " + trials[0]
 	}
 	return text + " (not profiled)"

@@ -165,7 +165,10 @@ func (r *textReport) programWidth(header []string, before [][]string) int {
 // "" for a JVM that runs no trial.
 func (r *textReport) measuredIn(j *capture.JVM) string {
 	trials := r.trialsOf[j.PID]
-	if len(trials) == 0 {
+	switch {
+	case j.WarmupOf != "":
+		return "warm-up fork of " + j.WarmupOf
+	case len(trials) == 0:
 		return ""
 	}
 	text := trials[0]
