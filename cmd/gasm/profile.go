@@ -89,7 +89,8 @@ func profileCommand(s streams) *cobra.Command {
 command starts, or copy the code out of the JVM's memory, sample program counters
 beside it, and print annotated assembly, hot methods and hot native functions
 when it ends. JMH benchmarks are measured in their measurement iterations only,
-one profile per trial.`,
+one profile per trial. Of any other command there is one profile for each main
+class and JDK.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar -f 2 MyBenchmark
   gasm profile --delay 10s --length 30s -- java -jar server.jar
   gasm profile --method 'java.util.HashMap::*' -- java -jar app.jar
