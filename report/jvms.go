@@ -222,7 +222,7 @@ func (r *textReport) measuredIn(j *capture.JVM) string {
 	trials := r.trialsOf[j.PID]
 	switch {
 	case j.WarmupOf != "":
-		return "warm-up fork of " + j.WarmupOf
+		return "warm-up of " + j.WarmupOf
 	case len(trials) == 0:
 		return ""
 	}
