@@ -20,6 +20,9 @@ type JVM struct {
 	// Fork is the number that JMH gave to the JVM, from 1; 0 for a JVM that is no
 	// fork of JMH's.
 	Fork int `json:"fork,omitempty"`
+	// WarmupOf is the trial that the JVM is one of JMH's warm-up forks of, which are not
+	// measured.
+	WarmupOf string `json:"warmup_of,omitempty"`
 
 	// SafepointsOnly tells that the JVM ran without DebugNonSafepoints: an instruction has the
 	// line and the frames of the next safepoint behind it.

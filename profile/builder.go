@@ -188,7 +188,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	bump(&t.inside, e, 1)
 	at := place{pid, int32(slice), 0}
-	if b.seen.apart {
+	if b.seen.apart && thread.label < maxApart {
 		at.thread = thread.label
 	}
 	outside := b.count(t, at, e, s)
@@ -239,6 +239,7 @@ const (
 	maxPlaces    = 1 << 18 // addresses of code in all slices and trials, beside a quarter of the samples
 	maxFunctions = 1 << 17 // native functions: a libjvm.so has 60 000 symbols
 	maxThreads   = 1 << 16 // names of threads
+	maxApart     = 1 << 12 // names of threads, without numbers, whose code is counted apart
 )
 
 // newPlace tells whether there may be another address with samples.

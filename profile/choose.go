@@ -52,15 +52,14 @@ func choose(c *capture.Capture, o *Options) (jvms []capture.JVM, measured []meas
 		}
 		measured = narrow(measured, jvms)
 	}
-	var all []measurement
-	for i := range measured {
-		if o.MergeJVMs {
-			all = append(all, measured[i].merged(c.JVMs)...)
-		} else {
-			all = append(all, measured[i].byProgram(c.JVMs)...)
-		}
+	switch whole := &measured[0]; { // there is at least one
+	case len(measured) > 1 || whole.Name != "":
+	case o.MergeJVMs:
+		whole.nameProgram(whole.byProgram(c.JVMs))
+	default:
+		measured = whole.byProgram(c.JVMs)
 	}
-	return jvms, all, nil
+	return jvms, measured, nil
 }
 
 // narrow narrows measurements to some JVMs. JVMs that nothing was measured in, as JMH's own

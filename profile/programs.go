@@ -82,10 +82,9 @@ const OtherPrograms = "(other programs)"
 type programKey struct{ program, jdk string }
 
 // byProgram divides a measurement into one for each main class and JDK, in the order in
-// which the JVMs are listed. A measurement with a name is of one benchmark, so it is left
-// whole.
+// which the JVMs are listed. It is for a run without trials.
 func (m *measurement) byProgram(jvms []capture.JVM) []measurement {
-	if m.Name != "" || len(m.pids) == 0 {
+	if len(m.pids) == 0 {
 		return []measurement{*m}
 	}
 	pids, order := map[programKey][]int{}, []programKey{}
@@ -121,12 +120,11 @@ func (m *measurement) byProgram(jvms []capture.JVM) []measurement {
 	return divided
 }
 
-// merged gives a measurement the program that all its JVMs are of, if they are of one.
-func (m *measurement) merged(jvms []capture.JVM) []measurement {
-	for i, part := range m.byProgram(jvms) {
-		if i == 0 {
-			m.program, m.jdk = part.program, part.jdk
-		}
+// nameProgram gives a measurement the program and the JDK that all its parts are of, if they
+// are of one.
+func (m *measurement) nameProgram(parts []measurement) {
+	m.program, m.jdk = parts[0].program, parts[0].jdk
+	for _, part := range parts {
 		if m.program != part.program {
 			m.program = ""
 		}
@@ -134,7 +132,6 @@ func (m *measurement) merged(jvms []capture.JVM) []measurement {
 			m.jdk = ""
 		}
 	}
-	return []measurement{*m}
 }
 
 // Name is what a profile is called among those of its capture: the trial, or else the

@@ -9,7 +9,7 @@ import (
 
 // JMHTrials gives the trials that JMH announced, with the JVMs that ran them and the
 // times of their measured iterations. There are none when the command was not JMH, or
-// measured nothing. It sets the Fork of those among jvms that are forks. An iteration
+// measured nothing. It sets the Fork and the WarmupOf of those among jvms that are forks. An iteration
 // that was cut short ends at endMonoNanos.
 //
 // A fork that was measured and left no log is in no trial; [outputWatch.LostForks]
@@ -36,6 +36,7 @@ func (w *outputWatch) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []captur
 		}
 		taken[j] = !f.host
 		if f.warmup {
+			j.WarmupOf = names[i]
 			continue
 		}
 		at, ok := index[names[i]]

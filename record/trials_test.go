@@ -103,3 +103,23 @@ func TestTrialNames(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A warm-up fork is not measured, but the capture says of which trial it is.
+func TestWarmupForks(t *testing.T) {
+	chunks := recording(t, "warmup-forks")
+	jvms := jvmsOf(chunks)
+	watch(chunks).JMHTrials(jvms, last(chunks))
+	warmups := 0
+	for _, j := range jvms {
+		if j.WarmupOf == "" {
+			continue
+		}
+		warmups++
+		if j.WarmupOf != "org.gasm.bench.VectorSum.sum (size=4096)" || j.Fork != 0 {
+			t.Errorf("%+v", j)
+		}
+	}
+	if warmups != 1 { // -wf 1
+		t.Errorf("%d warm-up forks, want 1", warmups)
+	}
+}

@@ -84,7 +84,8 @@ func (r *textReport) forkTable() {
 // repeating tells of each JVM whether it does the same as the hottest one: it is a fork of
 // a benchmark or, when there is no benchmark, a JVM of the same main class.
 func (r *textReport) repeating() func(pid int) bool {
-	if r.p.Trial != "" || len(r.p.Shares) == 0 {
+	oneProgram := r.p.Program != "" && r.p.Program != profile.OtherPrograms
+	if r.p.Trial != "" || oneProgram || len(r.p.Shares) == 0 {
 		return func(int) bool { return true }
 	}
 	mains := map[int]string{}
@@ -109,20 +110,22 @@ const maxForksNamed = 4
 
 // inJVMs tells in which of the profile's JVMs code was seen; nothing where there is one JVM.
 func (r *textReport) inJVMs(pids []int) string {
-	n, all := len(pids), len(r.p.PIDs)
-	forks := r.forkNumbers(pids)
+	n, all, trial := len(pids), len(r.p.PIDs), r.p.Trial != ""
 	switch {
 	case n < 2 && all < 2:
 		return ""
-	case n > 1 && forks != nil && n == all:
+	case n > 1 && trial && n == all:
 		return fmt.Sprintf(", in %d forks", n)
-	case n > maxForksNamed && forks != nil:
+	case n > maxForksNamed && trial:
 		return fmt.Sprintf(", in %d of %d forks", n, all)
 	case n > maxForksNamed:
 		return fmt.Sprintf(", in %d of %d JVMs", n, all)
-	case n == 1 && forks != nil:
+	}
+	switch forks := r.forkNumbers(pids); len(forks) {
+	case 0:
+	case 1:
 		return ", in fork " + forks[0]
-	case forks != nil:
+	default:
 		return ", in forks " + strings.Join(forks, ", ")
 	}
 	var list []string

@@ -112,8 +112,8 @@ func (r *textReport) jvm(pid int) capture.JVM {
 // otherJVM describes a JVM that is in no profile.
 func (r *textReport) otherJVM(j *capture.JVM) string {
 	text := j.String()
-	if trials := r.trialsOf[j.PID]; len(trials) > 0 {
-		text += ", of " + trials[0]
+	if trial := r.measuredIn(j); trial != "" {
+		text = fmt.Sprintf("%s, pid %d", trial, j.PID)
 	}
 	return text + " (not profiled)"
 }

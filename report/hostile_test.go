@@ -33,9 +33,8 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 	d.Notes, d.Selection = []string{"a note"}, "a selection"
 	p := &ps[0]
 	p.Threads = []profile.ThreadKind{{Kind: "application", Counts: c(3000), Threads: []profile.Thread{{Name: "main", Counts: c(3000)}}}}
-	p.Shares = nil
-	for i, pid := range p.PIDs {
-		p.Shares = append(p.Shares, profile.JVMShare{PID: pid, Counts: c(375), Native: c(10 + int64(i))})
+	for i := range p.Shares {
+		p.Shares[i].Native = c(10 + int64(i))
 	}
 	for i := range p.Methods {
 		p.Methods[i].PerJVM = slices.Repeat([]profile.Counts{c(100)}, len(p.PIDs))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -29,30 +31,39 @@ const (
 type jvmRow struct {
 	pid       int // 0 in the row of those that are left out
 	jdk, name string
+	profiled  bool // in a profile
 	counts    [jvmCounts]int64
 }
 
 // jvmTable writes a row for each JVM of the command, whether it is in a profile or not.
 func (r *textReport) jvmTable() {
 	rows, all := r.jvmRows(), r.allProfiled()
+	title, jdk := "JVMs of the Command", sameJDK(rows)
+	if jdk != "" {
+		title += ", JDK " + jdk
+	}
 	if len(rows) < 2 || all == 0 {
 		return
 	}
 	if more := len(rows) - r.o.Top; r.o.Top > 0 && more > 1 {
 		rest := jvmRow{name: fmt.Sprintf("<...other %s...>", layout.Plural(more, "JVM"))}
 		for _, row := range rows[r.o.Top:] {
+			rest.profiled = rest.profiled || row.profiled
 			for i, n := range row.counts {
 				rest.counts[i] += n
 			}
 		}
 		rows = append(rows[:r.o.Top], rest)
 	}
-	r.Rule("JVMs of the Command")
-	for _, line := range r.jvmLines(rows, all) {
+	r.Rule(title)
+	for _, line := range r.jvmLines(rows, all, jdk) {
 		r.Line("%s", line)
 	}
 	r.EndRule()
 	r.Line("%s", r.Paint(layout.Dim, "The first share is of the samples in all profiles, the other shares are of the JVM's own."))
+	if slices.ContainsFunc(rows, func(row jvmRow) bool { return !row.profiled }) {
+		r.Line("%s", r.Paint(layout.Dim, "- is a JVM that is in no profile."))
+	}
 	r.Line("")
 }
 
@@ -62,8 +73,7 @@ func (r *textReport) jvmRows() []jvmRow {
 	at := map[int]int{}
 	for i := range r.about.JVMs {
 		j := &r.about.JVMs[i]
-		name := cmp.Or(r.measuredIn(j), knownAs(profile.Program(j.Main)), "?")
-		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version), name: name + " (not profiled)"}
+		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version), name: cmp.Or(r.measuredIn(j), knownAs(profile.Program(j.Main)), "?")}
 		if i < len(r.ps.Taken) && len(r.ps.Taken[i]) > 0 {
 			rows[i].counts[takenSamples] = r.ps.Taken[i][0]
 		}
@@ -73,7 +83,7 @@ func (r *textReport) jvmRows() []jvmRow {
 		p := &r.ps.Trials[i]
 		for _, pid := range p.PIDs {
 			if k, ok := at[pid]; ok {
-				rows[k].name = strings.TrimSuffix(rows[k].name, " (not profiled)")
+				rows[k].profiled = true
 			}
 		}
 		for _, s := range p.Shares {
@@ -100,8 +110,21 @@ func (row *jvmRow) add(s *profile.JVMShare) {
 	row.counts[nativeSamples] += s.Counts[0] - s.Java[0] - s.JIT[0] - s.GC[0]
 }
 
-// jvmLines lays the table out. Columns without a number are left out.
-func (r *textReport) jvmLines(rows []jvmRow, all int64) []string {
+// sameJDK is the version of all JVMs; "" where they differ.
+func sameJDK(rows []jvmRow) string {
+	jdk := ""
+	for i, row := range rows {
+		if i > 0 && row.jdk != jdk {
+			return ""
+		}
+		jdk = row.jdk
+	}
+	return jdk
+}
+
+// jvmLines lays the table out. Columns without a number are left out, and the JDK that all
+// JVMs are of.
+func (r *textReport) jvmLines(rows []jvmRow, all int64, jdk string) []string {
 	var header []string
 	var columns [][]string
 	add := func(name string, cell func(row *jvmRow) string) {
@@ -113,9 +136,6 @@ func (r *textReport) jvmLines(rows []jvmRow, all int64) []string {
 			header, columns = append(header, name), append(columns, column)
 		}
 	}
-	count := func(name string, which int) {
-		add(name, func(row *jvmRow) string { return strconv.FormatInt(row.counts[which], 10) })
-	}
 	part := func(name string, which int, of func(row *jvmRow) int64) {
 		add(name, func(row *jvmRow) string {
 			if row.counts[which] == 0 {
@@ -125,9 +145,14 @@ func (r *textReport) jvmLines(rows []jvmRow, all int64) []string {
 		})
 	}
 	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
-		count("taken", takenSamples)
+		add("taken", func(row *jvmRow) string { return strconv.FormatInt(row.counts[takenSamples], 10) })
 	}
-	count("samples", samples)
+	add("samples", func(row *jvmRow) string {
+		if !row.profiled {
+			return "-"
+		}
+		return strconv.FormatInt(row.counts[samples], 10)
+	})
 	part("share", samples, func(*jvmRow) int64 { return all })
 	own := func(row *jvmRow) int64 { return row.counts[samples] }
 	part("Java", javaSamples, own)
@@ -135,11 +160,13 @@ func (r *textReport) jvmLines(rows []jvmRow, all int64) []string {
 	part("GC", gcSamples, own)
 	part("native", nativeSamples, own)
 	add("pid", func(row *jvmRow) string { return strings.TrimPrefix(strconv.Itoa(row.pid), "0") })
-	add("JDK", func(row *jvmRow) string { return row.jdk })
+	if jdk == "" {
+		add("JDK", func(row *jvmRow) string { return row.jdk })
+	}
 	width := r.programWidth(header, columns)
 	add("program", func(row *jvmRow) string {
 		if width > 0 {
-			return layout.ShortMiddle(row.name, width, r.Ellipsis())
+			return shortDotted(row.name, width, r.Ellipsis())
 		}
 		return row.name
 	})
@@ -161,11 +188,42 @@ func (r *textReport) programWidth(header []string, before [][]string) int {
 	return max(r.o.TableWidth-used, least)
 }
 
+// shortDotted shortens a name with a class in it, "fork 1 of org.sample.Bench.run (size=1)": first
+// the packages, from the left, then it leaves them out, then its middle.
+func shortDotted(name string, width int, ellipsis string) string {
+	end := strings.Index(name+" (", " (")
+	start := strings.LastIndexByte(name[:end], ' ') + 1
+	class := name[start:end]
+	if strings.HasSuffix(class, ".jar") {
+		return layout.ShortMiddle(name, width, ellipsis)
+	}
+	parts := strings.Split(class, ".")
+	packages := 0
+	for i, part := range parts[:len(parts)-1] {
+		letter, size := utf8.DecodeRuneInString(part)
+		if !unicode.IsLower(letter) {
+			break
+		}
+		packages++
+		if short := name[:start] + strings.Join(parts, ".") + name[end:]; layout.Width(short) > width {
+			parts[i] = part[:size]
+		}
+	}
+	short := name[:start] + strings.Join(parts, ".") + name[end:]
+	if layout.Width(short) > width {
+		short = name[:start] + strings.Join(parts[packages:], ".") + name[end:]
+	}
+	return layout.ShortMiddle(short, width, ellipsis)
+}
+
 // measuredIn says which fork of which trial a JVM is: "fork 2 of org.sample.Bench.measure";
 // "" for a JVM that runs no trial.
 func (r *textReport) measuredIn(j *capture.JVM) string {
 	trials := r.trialsOf[j.PID]
-	if len(trials) == 0 {
+	switch {
+	case j.WarmupOf != "":
+		return "warm-up of " + j.WarmupOf
+	case len(trials) == 0:
 		return ""
 	}
 	text := trials[0]

@@ -289,6 +289,7 @@ var hostileInputs = []hostileInput{
 	}, ""},
 	{"samples: at unknown addresses", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x (//anon)\n", hostileCode+i*16) }), ""},
 	{"samples: threads", inSamples(func(i int) string { return fmt.Sprintf("t%d_ 4711/1 1.0: e: 1 (a)\n", i) }), ""},
+	{"samples: threads in code", inSamples(func(i int) string { return fmt.Sprintf("t%d_ 4711/1 1.0: e: %x (//anon)\n", i, hostileCode+i%4) }), ""},
 	{"samples: events", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e%d: 1 (a)\n", i) }), "events"},
 	{"samples: events of code", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e%d: %x (//anon)\n", i, hostileCode) }), "events"},
 	{"samples: functions", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x f%d (a)\n", i, i) }), ""},
@@ -311,6 +312,8 @@ var hostileInputs = []hostileInput{
 	{"trials that overlap", inDescription("trials", func(i int) string {
 		return fmt.Sprintf(`{"name":"t%d","windows":[{"pid":4711,"from_mono_nanos":1,"to_mono_nanos":99999999999}]}`, i)
 	}), "trial"},
+	{"trials without names", inDescription("trials", func(i int) string { return fmt.Sprintf(`{"windows":[{"pid":%d,"to_mono_nanos":9}]}`, i+4711) }), "trial"},
+	{"programs", programs, ""},
 	{"trials of nothing", inDescription("trials", always(`{}`)), "trial"},
 	{"windows", func(h *hostile) {
 		h.good()
@@ -338,6 +341,25 @@ var hostileInputs = []hostileInput{
 	{"symbols: one line", inSymbols(always("x")), "native symbols could not be read"},
 	{"symbols of many processes", inSymbols(func(i int) string { return fmt.Sprintf("%d 0x1 0x2 m\n", i) }), ""},
 	{"symbols: bad lines", inSymbols(always("x\n")), "native symbols could not be read"},
+}
+
+// programs writes a capture of many JVMs, each of another program, that are all measured.
+func programs(h *hostile) {
+	h.good()
+	h.samples(1000, 1)
+	h.write("capture.json", func(f *filler) {
+		const perJVM = 140 // bytes
+		n := f.left / perJVM
+		f.printf(`{"schema":1,"command":["java"],"sampler":"perf","events":["cpu-clock"],"jvms":[{"pid":4711,"log":"asm-4711.log"}`)
+		for i := range n {
+			f.printf(`,{"pid":%d,"main":"p.M%d","log":"asm-%d.log"}`, 5000+i, i, 5000+i)
+		}
+		f.printf(`],"trials":[{"windows":[{"pid":4711,"to_mono_nanos":99999999999}`)
+		for i := range n {
+			f.printf(`,{"pid":%d,"to_mono_nanos":99999999999}`, 5000+i)
+		}
+		f.printf(`]}]}`)
+	})
 }
 
 func inSymbols(line func(i int) string) func(h *hostile) {

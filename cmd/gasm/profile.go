@@ -75,8 +75,9 @@ func profileCommand(s streams) *cobra.Command {
 		Short: "Run a command, sample its JVMs, and report where their time went",
 		Long: `Run a command unchanged, read the code of every JVM that it starts out of the
 JVM's memory, sample program counters beside it, and print annotated assembly,
-hot methods and hot native functions when it ends. JMH benchmarks are measured in their measurement iterations only,
-one profile per trial.`,
+hot methods and hot native functions when it ends. JMH benchmarks are measured
+in their measurement iterations only, one profile per trial. Of any other
+command there is one profile for each main class and JDK.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar -f 2 MyBenchmark
   gasm profile --delay 10s --length 30s -- java -jar server.jar
   gasm profile --method 'java.util.HashMap::*' -- java -jar app.jar
