@@ -88,73 +88,59 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 		missed, len(tags)-first, polls, took, busy, len(c.Blobs()), len(c.history.order))
 }
 
-// TestText reads back what AppendTo writes of all blobs of a JVM.
-func TestText(t *testing.T) {
-	dir := classPath(t)
-	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
-		j := start(t, jdk, 250, "-cp", dir, "Busy")
-		j.stop(t)
-		c := j.open(t)
-		_, err := c.Poll(1)
-		require.NoError(t, err)
-		text := []byte("<hotspot_log version='160 1' process='7' time_ms='1000'>\n")
-		for i, b := range c.Blobs() {
-			line := b.AppendTo(nil, int64(i))
-			text = append(text, line...)
-			if b.Method == nil {
-				continue
-			}
-			got, ok := printassembly.ParseInstalled(line)
-			require.True(t, ok, "%s", line)
-			want := *b.Method
-			want.UptimeMillis = int64(i)
-			require.Equal(t, want, got, "%s", line)
+// checkText reads back what AppendTo writes of all blobs.
+func checkText(t *testing.T, c *Cache) {
+	t.Helper()
+	text := []byte("<hotspot_log version='160 1' process='7' time_ms='1000'>\n")
+	for i, b := range c.Blobs() {
+		line := b.AppendTo(nil, int64(i))
+		text = append(text, line...)
+		if b.Method == nil {
+			continue
 		}
-		log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), "text")
-		require.NoError(t, err)
-		assert.Zero(t, log.Damaged)
-		require.Len(t, log.Blobs, len(c.Blobs()))
-		for i := range log.Blobs {
-			got, want := &log.Blobs[i], c.Blobs()[i]
-			require.Equal(t, [...]any{want.Kind, want.Lo, want.Hi, want.Name}, [...]any{got.Kind, got.Lo, got.Hi, got.Name})
-		}
-	})
+		got, ok := printassembly.ParseInstalled(line)
+		require.True(t, ok, "%s", line)
+		want := *b.Method
+		want.UptimeMillis = int64(i)
+		require.Equal(t, want, got, "%s", line)
+	}
+	log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), "text")
+	require.NoError(t, err)
+	assert.Zero(t, log.Damaged)
+	require.Len(t, log.Blobs, len(c.Blobs()))
+	for i := range log.Blobs {
+		got, want := &log.Blobs[i], c.Blobs()[i]
+		require.Equal(t, [...]any{want.Kind, want.Lo, want.Hi, want.Name}, [...]any{got.Kind, got.Lo, got.Hi, got.Name})
+	}
 }
 
 // notEntrant is LogCompilation's tag for a method that is not entered any more.
 var notEntrant = regexp.MustCompile(`<make_not_entrant [^>]*compile_id='(\d+)'`)
 
-// TestStates compares the states of nmethods with LogCompilation's tags.
-func TestStates(t *testing.T) {
-	dir := classPath(t)
-	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
-		j := start(t, jdk, 250, "-cp", dir, "Busy")
-		j.stop(t)
-		c := j.open(t)
-		_, err := c.Poll(1)
+// checkStates compares the states of nmethods with LogCompilation's tags.
+func checkStates(t *testing.T, j *jvm, c *Cache) {
+	t.Helper()
+	log, err := os.ReadFile(j.log)
+	require.NoError(t, err)
+	told := map[int]bool{}
+	for _, m := range notEntrant.FindAllSubmatch(log, -1) {
+		id, err := strconv.Atoi(string(m[1]))
 		require.NoError(t, err)
-		log, err := os.ReadFile(j.log)
-		require.NoError(t, err)
-		told := map[int]bool{}
-		for _, m := range notEntrant.FindAllSubmatch(log, -1) {
-			id, err := strconv.Atoi(string(m[1]))
-			require.NoError(t, err)
-			told[id] = true
+		told[id] = true
+	}
+	states, untold := map[State]int{}, 0
+	for _, b := range c.Blobs() {
+		if b.Method == nil {
+			continue
 		}
-		states, untold := map[State]int{}, 0
-		for _, b := range c.Blobs() {
-			if b.Method == nil {
-				continue
-			}
-			states[b.State]++
-			if told[b.Method.ID] {
-				assert.Equal(t, NotEntrant, b.State, "%+v", b.Method)
-			} else if b.State == NotEntrant {
-				untold++ // the tag may be in a buffer of HotSpot's still
-			}
+		states[b.State]++
+		if told[b.Method.ID] {
+			assert.Equal(t, NotEntrant, b.State, "%+v", b.Method)
+		} else if b.State == NotEntrant {
+			untold++ // the tag is in a buffer of HotSpot's still
 		}
-		t.Logf("%v, told of %d, not of %d", states, len(told), untold)
-		assert.Less(t, untold, 20)
-		assert.Positive(t, states[NotEntrant])
-	})
+	}
+	t.Logf("%v, told of %d, not of %d", states, len(told), untold)
+	assert.Less(t, untold, states[InUse]/4, "7 of 259 were, at most")
+	assert.Positive(t, states[NotEntrant])
 }
