@@ -101,7 +101,11 @@ func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.Olde
 // checkCopy tells whether gasm copies the code that C1 compiles. Copying slows a
 // program's warm-up less than printing.
 func checkCopy(area string, feature int) Finding {
-	if err := nmethod.Copyable(feature); err != nil {
+	err := nmethod.Copyable(feature)
+	if err == nil && feature > printassembly.NewestKnown {
+		err = fmt.Errorf("gasm does not know the flags of JDK %d", feature)
+	}
+	if err != nil {
 		c := Finding{area, "copy", Note, "C1's code is printed, which slows the warm-up more than copying it: " + err.Error(), ""}
 		if strings.Contains(err.Error(), "ptrace_scope") {
 			c.Mend = "sudo sysctl kernel.yama.ptrace_scope=1"
