@@ -20,6 +20,7 @@
 //	memory     how much more memory a report of an hour's samples needs than one of a minute's
 //	small      a report of a small capture, from gasm's start to its exit
 //	warmup     a program with many compilations: plain, under gasm, and with the flags of JMH's perfasm
+//	sampling   the CPU time of sampling a JMH run, compared with that of perf record and perf script
 //	steady     the scores of two JMH benchmarks under gasm, compared with those without it
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
 //
@@ -39,9 +40,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 func main() {
+	gasmtest.ProtectTmp() // users' machines protect it; on others gasm prints code in place of copying it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := bench(ctx, os.Stdout, os.Stderr, os.Args[1:])
 	stop()
@@ -62,6 +66,7 @@ var measurements = []measurement{
 	{"memory", measureMemory},
 	{"small", measureSmall},
 	{"warmup", measureWarmup},
+	{"sampling", measureSampling},
 	{"steady", measureSteady},
 	{"latency", measureLatency},
 }

@@ -23,6 +23,11 @@ type Description struct {
 	// Lost is how many samples the sampler dropped, where SamplesFile does not
 	// tell.
 	Lost int64 `json:"lost,omitempty"`
+	// Attached tells that the JVMs ran before gasm did. Command is empty then.
+	Attached bool `json:"attached,omitempty"`
+	// Code says how the code in the logs was had: CodePrinted, CodeCopied or CodeMixed. It is
+	// "" where nobody knows.
+	Code string `json:"code,omitempty"`
 	// Selection says which code HotSpot printed, as flags of `gasm profile`:
 	// "--skip-c1". It is "" where all code was printed.
 	Selection string `json:"selection,omitempty"`
@@ -33,6 +38,14 @@ type Description struct {
 	Trials   []Trial `json:"trials"`
 	ExitCode int     `json:"exit_code"` // the command's
 }
+
+// How code was had. Copied code has all instructions and the same comments, in the form in
+// which HotSpot prints code.
+const (
+	CodePrinted = "printed" // by HotSpot
+	CodeCopied  = "copied"  // by gasm, out of the JVMs' memory
+	CodeMixed   = "mixed"   // some of it in either way
+)
 
 // A Host is the machine that a capture was made on.
 type Host struct {

@@ -21,6 +21,10 @@ type JVM struct {
 	// fork of JMH's.
 	Fork int `json:"fork,omitempty"`
 
+	// SafepointsOnly tells that the JVM ran without DebugNonSafepoints: an instruction has the
+	// line and the frames of the next safepoint behind it.
+	SafepointsOnly bool `json:"safepoints_only,omitempty"`
+
 	// Log is the code of the JVM. It is nil in a description that was only read,
 	// and where the log is missing or could not be read.
 	Log *printassembly.Log `json:"-"`

@@ -18,7 +18,6 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
-	"github.com/gasm-profiler/gasm/record"
 )
 
 // A jdkResult is what is known about one JDK.
@@ -63,7 +62,7 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	r.works = c.Status != Problem
 	r.checks = append(r.checks, c)
 	if r.works {
-		r.checks = append(r.checks, checkCopy(area, j.feature()))
+		r.checks = append(r.checks, j.checkAttach(ctx, area, filepath.Dir(log)))
 	}
 	if p, ok := j.findPlugin(); ok {
 		r.checks = append(r.checks, j.checkPlugin(area, p, printed))
@@ -81,14 +80,14 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error) Finding {
 	case err != nil:
 		c.Status, c.Text = Problem, err.Error()
 	case printed == codeText:
-		c.Status, c.Text = OK, "printed as text by hsdis"
+		c.Status, c.Text = OK, "with --code print, HotSpot prints text by hsdis"
 	case printed == codeBytes:
-		c.Status, c.Text = OK, fmt.Sprintf("printed as bytes, which gasm decodes: no hsdis needed from JDK %d on", printassembly.OldestWithBytes)
+		c.Status, c.Text = OK, fmt.Sprintf("with --code print, HotSpot prints bytes, which gasm decodes: no hsdis needed from JDK %d on", printassembly.OldestWithBytes)
 	case !j.printsBytes() && nmethod.Copyable(j.feature()) == nil:
-		c.Status, c.Text = OK, "not printed without hsdis, but copied out of the JVM's memory (behind a build tool names only)"
+		c.Status, c.Text = OK, "not printed without hsdis, but copied out of the JVM's memory"
 	case !j.printsBytes():
 		c.Status, c.Mend = Note, j.installPlugin()
-		c.Text = fmt.Sprintf("names only, no instructions: JDK 8 to %d need hsdis for these", printassembly.OldestWithBytes-1)
+		c.Text = fmt.Sprintf("names only, no lines: JDK 8 to %d need hsdis for these", printassembly.OldestWithBytes-1)
 	default:
 		c.Status, c.Text = Problem, "the JVM's log has no code in it"
 	}
@@ -97,27 +96,6 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error) Finding {
 
 // printsBytes tells whether this JDK prints code without hsdis.
 func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.OldestWithBytes }
-
-// checkCopy tells whether gasm copies the code that C1 compiles. Copying slows a
-// program's warm-up less than printing.
-func checkCopy(area string, feature int) Finding {
-	err := nmethod.Copyable(feature)
-	if err == nil && feature > printassembly.NewestKnown {
-		err = fmt.Errorf("gasm does not know the flags of JDK %d", feature)
-	}
-	if err != nil {
-		c := Finding{area, "copy", Note, "C1's code is printed, which slows the warm-up more than copying it: " + err.Error(), ""}
-		if strings.Contains(err.Error(), "ptrace_scope") {
-			c.Mend = "sudo sysctl kernel.yama.ptrace_scope=1"
-		}
-		return c
-	}
-	if fault := record.CompilerLogsFault(); fault != "" {
-		return Finding{area, "copy", Note, "C1's code is printed, which slows the warm-up more than copying it: HotSpot tells where code is " +
-			"with LogCompilation alone, which writes files in /tmp, and " + fault, ""}
-	}
-	return Finding{area, "copy", OK, "gasm profile -- java copies C1's code out of the JVM's memory", ""}
-}
 
 // checkProbes tells whether the JVM has HotSpot's static probes.
 func (j *foundJDK) checkProbes(area string) Finding {

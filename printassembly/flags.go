@@ -31,6 +31,12 @@ func CaptureFlags(logFile string, sel Selection) []string {
 	}, sel.flags()...)
 }
 
+// DebugInfoFlags have HotSpot note the bytecode of every instruction, and not only of those
+// at which it can stop a thread. Every JDK from 8 on knows both.
+func DebugInfoFlags() []string {
+	return []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"}
+}
+
 // RefuseUnknownFlags behind [CaptureFlags] makes a JVM refuse a flag that it does not
 // know, as it would without gasm: the user may have mistyped it. Of several such flags
 // the last one counts (Arguments::match_special_option_and_act).

@@ -172,6 +172,8 @@ func (ps *Profiles) WhyEmpty() error {
 		}
 	}
 	switch {
+	case a.Total == 0 && ps.Capture.Attached:
+		return errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 	case a.Total == 0:
 		return errors.New("no samples at all: the sampler saw nothing of the command")
 	case a.OtherProcess == a.Total-a.Lost:

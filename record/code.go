@@ -1,13 +1,11 @@
 package record
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -20,10 +18,9 @@ const (
 	// a program's warm-up the most.
 	CodePrint CodeSource = "print"
 	// CodeCopy copies the code out of the JVMs' memory, which costs the program
-	// hardly anything. The comments on relocations are missing.
+	// hardly anything.
 	CodeCopy CodeSource = "copy"
-	// CodeAuto copies what C1 compiles, which is the most, and has HotSpot print
-	// what C2 compiles. Where code can't be copied, HotSpot prints all of it.
+	// CodeAuto copies the code. Where that can't be done, HotSpot prints it.
 	CodeAuto CodeSource = "auto"
 )
 
@@ -43,45 +40,41 @@ func (o *Options) checkCode() error {
 	default:
 		return fmt.Errorf("--code is %q; it can be auto, print or copy", o.Code)
 	}
-	if len(o.Methods) > 0 {
-		return errors.New("--method names what HotSpot is to print, and --code copy has it print nothing: use one of the two")
+	if limited := o.selectionText(); limited != "" {
+		return fmt.Errorf("%s limits what HotSpot prints, and --code copy has it print nothing: use one of the two", limited)
 	}
-	if err := copyable(o.Command); err != nil {
+	if err := readable(o.Command); err != nil {
 		return fmt.Errorf("--code copy: %w", err)
-	}
-	if fault := CompilerLogsFault(); fault != "" {
-		return errors.New("--code copy needs HotSpot's LogCompilation, which writes files in /tmp, and " + fault)
 	}
 	return nil
 }
 
-// copyable tells why code can't be copied out of the memory of a command's JVMs; nil
-// when it can be.
-func copyable(command []string) error {
-	switch {
-	case !hasCaptureFlags(command):
-		return errors.New("the command must be java itself (gasm profile -- java …), so that its JVM is known before it starts")
-	case ownDirectives(command) != "":
-		return errors.New("it needs compiler directives of its own, and the command has -XX:CompilerDirectivesFile: HotSpot takes one alone")
-	case slices.Contains(javaOptions(command), "-XX:-LogCompilation"):
-		return errors.New("the command has -XX:-LogCompilation, which is what tells where code is")
+// chooseCode says how the code is had. The note tells that it is not how the user asked.
+func (r *Recording) chooseCode() (way codeWay, note string) {
+	o := &r.o
+	limited := o.selectionText()
+	if o.Code != CodePrint && limited == "" {
+		err := readable(o.Command)
+		if err == nil {
+			return newLiveCode(r), ""
+		}
+		note = "HotSpot printed its code, which slows a program's warm-up: gasm could not copy it out of the JVMs' memory (" + err.Error() + ")"
 	}
-	return nmethod.Copyable(jdk.Release(command))
+	if all := o.printAll(CompilerLogsFault()); all != "" {
+		note = all
+	}
+	return &printedCode{r: r}, note
 }
 
-// printAll has HotSpot print all code if the options need LogCompilation and it is not to
-// be used. The note says so.
+// printAll has HotSpot print all code if the options limit it, and LogCompilation, which
+// that needs, is not to be used. The note says so.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
-	if fault == "" || o.copied() == 0 && limited == "" {
+	if fault == "" || limited == "" {
 		return ""
 	}
-	o.Code, o.Methods, o.SkipC1 = CodePrint, nil, false
-	note = "HotSpot printed all code, which slows the warm-up more than copying it"
-	if limited != "" {
-		note += ", and " + limited + " did not limit it"
-	}
-	return note + ": HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
+	o.Methods, o.SkipC1 = nil, false
+	return "HotSpot printed all code, and " + limited + " did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
 // hasCaptureFlags tells whether a command is a JDK that surely knows all capture
@@ -119,29 +112,13 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
-// copied says whose code is copied out of the JVMs' memory, and not printed. What
-// HotSpot can't print is copied too: the JDKs before OldestWithBytes print no code
-// without hsdis.
-func (o *Options) copied() (compilers nmethod.CompilerSet) {
-	if o.Code == CodePrint || len(o.Methods) > 0 || copyable(o.Command) != nil {
-		return 0
-	}
-	if !o.SkipC1 {
-		compilers |= nmethod.C1
-	}
-	if o.Code == CodeCopy || jdk.Release(o.Command) < printassembly.OldestWithBytes {
-		compilers |= nmethod.C2
-	}
-	return compilers
-}
-
 // directivesName is the end of the name of the file of compiler directives; see logFolder.
 const directivesName = "directives.json"
 
-// selection says whose code is printed beside what is copied, and writes the file
-// that HotSpot needs for it. That file's path begins with the prefix.
-func (o *Options) selection(copied nmethod.CompilerSet, prefix string) (sel printassembly.Selection, err error) {
-	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1 || copied&nmethod.C1 != 0, SkipC2: copied&nmethod.C2 != 0}
+// selection says whose code is printed, and writes the file that HotSpot needs for it.
+// That file's path begins with the prefix.
+func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
+	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {
 		return sel, nil
 	}

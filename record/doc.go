@@ -9,18 +9,22 @@
 //     the sampler is never the command's parent: its failure does not touch what is
 //     being profiled.
 //  3. While the command runs, its stdout passes through gasm, which notes when a line
-//     that begins or ends a measurement arrives. JVMs are found by the logs that they
-//     write (logfolder.go). Of each one, the mapped files are noted again and again,
-//     and code that HotSpot does not print is copied out of its memory.
-//  4. [Recording.Finish] ends the copying, writes the samples as text, the names of
-//     native functions, and capture.json, and opens the capture.
+//     that begins or ends a measurement arrives. The sampler tells which processes map
+//     libjvm.so, and the code of these is read out of their memory (live.go). Where that
+//     can't be done, HotSpot prints it, and JVMs are found by the logs that they write
+//     (printed.go).
+//  4. [Recording.Finish] writes the samples as text, the names of native functions, and
+//     capture.json, and opens the capture.
+//
+// An [Attachment] is the same for JVMs that run already.
 //
 // # The command is run unchanged
 //
 // stdin, stderr, the terminal, signals and the exit code are the command's own; of
 // stdout the command notices nothing. What a JVM must be told travels in
-// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and in
-// JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads (javaflags.go). So forks of JMH,
+// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and, where
+// HotSpot prints its code, in JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads
+// (javaflags.go). So forks of JMH,
 // of Maven or of a shell script are captured too. Each JVM says so itself on stderr
 // ("Picked up JAVA_TOOL_OPTIONS: …").
 //

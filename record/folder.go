@@ -118,6 +118,9 @@ func (f *Folder) Keep() string {
 // gather moves the JVMs' logs here.
 func (f *Folder) gather() error {
 	defer f.gathered.Store(true)
+	if f.logs == nil {
+		return nil // they are here already
+	}
 	return f.logs.gather(f.Path)
 }
 

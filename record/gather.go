@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // gather moves the logs into the capture's folder, where they are asm-4711.log. What it
@@ -101,4 +102,29 @@ func copyLog(from, to string) error {
 		return err
 	}
 	return out.Close()
+}
+
+// replaceByCopy replaces a file by a new one with the same content.
+func replaceByCopy(path string) error {
+	from, _, err := regular.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	next := path + ".tmp"
+	to, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if _, err = io.Copy(to, from); err == nil {
+		err = to.Close()
+	}
+	if err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
+		os.Remove(next)
+	}
+	return err
 }

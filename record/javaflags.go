@@ -3,10 +3,8 @@ package record
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -41,46 +39,4 @@ func (f javaFlags) longNote(command []string) string {
 		}
 	}
 	return ""
-}
-
-// javaFlags gives the options that make the command's JVMs tell of their code, and makes
-// the folder and the files that these need.
-func (r *Recording) javaFlags() (flags javaFlags, err error) {
-	if r.logs, err = newLogFolder(r.o.Folder); err != nil {
-		return flags, err
-	}
-	r.o.Folder.logs = r.logs
-	r.copies = codeCopies{dir: r.o.Folder.Path, compilers: r.o.copied(), followers: map[int]*nmethod.Follower{}}
-	sel, err := r.o.selection(r.copies.compilers, r.logs.files)
-	if err != nil {
-		return flags, err
-	}
-	r.logsCompilation = !sel.All()
-	logFile := r.logs.pattern()
-	if sel.DirectivesFile == "" {
-		flags.tool = printassembly.CaptureFlags(logFile, sel)
-		flags.launcher = flags.tool
-	} else {
-		flags.tool = printassembly.CaptureFlags(logFile, printassembly.Selection{})
-		flags.launcher = printassembly.SelectingFlags(logFile, sel)
-	}
-	switch {
-	case namesOtherJVM(r.o.Command): // it may be JDK 8
-	case !startsJava(r.o.Command) && jdk.Release(r.o.Command) >= printassembly.OldestKnown:
-		flags.tool = append(slices.Clip(flags.tool), printassembly.QuietLog) // javac does not read JDK_JAVA_OPTIONS
-	default:
-		flags.launcher = append(slices.Clip(flags.launcher), printassembly.QuietLog)
-	}
-	if hasCaptureFlags(r.o.Command) {
-		flags.launcher = append(flags.launcher, printassembly.RefuseUnknownFlags)
-	}
-	if !startsJava(r.o.Command) {
-		return flags, nil
-	}
-	if r.options, err = newOptionsFile(r.logs.files, flags.launcher, printassembly.QuietFlags()); err != nil {
-		return flags, fmt.Errorf("a file for java can't be written: %w", err)
-	}
-	r.output.OnJMHProbe(r.options.Quiet)
-	flags.launcher = []string{r.options.Option()}
-	return flags, nil
 }

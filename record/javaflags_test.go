@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -103,35 +104,56 @@ func TestLongOptions(t *testing.T) {
 	assert.Empty(t, flags.longNote([]string{"sh"}))
 }
 
-// Where LogCompilation is not to be used, all code is printed, and a note says so.
+// Code is read out of memory where that can be done and nothing limits what HotSpot prints.
+// A note says where it can't be.
+func TestChooseCode(t *testing.T) {
+	gasmtest.NeedNative(t)
+	java17, java8, java99 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java"), fakeJDK(t, "99", "java")
+	for _, c := range []struct {
+		name       string
+		o          Options
+		kind, note string
+	}{
+		{"java", Options{Command: []string{java17}, Code: CodeAuto}, capture.CodeCopied, ""},
+		{"a script", Options{Command: []string{"sh"}, Code: CodeAuto}, capture.CodeCopied, ""},
+		{"copy", Options{Command: []string{"sh"}, Code: CodeCopy}, capture.CodeCopied, ""},
+		{"print", Options{Command: []string{java17}, Code: CodePrint}, capture.CodePrinted, ""},
+		{"limited", Options{Command: []string{java17}, Code: CodeAuto, SkipC1: true}, capture.CodePrinted, ""},
+		{"java 8", Options{Command: []string{java8}, Code: CodeAuto}, capture.CodePrinted, "of JDK 8 only the names are known"},
+		{"a newer java", Options{Command: []string{java99}, Code: CodeAuto}, capture.CodePrinted, "gasm does not know the memory of JDK 99"},
+	} {
+		r := New(c.o)
+		assert.Equal(t, c.kind, r.code.kind(), c.name)
+		assert.Contains(t, r.codeNote, c.note, c.name)
+		if c.note == "" && CompilerLogsFault() == "" {
+			assert.Empty(t, r.codeNote, c.name)
+		}
+	}
+	for _, c := range []Options{
+		{Command: []string{java99}, Code: CodeCopy, Sampler: SamplerAuto},
+		{Command: []string{java17}, Code: CodeCopy, Sampler: SamplerAuto, SkipC1: true},
+		{Command: []string{java17}, Code: "some", Sampler: SamplerAuto},
+	} {
+		assert.Error(t, c.Check())
+	}
+}
+
+// Where LogCompilation is not to be used, nothing limits what is printed, and a note says so.
 func TestPrintAll(t *testing.T) {
 	const fault = "fs.protected_symlinks is 0"
-	java17 := fakeJDK(t, "17.0.15", "java")
-	copies := (&Options{Command: []string{java17}, Code: CodeAuto}).copied() != 0 // this machine lets code be copied
 	for _, c := range []struct {
 		name string
 		o    Options
 		want string
 	}{
-		{"copied", Options{Command: []string{java17}, Code: CodeAuto}, "HotSpot printed all code, which"},
-		{"limited", Options{Command: []string{java17}, Code: CodePrint, Methods: []string{"A::b"}}, "and --method A::b did not limit it"},
-		{"printed", Options{Command: []string{java17}, Code: CodePrint}, ""},
-		{"a script", Options{Command: []string{"sh"}, Code: CodeAuto}, ""},
+		{"limited", Options{Code: CodePrint, Methods: []string{"A::b"}}, "and --method A::b did not limit it"},
+		{"printed", Options{Code: CodePrint}, ""},
 	} {
-		if c.name == "copied" && !copies {
-			continue
-		}
-		before := c.o.Code
 		assert.Empty(t, c.o.printAll(""), c.name)
-		assert.Equal(t, before, c.o.Code, c.name)
 		note := c.o.printAll(fault)
-		assert.Equal(t, c.want == "", note == "", c.name)
 		assert.Contains(t, note, c.want, c.name)
-		assert.Zero(t, c.o.copied(), c.name)
-		if note != "" {
-			assert.Contains(t, note, fault)
-			assert.Empty(t, c.o.selectionText())
-		}
+		assert.Equal(t, c.want == "", note == "", c.name)
+		assert.Empty(t, c.o.selectionText(), c.name)
 	}
 }
 

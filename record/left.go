@@ -28,28 +28,34 @@ var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 // that lives works in is not among them. On macOS, whose gasm leaves none but by kill -9,
 // it can't be found out whether one is in use.
 func LeftFolders() (left []LeftFolder) {
-	eachLeft(func(dir string, l *lock) {
+	eachLeft(temporaryName, func(dir string, l *lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"
 		if users := usersOf(l.began, dir+"/"); len(users) > 0 {
 			why = fmt.Sprintf("JVMs that %s may start log there; when it has ended, the next gasm profile removes it", processList(users))
 		}
 		left = append(left, LeftFolder{dir, why})
+		return false
+	})
+	eachDebugInfoNote(func(n debugInfoNote, dir string, _ *lock) bool {
+		left = append(left, LeftFolder{dir, "gasm was killed; " + n.left()})
+		return false
 	})
 	return left
 }
 
 // sweep removes the folders that other runs of gasm have left and no process needs.
 func sweep() {
-	eachLeft(func(dir string, l *lock) {
+	eachLeft(temporaryName, func(dir string, l *lock) bool {
 		if len(usersOf(l.began, dir+"/")) == 0 {
 			removeLeft(dir)
 		}
+		return false
 	})
 }
 
-// eachLeft calls see for each folder that another gasm has left, and holds its lock
-// meanwhile.
-func eachLeft(see func(dir string, l *lock)) {
+// eachLeft calls see for each folder of a name that another gasm has left, and holds its
+// lock meanwhile, or longer when see says so.
+func eachLeft(name *regexp.Regexp, see func(dir string, l *lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return
 	}
@@ -57,13 +63,14 @@ func eachLeft(see func(dir string, l *lock)) {
 		entries, _ := os.ReadDir(temp) // one that can't be read has none of this user's
 		for _, e := range entries {
 			dir := filepath.Join(temp, e.Name())
-			if !temporaryName.MatchString(e.Name()) || !isOwnFolder(dir) {
+			if !name.MatchString(e.Name()) || !isOwnFolder(dir) {
 				continue
 			}
 			switch l, err := takeLock(dir); {
 			case err == nil:
-				see(dir, l)
-				l.close()
+				if !see(dir, l) {
+					l.close()
+				}
 			case errors.Is(err, fs.ErrNotExist):
 				removeUnborn(dir)
 			}

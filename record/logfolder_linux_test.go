@@ -167,7 +167,7 @@ func TestStrayLogs(t *testing.T) {
 		}
 		folder, logs := newTestLogs(t)
 		require.NoError(t, os.Chmod(logs.parent, 0o700))
-		r := New(Options{Command: []string{setpriv}, Folder: folder, Code: CodePrint})
+		r := New(Options{Command: []string{setpriv}, Folder: folder, Code: CodePrint}).code.(*printedCode)
 		flags, err := r.javaFlags()
 		require.NoError(t, err)
 		require.NoError(t, os.Chmod(r.logs.parent, 0o700))

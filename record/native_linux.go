@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -11,12 +12,30 @@ import (
 
 // startNative has gasm itself sample a held process.
 func (r *Recording) startNative(pid int) (sampling, error) {
-	hertz, note := r.frequency(r.o.Events)
-	n, err := sampler.StartNative(sampler.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path})
+	hertz, note := frequency(r.o.Frequency, r.o.Events)
+	n, err := sampler.StartNative(sampler.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped})
 	if err != nil {
 		return nil, err
 	}
 	return &nativeSampling{n, note}, nil
+}
+
+// How soon a method with samples is to be known: HotSpot may replace it, or end. To look
+// for samples takes 30 us of a processor.
+const streamPause = 25 * time.Millisecond
+
+// streamed is how many samples may wait to be looked at. The followers take them at once,
+// unless this process is not let run.
+const streamed = 1 << 16
+
+// attachNative has gasm itself sample processes that run. The samples are given while they
+// are taken, and are closed at the end.
+func attachNative(o sampler.Options, note string) (sampling, <-chan sampler.Sample, error) {
+	n, err := sampler.AttachNative(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &nativeSampling{n, note}, n.Subscribe(streamed, streamPause).C, nil
 }
 
 // A nativeSampling is a text that is complete as soon as the sampling is stopped.
@@ -44,4 +63,24 @@ func (n *nativeSampling) resolver() *native.Resolver { return n.Resolver() }
 
 func (n *nativeSampling) discard() { os.Remove(n.TextFile()) }
 
+func (n *nativeSampling) stream() <-chan sampler.Sample { return n.Subscribe(streamed, streamPause).C }
+
 func (n *nativeSampling) wait() {}
+
+// mappingsAreTold tells why the kernel does not tell which files processes map; nil when it
+// does.
+func mappingsAreTold() error {
+	w, err := sampler.WatchMappings(os.Getpid(), func(native.Mapping) {})
+	if err != nil {
+		return fmt.Errorf("the kernel does not tell which programs start: %w", err)
+	}
+	w.Stop()
+	return nil
+}
+
+// mappingEvents tells which files processes map.
+type mappingEvents = sampler.MappingWatch
+
+func watchMappingEvents(pid int, mapped func(native.Mapping)) (*mappingEvents, error) {
+	return sampler.WatchMappings(pid, mapped)
+}

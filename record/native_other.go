@@ -2,9 +2,28 @@
 
 package record
 
-import "github.com/gasm-profiler/gasm/sampler"
+import (
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler"
+)
 
-// startNative fails: perf_event_open is Linux's.
-func (r *Recording) startNative(int) (sampling, error) {
-	return nil, &sampler.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
+// errNoNative says that perf_event_open is Linux's.
+var errNoNative = &sampler.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
+
+// startNative fails.
+func (r *Recording) startNative(int) (sampling, error) { return nil, errNoNative }
+
+// attachNative fails.
+func attachNative(sampler.Options, string) (sampling, <-chan sampler.Sample, error) {
+	return nil, nil, errNoNative
 }
+
+// What follows is never asked for: only Linux lets gasm read the memory of a JVM.
+
+func mappingsAreTold() error { return errNoNative }
+
+type mappingEvents struct{}
+
+func (*mappingEvents) Stop() {}
+
+func watchMappingEvents(int, func(native.Mapping)) (*mappingEvents, error) { return nil, errNoNative }

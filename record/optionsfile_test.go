@@ -31,13 +31,13 @@ func java(t *testing.T, flags javaFlags, command ...string) (out, stderr string)
 }
 
 // flagsFor gives the options for a command, and the recording that made them.
-func flagsFor(t *testing.T, command ...string) (*Recording, javaFlags) {
+func flagsFor(t *testing.T, command ...string) (*printedCode, javaFlags) {
 	t.Helper()
 	folder, err := NewFolder(filepath.Join(t.TempDir(), "a 'folder' of\\logs"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := New(Options{Command: command, Folder: folder, Code: CodeAuto})
+	r := New(Options{Command: command, Folder: folder, Code: CodePrint}).code.(*printedCode)
 	flags, err := r.javaFlags()
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestOptionsFile(t *testing.T) {
 	question := []string{"-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=blackhole,some/fake/Class.method", "-version"}
 	for _, path := range javas(t) {
 		r, flags := flagsFor(t, path)
-		dir, options := r.o.Folder.Path, r.options
+		dir, options := r.r.folder.Path, r.options
 		check := func(state string, blackholes bool, logs int) {
 			t.Helper()
 			out, _ := java(t, flags, append([]string{path}, question...)...)
@@ -112,10 +112,10 @@ func TestJMHLive(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(w.JMHBlackholes(), "compiler (auto-detected") {
 		t.Errorf("got code %d, blackholes %q\n%s", code, w.JMHBlackholes(), out)
 	}
-	if err := r.logs.gather(r.o.Folder.Path); err != nil {
+	if err := r.logs.gather(r.r.folder.Path); err != nil {
 		t.Error(err)
 	}
-	if logs, err := capture.Logs(r.o.Folder.Path); err != nil || len(logs) != 2 { // none of the JVMs that were asked
+	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) != 2 { // none of the JVMs that were asked
 		t.Errorf("got logs %q, want the host's and the fork's", logs)
 	}
 	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, capture.MonoNanos())

@@ -3,15 +3,10 @@ package record
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/internal/native"
 )
 
 // ErrNotRun is the error of a command that was stopped before it ran.
@@ -25,29 +20,19 @@ var ErrNoJVM = errors.New("no code, no report")
 // [Recording.Finish], and [Recording.Wait], in this order. Only [Recording.Signal] may
 // be called from another goroutine at the same time.
 type Recording struct {
+	session
 	o        Options
 	output   *outputWatch
-	logs     *logFolder
-	options  *optionsFile // for a command that is java itself
-	sampling sampling
-	mappings *mappingWatch
-	resolver *native.Resolver // knows all mappings once they are no longer watched
-	copies   codeCopies
-	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
-	logsCompilation bool
-	codeNote        string // that code is had in another way than it was asked for
-	longNote        string // that the options are too long for JDK 8
-	clocks          clockReadings
-	// The command's start and end.
-	startedMonoNanos, endedMonoNanos int64
-	exitCode                         int
+	code     codeWay
+	codeNote string // that code is had in another way than it was asked for
+	longNote string // that the options are too long for JDK 8
+	exitCode int
 
-	mu       sync.Mutex
-	problems []error
-	command  *heldCommand // while it runs, for signals
-	ended    bool
-	ctrlC    bool
-	early    syscall.Signal // the first signal to stop before the command ran; 0 without
+	mu      sync.Mutex
+	command *heldCommand // while it runs, for signals
+	ended   bool
+	ctrlC   bool
+	early   syscall.Signal // the first signal to stop before the command ran; 0 without
 	// stopped is done with that signal. A perf that is still starting is not waited for.
 	stopped context.Context
 	stop    context.CancelFunc
@@ -55,14 +40,13 @@ type Recording struct {
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	note := o.printAll(CompilerLogsFault())
-	r := &Recording{o: o, codeNote: note, output: newOutputWatch(o.WindowStart, o.WindowEnd), clocks: clockReadings{found: map[int]capture.Clock{}}}
+	r := &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
+	r.gasm, r.folder, r.tell, r.progress = o.Gasm, o.Folder, o.Problem, o.Progress
+	r.clocks.found = map[int]capture.Clock{}
+	r.code, r.codeNote = r.chooseCode()
 	r.stopped, r.stop = context.WithCancel(context.Background())
 	return r
 }
-
-// path is that of a file in the capture.
-func (r *Recording) path(file string) string { return filepath.Join(r.o.Folder.Path, file) }
 
 // Run runs the command with the sampler beside it, until the command has ended. An
 // error means that the command did not run; then nothing of the recording is left.
@@ -83,10 +67,7 @@ func (r *Recording) Run() error {
 }
 
 func (r *Recording) run() error {
-	if name, cause := OverridingVariable(); name != "" {
-		return fmt.Errorf("%s: unset %s", cause, name)
-	}
-	flags, err := r.javaFlags()
+	flags, err := r.code.javaFlags()
 	if err != nil {
 		return err
 	}
@@ -102,17 +83,23 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
+	if err := r.code.begin(r.sampling, command.PID()); err != nil {
+		command.Abandon()
+		return err
+	}
 	if !r.begin(command) {
+		r.code.end()
 		command.Abandon()
 		return ErrNotRun
 	}
 	if err := command.Release(); err != nil {
 		r.end()
+		_ = r.sampling.Stop()
+		r.code.end()
 		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
-	r.mappings = watchMappings(r.logs, r.sampling.resolver() == nil, r.foundJVM)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
@@ -120,17 +107,11 @@ func (r *Recording) run() error {
 		r.problem(err)
 	}
 	r.clocks.end = capture.ReadClock()
-	r.resolver = r.mappings.stop()
+	r.resolver = r.code.end()
 	if named := r.sampling.resolver(); named != nil {
 		r.resolver = named
 	}
 	return nil
-}
-
-// foundJVM is called when a JVM has begun to write its log.
-func (r *Recording) foundJVM(log writtenLog) {
-	r.clocks.found[log.pid] = capture.ReadClock()
-	r.copies.follow(log)
 }
 
 // Wait waits until nothing is left of the sampler. DTrace takes seconds to end, so
@@ -143,30 +124,6 @@ func (r *Recording) Wait() {
 
 // ExitCode is the command's: 128 + n when signal n killed it.
 func (r *Recording) ExitCode() int { return r.exitCode }
-
-// Problems are the errors that the capture is not complete because of.
-func (r *Recording) Problems() []error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.problems)
-}
-
-// problem notes what went wrong with the capture while the rest goes on. A full disk
-// is said once, whatever else could not be written to it.
-func (r *Recording) problem(err error) {
-	r.mu.Lock()
-	known := isDiskFull(err) && slices.ContainsFunc(r.problems, isDiskFull)
-	r.problems = append(r.problems, err)
-	r.mu.Unlock()
-	if !known && r.o.Problem != nil {
-		r.o.Problem(err)
-	}
-}
-
-// isDiskFull also knows the words of perf, whose errors are text.
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "No space left on device")
-}
 
 // Signal takes a signal that gasm got. While the command runs, it is handed to the
 // command, so that stopping gasm stops the command and still gives a report. Before,

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -16,7 +15,10 @@ import (
 type sampling interface {
 	tool() Sampler
 	Events() []sampler.Event
-	Frequency() int  // per second and CPU
+	Frequency() int // per second and CPU
+	// stream gives the samples while they are taken, and is closed at the end; nil where
+	// there are none before the end.
+	stream() <-chan sampler.Sample
 	Notes() []string // what could not be had
 	// Stop ends the sampling. After a *sampler.StoppedError there are the samples
 	// until then.
@@ -84,7 +86,7 @@ func firstFailure(native, perf error) error {
 
 // startPerf starts perf; whyNotNative is for the capture's notes.
 func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
-	hertz, note := r.frequency(r.o.Events)
+	hertz, note := frequency(r.o.Frequency, r.o.Events)
 	perf, err := sampler.StartPerf(r.stopped, sampler.Options{
 		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil && r.StoppedBy() != 0 {
@@ -96,11 +98,11 @@ func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
 	return &perfSampling{perf, []string{note, whyNotNative}}, nil
 }
 
-// frequency is how often the events are sampled: as the user says, or else as this
-// machine can afford. The note says why that is less than usual, if it is.
-func (r *Recording) frequency(events []sampler.Event) (hertz int, note string) {
-	if r.o.Frequency != 0 {
-		return r.o.Frequency, ""
+// frequency is how often events are sampled: as the user asked, or with 0 as this machine
+// can afford. The note says why that is less than usual, if it is.
+func frequency(asked int, events []sampler.Event) (hertz int, note string) {
+	if asked != 0 {
+		return asked, ""
 	}
 	rate := sampler.ChooseRate(events)
 	return rate.Hertz, rate.Note()
@@ -133,7 +135,7 @@ func withoutTool(err error) string {
 
 // startDTrace starts DTrace; whyNotOther is for the capture's notes.
 func (r *Recording) startDTrace(whyNotOther string) (sampling, error) {
-	hertz, note := r.frequency([]sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
+	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
 	d, err := sampler.StartDTrace(context.Background(), sampler.DTraceOptions{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
@@ -187,6 +189,8 @@ func (p *perfSampling) resolver() *native.Resolver { return nil }
 
 func (p *perfSampling) discard() { os.Remove(p.DataFile()) }
 
+func (p *perfSampling) stream() <-chan sampler.Sample { return nil }
+
 func (p *perfSampling) wait() {}
 
 // A dtraceSampling is DTrace's text, which is there as soon as it is stopped.
@@ -220,48 +224,6 @@ func (d *dtraceSampling) resolver() *native.Resolver { return nil }
 
 func (d *dtraceSampling) discard() { os.Remove(d.TextFile()) }
 
+func (d *dtraceSampling) stream() <-chan sampler.Sample { return nil }
+
 func (d *dtraceSampling) wait() { d.Wait() }
-
-// saveSamples writes the sampler's text into the capture. The native functions that
-// samples are in are found at the same time, while perf script is still writing.
-func (r *Recording) saveSamples() error {
-	if r.sampling.resolver() != nil {
-		return r.sampling.save(r.path(capture.SamplesFile), io.Discard)
-	}
-	pipeOut, pipeIn := io.Pipe()
-	named := make(chan struct{})
-	go func() {
-		defer close(named)
-		r.nameFunctions(pipeOut)
-		// Nothing may be left in the pipe, or its writer would wait for ever.
-		_, _ = io.Copy(io.Discard, pipeOut)
-	}()
-	err := r.sampling.save(r.path(capture.SamplesFile), &progressWriter{pipeIn, r.o.Progress})
-	pipeIn.Close()
-	<-named
-	return err
-}
-
-// nameFunctions looks up each sample's function in the files that were mapped at its
-// address, so that the resolver's table has them all.
-func (r *Recording) nameFunctions(text io.Reader) {
-	samples := sampler.NewReader(text, capture.SamplesFile)
-	for samples.Scan() {
-		if s, ok := samples.Record().(*sampler.Sample); ok && !s.Kernel() {
-			r.resolver.Resolve(s.PID, s.PC, s.Symbol)
-		}
-	}
-}
-
-// A progressWriter tells how much is written through it.
-type progressWriter struct {
-	io.Writer
-	count func(bytes int)
-}
-
-func (p *progressWriter) Write(text []byte) (int, error) {
-	if p.count != nil {
-		p.count(len(text))
-	}
-	return p.Writer.Write(text)
-}

@@ -50,16 +50,29 @@ func startedIn(pid int, began moment) bool {
 }
 
 // startTicks is when a process started, in clock ticks since the machine's start; 0 when
-// that is unknown. It is the 22nd field of proc(5)'s stat. The second one is the name in
-// parentheses, which may hold anything.
+// that is unknown.
 func startTicks(pid int) uint64 {
+	_, ticks := processStat(pid)
+	return ticks
+}
+
+// hasEnded tells whether the process that started at a time has ended. Its id may be another
+// one's by now, or still be its own, until its parent has waited for it (Z).
+func hasEnded(pid int, ticks uint64) bool {
+	state, now := processStat(pid)
+	return now != ticks || state == "Z" || state == "X"
+}
+
+// processStat reads the state and the start of a process, the 3rd and the 22nd field of
+// proc(5)'s stat. The second one is the name in parentheses, which may hold anything.
+func processStat(pid int) (state string, startTicks uint64) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // it has ended: no fields
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 20 {
-		return 0
+		return "", 0
 	}
 	ticks, _ := strconv.ParseUint(fields[19], 10, 64)
-	return ticks
+	return fields[0], ticks
 }
 
 func processName(dir string) string {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"strings"
+	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 )
@@ -14,7 +15,9 @@ func (r *Recording) trials(jvms []capture.JVM) (trials []capture.Trial, note str
 	var spans []capture.Span
 	switch {
 	case r.o.Delay > 0 || r.o.Length > 0:
-		spans, note = r.spanByTime()
+		var span capture.Span
+		span, note = r.spanByTime(r.o.Delay, r.o.Length, "the command")
+		spans = []capture.Span{span}
 	case r.o.WindowStart != nil || r.o.WindowEnd != nil:
 		spans, note = r.spansByLines()
 	default:
@@ -27,22 +30,19 @@ func (r *Recording) trials(jvms []capture.JVM) (trials []capture.Trial, note str
 	return []capture.Trial{wholeTrial(jvms, spans)}, note
 }
 
-func (r *Recording) wholeRun() capture.Span {
-	return capture.Span{FromMonoNanos: r.startedMonoNanos, ToMonoNanos: r.endedMonoNanos}
-}
-
-// spanByTime is the window of Delay and Length.
-func (r *Recording) spanByTime() (spans []capture.Span, note string) {
-	span := r.wholeRun()
-	span.FromMonoNanos += int64(r.o.Delay)
-	if r.o.Length > 0 {
-		span.ToMonoNanos = min(span.ToMonoNanos, span.FromMonoNanos+int64(r.o.Length))
+// spanByTime is the window of a delay and a length, of which 0 is none. The note says that
+// what was recorded ended too soon.
+func (s *session) spanByTime(delay, length time.Duration, recorded string) (span capture.Span, note string) {
+	span = s.wholeRun()
+	span.FromMonoNanos += int64(delay)
+	if length > 0 {
+		span.ToMonoNanos = min(span.ToMonoNanos, span.FromMonoNanos+int64(length))
 	}
-	if span.FromMonoNanos >= r.endedMonoNanos {
-		span = capture.Span{FromMonoNanos: r.endedMonoNanos, ToMonoNanos: r.endedMonoNanos}
-		note = "the command ended before --delay was over: the window is empty"
+	if span.FromMonoNanos >= s.endedMonoNanos {
+		span = capture.Span{FromMonoNanos: s.endedMonoNanos, ToMonoNanos: s.endedMonoNanos}
+		note = recorded + " ended before --delay was over: the window is empty"
 	}
-	return []capture.Span{span}, note
+	return span, note
 }
 
 // spansByLines are the windows between the lines that the user named.

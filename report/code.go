@@ -43,7 +43,7 @@ func (r *textReport) hotRegions() {
 
 func (r *textReport) hotRegion(number int, reg *profile.Region) {
 	r.Rule(fmt.Sprintf("Hottest Region %d", number))
-	r.Line("%s", reg.Source+", "+reg.Method+compileID(reg.CompileID)+r.inJVMs(reg.PIDs))
+	r.Line("%s", reg.Source+", "+reg.Method+compileID(reg.CompileID)+r.inJVMs(reg.PIDs)+r.safepointsOnly(reg))
 	r.Line("")
 	switch {
 	case len(reg.Lines) > 0:
@@ -56,6 +56,18 @@ func (r *textReport) hotRegion(number int, reg *profile.Region) {
 	r.EndRule()
 	r.Line("%s  %s", r.countCells(reg.Counts), fmt.Sprintf("<total for region %d>", number))
 	r.Line("")
+}
+
+// safepointsOnly marks a listing of a JVM without DebugNonSafepoints.
+func (r *textReport) safepointsOnly(reg *profile.Region) string {
+	sparse := func(pid int) bool {
+		j := r.jvm(pid)
+		return j.SafepointsOnly
+	}
+	if reg.CompileID == 0 || !slices.ContainsFunc(reg.PIDs, sparse) {
+		return ""
+	}
+	return " (lines are those of the next safepoint)"
 }
 
 // compileID is ", compile id 586", or nothing for code that has none.

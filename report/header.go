@@ -23,6 +23,9 @@ func (r *textReport) field(name string, values ...string) { r.Field(labelWidth, 
 func (r *textReport) capture(ps []profile.Profile) {
 	r.field("gasm", nonEmpty(r.o.Gasm)...)
 	r.field("Command", commandLines(r.about.Command, r.Columns(layout.RuleWidth)-labelWidth, r.Ellipsis())...)
+	if r.about.Attached {
+		r.field("Attached", "to "+layout.Plural(len(r.about.JVMs), "running JVM"))
+	}
 	r.field("Sampler", nonEmpty(r.about.SamplerText())...)
 	_, others := divide(r.about.JVMs, ps)
 	r.field("Other JVMs", r.listed(len(others), func(i int) string { return others[i].String() + " (not profiled)" })...)

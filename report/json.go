@@ -36,9 +36,9 @@ func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 		Capture: &schema.Capture{
 			Command: list(about.Command), Sampler: about.Sampler, Events: list(about.Events), Frequency: about.Frequency,
 			JVMs: each(about.JVMs, func(j *capture.JVM) schema.Process {
-				return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork}
+				return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, SafepointsOnly: j.SafepointsOnly}
 			}),
-			Selection: about.Selection, Notes: list(about.Notes),
+			Attached: about.Attached, Code: about.Code, Selection: about.Selection, Notes: list(about.Notes),
 		},
 		Profiles: each(ps.Trials, func(p *profile.Profile) schema.Profile { return jsonProfile{p}.profile() }),
 	}

@@ -80,6 +80,29 @@ func TestAttachChildren(t *testing.T) {
 	}
 }
 
+// Several processes are sampled into one text, also when one of them has ended.
+func TestAttachSeveral(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gone := startHelper(t, "threads", "1")
+	require.NoError(t, gone.cmd.Process.Kill())
+	_ = gone.cmd.Wait()
+	first, second := startHelper(t, "threads", "2"), startHelper(t, "threads", "3")
+	pids := []int{first.cmd.Process.Pid, second.cmd.Process.Pid}
+	n, err := AttachNative(Options{PID: gone.cmd.Process.Pid, MorePIDs: pids, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	require.NoError(t, err)
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, n.Stop())
+	samples, _ := written(t, n)
+	of := byPID(samples)
+	assert.Len(t, of, 2)
+	for _, pid := range pids {
+		assert.Positive(t, of[pid])
+	}
+	for _, s := range samples {
+		assert.NotEmpty(t, s.Module, "%+v", s)
+	}
+}
+
 func TestAttachRefused(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gone := startHelper(t, "threads", "1")

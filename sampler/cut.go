@@ -8,18 +8,12 @@ import (
 // cutHex cuts a bare hexadecimal number and the blanks after it.
 func cutHex(text []byte) (x uint64, rest []byte, ok bool) {
 	n := 0
-	for n < len(text) && isHex(text[n]) {
-		digit := text[n]
-		switch {
-		case digit >= 'a':
-			digit -= 'a' - 10
-		case digit >= 'A':
-			digit -= 'A' - 10
-		default:
-			digit -= '0'
+	for ; n < len(text); n++ {
+		digit := hexDigits[text[n]]
+		if digit == noDigit {
+			break
 		}
 		x = x<<4 | uint64(digit)
-		n++
 	}
 	if n == 0 || n > 16 || n == len(text) || !isBlank(text[n]) {
 		return 0, text, false
@@ -63,9 +57,22 @@ func trimBlanks(text []byte) []byte {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
+func isHex(c byte) bool { return hexDigits[c] != noDigit }
+
+// noDigit is what hexDigits has for characters that are no digits.
+const noDigit = 0xff
+
+// hexDigits has the values of hexadecimal digits. There are millions to read.
+var hexDigits = func() (values [256]byte) {
+	for c := range values {
+		values[c] = noDigit
+	}
+	for value := range byte(16) {
+		values["0123456789abcdef"[value]] = value
+		values["0123456789ABCDEF"[value]] = value
+	}
+	return values
+}()
 
 // cutWord cuts what stands in front of the next blank, and the blanks after it.
 func cutWord(text []byte) (word, rest []byte) {

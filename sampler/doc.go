@@ -32,7 +32,7 @@
 // # Native sampling
 //
 // Package perfevent has the kernel's interface, and its traps. The drain empties the
-// kernel's buffers once a second, or ten times while there is a Stream, or when one of
+// kernel's buffers once a second, or as often as a Stream asks for, or when one of
 // them is half full. All names are
 // found then: a thread's by the records of new threads and names, a function's by the
 // records of mappings (package native), the kernel's by /proc/kallsyms. So the text is

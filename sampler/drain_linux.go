@@ -34,9 +34,11 @@ type drain struct {
 	events   []string
 	resolver *native.Resolver
 	threads  map[int32]thread
-	ended    []int32       // threads that have ended lately
-	alive    map[int32]int // how many threads each process has
+	ended    []int32              // threads that have ended lately
+	alive    map[int32]int        // how many threads each process has
+	mapped   func(native.Mapping) // see Options.Mapped; may be nil
 	kernel   *kernelSymbols
+	kallsyms *os.File // of which kernel reads what it needs; nil when there is none
 	last     Sample
 	// throttled is how often the kernel has paused an event.
 	throttled int
@@ -91,8 +93,11 @@ func (d *drain) take(r *perfevent.Record) {
 	case perfevent.Sample:
 		d.sample(r)
 	case perfevent.Mapping:
-		d.resolver.Add(native.Mapping{PID: int(r.PID), Lo: r.Map.Lo, Hi: r.Map.Hi, FileOffset: r.Map.FileOffset,
-			Path: r.Map.Path, DevMajor: r.Map.Major, DevMinor: r.Map.Minor, Inode: r.Map.Inode})
+		mapping := mappingOf(r)
+		d.resolver.Add(mapping)
+		if d.mapped != nil {
+			d.mapped(mapping)
+		}
 	case perfevent.Comm:
 		if r.Exec {
 			d.resolver.Forget(int(r.PID))
@@ -165,13 +170,12 @@ func (d *drain) sample(r *perfevent.Record) {
 	}
 }
 
-// kernelNames reads the kernel's symbols when the first of them is needed.
+// kernelNames gives the kernel's symbols, which are read from the first kernel sample on.
 func (d *drain) kernelNames() *kernelSymbols {
 	if d.kernel == nil {
 		d.kernel = &kernelSymbols{}
-		if f, err := os.Open("/proc/kallsyms"); err == nil {
-			d.kernel, _ = parseKallsyms(f) // a note tells that there are no names
-			f.Close()
+		if f, err := os.Open("/proc/kallsyms"); err == nil { // else a note tells that there are no names
+			d.kernel, d.kallsyms = newKernelSymbols(f), f
 		}
 	}
 	return d.kernel
@@ -202,11 +206,23 @@ func (d *drain) flush() {
 	d.written += int64(n)
 }
 
-// streaming tells whether somebody waits for samples.
-func (d *drain) streaming() bool {
+// quietPauses is how many pauses of a stream may pass before samples are looked for again
+// when there were none: a process that sleeps is to cost next to nothing.
+const quietPauses = 8
+
+// pauseForStreams gives the next pause. It is the given one, or a shorter one where somebody
+// waits for samples. found tells that there were samples after the last pause.
+func (d *drain) pauseForStreams(pause time.Duration, found bool) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.streams) > 0
+	for _, s := range d.streams {
+		if found {
+			pause = min(pause, s.pause)
+		} else {
+			pause = min(pause, quietPauses*s.pause)
+		}
+	}
+	return pause
 }
 
 func (d *drain) subscribe(s *Stream) {
@@ -221,6 +237,7 @@ func (d *drain) end() error {
 	if err := d.file.Close(); err != nil && d.failure == nil {
 		d.failure = err
 	}
+	d.kallsyms.Close() // also of none
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range d.streams {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
@@ -32,21 +33,31 @@ type Native struct {
 // its exec. They begin with the exec, and all threads and processes that come of it are
 // sampled. Where the cause of an error is known, the error is a *RefusedError.
 func StartNative(opts Options) (*Native, error) {
-	return startNative(opts, perfevent.Open, (*drain).started)
+	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.Open(opts.PID, o) }
+	return startNative(opts, open, func(d *drain) {
+		d.mapped = opts.Mapped
+		d.started(opts.PID)
+	})
 }
 
-// AttachNative opens the events on all threads of a process that runs, and begins at
-// once. Threads and processes that come later are sampled, too.
+// AttachNative opens the events on all threads of processes that run, PID and MorePIDs of
+// the options, and begins at once. Threads and processes that come later are sampled, too.
 func AttachNative(opts Options) (*Native, error) {
-	return startNative(opts, perfevent.OpenRunning, (*drain).attached)
+	pids := append([]int{opts.PID}, opts.MorePIDs...)
+	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.OpenRunning(pids, o) }
+	return startNative(opts, open, func(d *drain) {
+		for _, pid := range pids {
+			d.attached(pid)
+		}
+	})
 }
 
-// opener is perfevent.Open or perfevent.OpenRunning.
-type opener func(pid int, o perfevent.Options) (*perfevent.Set, error)
+// opener is perfevent.Open or perfevent.OpenRunning, of the processes that are sampled.
+type opener func(o perfevent.Options) (*perfevent.Set, error)
 
 // startNative opens the first of the candidate events that this machine has.
-// learn tells the drain of the process.
-func startNative(opts Options, open opener, learn func(d *drain, pid int)) (*Native, error) {
+// learn tells the drain of the processes.
+func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
 	n := &Native{done: make(chan struct{})}
 	var note string
 	n.hertz, note = allowedFrequency(opts.Frequency)
@@ -55,7 +66,7 @@ func startNative(opts Options, open opener, learn func(d *drain, pid int)) (*Nat
 	var err error
 	var refused *RefusedError // the first candidate's
 	for _, n.events = range r.candidates {
-		if n.set, err = openEvents(n.events, n.hertz, opts.PID, open); err == nil {
+		if n.set, err = openEvents(n.events, n.hertz, open); err == nil {
 			break
 		}
 		failure := refusedNative(err, n.events, opts.PID, thisHost())
@@ -78,14 +89,14 @@ func startNative(opts Options, open opener, learn func(d *drain, pid int)) (*Nat
 		n.set.Close()
 		return nil, err
 	}
-	learn(n.drain, opts.PID)
+	learn(n.drain)
 	n.buffers = n.set.Memory()
 	go n.run()
 	return n, nil
 }
 
 // openEvents finds the events by their names and opens them.
-func openEvents(events []Event, hertz, pid int, open opener) (*perfevent.Set, error) {
+func openEvents(events []Event, hertz int, open opener) (*perfevent.Set, error) {
 	o := perfevent.Options{Frequency: hertz}
 	for _, e := range events {
 		pmu, modifiers := e.around()
@@ -95,7 +106,7 @@ func openEvents(events []Event, hertz, pid int, open opener) (*perfevent.Set, er
 		}
 		o.Events = append(o.Events, found)
 	}
-	return open(pid, o)
+	return open(o)
 }
 
 // describe notes how what is sampled differs from what was asked for, and gives the
@@ -142,9 +153,10 @@ func (n *Native) Frequency() int { return n.hertz }
 func (n *Native) Buffers() int { return n.buffers }
 
 // Subscribe has the samples that come from now on be given to a stream, too, which holds
-// so many that were not read. Call it before Stop.
-func (n *Native) Subscribe(capacity int) *Stream {
-	s := newStream(capacity)
+// so many that were not read. The samples are fetched at most pause after they were taken
+// while threads are busy. Call it before Stop.
+func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
+	s := newStream(capacity, pause)
 	n.drain.subscribe(s)
 	n.set.Interrupt() // a long pause
 	return s
@@ -162,12 +174,11 @@ func (n *Native) run() {
 		n.set.Wait(pause)
 		ended = n.drain.forgetEnded(ended)
 		pause = min(2*pause, longestDrain)
-		if n.set.Drain(false, n.drain.take) > 0 {
+		found := n.set.Drain(false, n.drain.take) > 0
+		if found {
 			n.drain.flush() // what is written is not lost with gasm or on a full disk
-			if n.drain.streaming() {
-				pause = shortestDrain
-			}
 		}
+		pause = n.drain.pauseForStreams(pause, found)
 	}
 	if err := n.set.Disable(); err != nil {
 		n.stopErr = err

@@ -301,14 +301,21 @@ func TestNativeKilled(t *testing.T) {
 func TestNativeStream(t *testing.T) {
 	x := hold(t, execs(busy))
 	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
-	all, few := n.Subscribe(1<<16), n.Subscribe(10)
+	all, few := n.Subscribe(1<<16, 20*time.Millisecond), n.Subscribe(10, time.Second)
 	x.release(t)
 	first := <-all.C
+	streamed := []Sample{first}
 	assert.Less(t, time.Duration(monotonic()-first.MonoNanos), time.Second, "the sample is told of while the program runs")
 	time.Sleep(500 * time.Millisecond)
+	for len(all.C) > 0 {
+		streamed = append(streamed, <-all.C)
+	}
+	// The next sample is taken within 1 ms, and fetched 20 ms after the last look.
+	latest := <-all.C
+	assert.Less(t, time.Duration(monotonic()-latest.MonoNanos), shortestDrain)
+	streamed = append(streamed, latest)
 	require.NoError(t, n.Stop())
 	samples, _ := written(t, n)
-	streamed := []Sample{first}
 	for s := range all.C {
 		streamed = append(streamed, s)
 	}

@@ -20,10 +20,13 @@ func used(t *testing.T, who int) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Native sampling takes less than three quarters of the CPU time of perf, which samples the same
-// program at the same time. Most of it is to read the symbols of the kernel and of libjvm,
-// once, so that it is less than a third where a program runs longer. GASM_COST has the
-// command in place of a short one.
+// Native sampling takes less than half the CPU time of perf, which samples the same program
+// at the same time. Most of it is to read the symbols of the kernel and of libjvm, once.
+// GASM_COST has the command in place of a short one.
+//
+// It is a quarter to a third, on idle machines and on those with ten processes for each CPU.
+// These take the caches away in between, which makes the CPU time of the same work differ
+// by a third, on either side: hence a half.
 func TestNativeCPU(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
@@ -51,7 +54,7 @@ func TestNativeCPU(t *testing.T) {
 	samples, lost := written(t, n)
 	t.Logf("%d samples, %d lost: native sampling used %v, perf record %v and perf script %v", len(samples), lost, own, recording, script)
 	t.Logf("that is a share of %.2f", own.Seconds()/(recording+script).Seconds())
-	assert.Less(t, own, (recording+script)*3/4)
+	assert.Less(t, own, (recording+script)/2)
 }
 
 // discard takes text. Unlike io.Discard it is no io.ReaderFrom, so that this process does

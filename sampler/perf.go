@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/gasm-profiler/gasm/internal/native"
 	"golang.org/x/sys/unix"
 )
 
@@ -22,7 +23,11 @@ type Options struct {
 	Events    []Event
 	Frequency int    // samples per second and CPU
 	PID       int    // the process, held before its exec; its children are followed
+	MorePIDs  []int  // other processes, for AttachNative alone
 	Dir       string // the folder for perf.data or the text; an older file is replaced
+	// Mapped is called, by StartNative alone, for each file that a process maps as code. It
+	// must return soon. nil for nobody.
+	Mapped func(native.Mapping)
 	// Slow is called by Stop with a sentence for the user when perf takes long to end;
 	// nil for nobody.
 	Slow func(message string)

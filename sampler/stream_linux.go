@@ -1,20 +1,24 @@
 package sampler
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // A Stream gives samples while they are taken. Who reads it too slowly misses samples;
 // the samples in the recording are all there.
 type Stream struct {
-	// C gets the samples in the order of their times, at most 0.2 s after they were
+	// C gets the samples in the order of their times, at most two pauses after they were
 	// taken while threads are busy, and is closed at the end.
 	C       <-chan Sample
 	in      chan Sample
+	pause   time.Duration // between two looks into the kernel's buffers
 	dropped atomic.Int64
 }
 
-func newStream(capacity int) *Stream {
+func newStream(capacity int, pause time.Duration) *Stream {
 	in := make(chan Sample, capacity)
-	return &Stream{C: in, in: in}
+	return &Stream{C: in, in: in, pause: pause}
 }
 
 // Dropped is how many samples found no room in C.

@@ -22,8 +22,7 @@ import (
 func TestCode(t *testing.T) {
 	gasmtest.NeedNative(t)
 	javas, classPath := map[string]string{}, t.TempDir()
-	// Of newer JDKs than NewestKnown gasm does not know whether they have all flags.
-	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return nmethod.Known(j.Feature) && j.Feature <= printassembly.NewestKnown }) {
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return nmethod.Known(j.Feature) }) {
 		javas[j.Name()] = j.Java()
 	}
 	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))

@@ -95,19 +95,25 @@ func (s sharesRun) profile(t *testing.T, opts ...runOpt) (*schema.Profile, share
 	rep := readReport(t, readFile(t, file))
 	assert.Equal(t, s.sampler, rep.Capture.Sampler)
 	require.Len(t, rep.Profiles, 1)
+	return &rep.Profiles[0], readFigures(t, r.stdout)
+}
+
+// readFigures reads what Shares printed.
+func readFigures(t *testing.T, stdout string) sharesFigures {
+	t.Helper()
 	own := sharesFigures{share: map[string]float64{}}
-	for _, m := range shareLine.FindAllStringSubmatch(r.stdout, -1) {
+	for _, m := range shareLine.FindAllStringSubmatch(stdout, -1) {
 		share, err := strconv.ParseFloat(m[2], 64)
 		require.NoError(t, err)
 		own.share[m[1]] = share
 	}
-	require.Len(t, own.share, 3, r.stdout)
-	m := cpuLine.FindStringSubmatch(r.stdout)
-	require.NotNil(t, m, r.stdout)
+	require.Len(t, own.share, 3, stdout)
+	m := cpuLine.FindStringSubmatch(stdout)
+	require.NotNil(t, m, stdout)
 	nanos, err := strconv.ParseInt(m[1], 10, 64)
 	require.NoError(t, err)
 	own.cpu = time.Duration(nanos)
-	return &rep.Profiles[0], own
+	return own
 }
 
 // compare compares samples by method with the program's own figures.
@@ -119,8 +125,18 @@ func (s sharesRun) profile(t *testing.T, opts ...runOpt) (*schema.Profile, share
 // else the machine does meanwhile makes no difference.
 func (own *sharesFigures) compare(t *testing.T, got map[string]int64) {
 	t.Helper()
-	const sigmas, clock = 4, 0.005
-	var total float64
+	total := own.compareShares(t, got)
+	expected := own.cpu.Seconds() * 1001
+	t.Logf("%.0f samples in the three methods, %.0f expected of %.2f s of CPU time", total, expected, own.cpu.Seconds())
+	assert.InDelta(t, expected, total, sigmas*math.Sqrt(expected)+clock*expected, "samples of the CPU time")
+}
+
+// What compare allows.
+const sigmas, clock = 4, 0.005
+
+// compareShares compares the shares alone, and gives the number of samples.
+func (own *sharesFigures) compareShares(t *testing.T, got map[string]int64) (total float64) {
+	t.Helper()
 	for method := range own.share {
 		total += float64(got[method])
 	}
@@ -129,9 +145,7 @@ func (own *sharesFigures) compare(t *testing.T, got map[string]int64) {
 		t.Logf("%-6s by itself %.1f %%, by gasm %.1f %%", method, 100*want, 100*share)
 		assert.InDelta(t, want, share, sigmas*math.Sqrt(want*(1-want)/total)+clock, method)
 	}
-	expected := own.cpu.Seconds() * 1001
-	t.Logf("%.0f samples in the three methods, %.0f expected of %.2f s of CPU time", total, expected, own.cpu.Seconds())
-	assert.InDelta(t, expected, total, sigmas*math.Sqrt(expected)+clock*expected, "samples of the CPU time")
+	return total
 }
 
 // The same with all three methods inlined into their caller: the frames tell them

@@ -2,13 +2,14 @@
 // instruction, in the machine code that HotSpot made of it.
 //
 //	gasm profile -- java -jar benchmarks.jar      launch, sample, report
+//	gasm attach 4711                              the same of a JVM that runs already
 //	gasm report samples.txt asm.log               the same report from saved files
 //	gasm report DIR                               the same from a saved capture
 //	gasm diff A B                                 what changed between two captures or JSON reports
 //	gasm doctor                                   what works on this machine, and what mends the rest
 //
-// Exit codes: 0 done; the command's own code when it failed; 130 after Ctrl-C;
-// 2 wrong usage; 1 anything else.
+// Exit codes: 0 done; the command's own code when it failed; 130 after Ctrl-C, which is how
+// attach without --length ends as a rule, with 0; 2 wrong usage; 1 anything else.
 package main
 
 import (
@@ -106,6 +107,7 @@ the machine code that HotSpot made of it. It needs no hsdis, no debug JDK and no
 change to the program.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar
   gasm profile -o capture -- mvn -q test
+  gasm attach --length 10s 4711
   gasm report capture
   gasm diff before after
   gasm doctor`,
@@ -126,7 +128,7 @@ change to the program.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%s: %v", cmd.Name(), err)
 	})
-	root.AddCommand(profileCommand(s), reportCommand(s), diffCommand(s), doctorCommand(s), &cobra.Command{
+	root.AddCommand(profileCommand(s), attachCommand(s), reportCommand(s), diffCommand(s), doctorCommand(s), &cobra.Command{
 		Use:   "version",
 		Short: "Print gasm's version",
 		Args:  noArguments,
@@ -149,7 +151,7 @@ change to the program.`,
 }
 
 func unknownCommand(name string) error {
-	return usage("unknown command %q: the commands are profile, report, diff, doctor and version", name)
+	return usage("unknown command %q: the commands are profile, attach, report, diff, doctor and version", name)
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {

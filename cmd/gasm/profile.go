@@ -7,52 +7,40 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/progress"
 	"github.com/gasm-profiler/gasm/record"
-	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// profileFlags are the values of the flags that only profile has.
+// profileFlags are the values of the flags that only profile has, and those that it shares
+// with attach.
 type profileFlags struct {
-	output                 string
+	recordFlags
 	options                record.Options
 	sampler, code          string
-	eventList              string
 	windowStart, windowEnd string
-	given                  func(flag string) bool
 }
 
 func (f *profileFlags) register(flags *pflag.FlagSet) {
-	f.given = flags.Changed
+	f.recordFlags.register(flags)
 	o := &f.options
-	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (the first that works), native (gasm itself), perf or dtrace")
-	flags.IntVar(&o.Frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 where more take over 1 % of the time)")
-	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
 	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
-	flags.DurationVar(&o.Delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
-	flags.DurationVar(&o.Length, "length", 0, "measure for this `time`")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
-	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: print by HotSpot, copy from the JVM's memory, which costs the least, or auto, which copies C1's and prints C2's")
+	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: copy reads it out of the JVM's memory, which hardly costs anything; print has HotSpot print it; auto copies where that can be done")
 	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 }
-
-// maxFrequency is where sampling begins to take most of a processor, so that the
-// command does not get on.
-const maxFrequency = 20000
 
 // recordOptions are what the flags mean for the recording of a command. They are
 // checked before anything runs.
 func (f *profileFlags) recordOptions(s streams, command []string) (o record.Options, err error) {
 	o = f.options
-	if f.given("frequency") && (o.Frequency <= 0 || o.Frequency > maxFrequency) {
-		return o, usage("--frequency is %d; it is in Hz, from 1 to %d", o.Frequency, maxFrequency)
+	if o.Events, err = f.events(); err != nil {
+		return o, err
 	}
-	if o.Events, err = sampler.ParseEvents(f.eventList); err != nil {
-		return o, usage("%w", err)
-	}
+	o.Frequency, o.Delay, o.Length = f.frequency, f.delay, f.length
 	if o.WindowStart, err = compile("window-start", f.windowStart); err != nil {
 		return o, err
 	}
@@ -85,10 +73,9 @@ func profileCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile [flags] -- COMMAND [ARG ...]",
 		Short: "Run a command, sample its JVMs, and report where their time went",
-		Long: `Run a command unchanged, have HotSpot print its code in every JVM that the
-command starts, or copy the code out of the JVM's memory, sample program counters
-beside it, and print annotated assembly, hot methods and hot native functions
-when it ends. JMH benchmarks are measured in their measurement iterations only,
+		Long: `Run a command unchanged, read the code of every JVM that it starts out of the
+JVM's memory, sample program counters beside it, and print annotated assembly,
+hot methods and hot native functions when it ends. JMH benchmarks are measured in their measurement iterations only,
 one profile per trial.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar -f 2 MyBenchmark
   gasm profile --delay 10s --length 30s -- java -jar server.jar
@@ -144,7 +131,7 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		}
 		return err
 	}
-	err := reportOn(s, rec, flags, src, bar)
+	err := reportOn(s, rec.Finish, flags, src, bar)
 	signals.resume()
 	whole := err == nil && len(rec.Problems()) == 0
 	cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM))
@@ -160,9 +147,9 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 	return nil
 }
 
-// reportOn makes the report of what was recorded.
-func reportOn(s streams, rec *record.Recording, flags *reportFlags, src *sources, bar *progress.Bar) error {
-	c, err := rec.Finish()
+// reportOn makes the report of what was recorded. finish completes the capture.
+func reportOn(s streams, finish func() (*capture.Capture, error), flags *reportFlags, src *sources, bar *progress.Bar) error {
+	c, err := finish()
 	bar.Done()
 	if err != nil {
 		return err
@@ -172,7 +159,7 @@ func reportOn(s streams, rec *record.Recording, flags *reportFlags, src *sources
 	if err != nil {
 		return err
 	}
-	if flags.format == "text" && flags.file == "" {
+	if flags.format == "text" && flags.file == "" && !c.Attached {
 		say(s.out, "") // parts the report from the command's output
 	}
 	return writeReport(s, flags, src, ps)

@@ -18,7 +18,7 @@ func TestReadmeFlags(t *testing.T) {
 	for _, m := range flag.FindAllStringSubmatch(string(text), -1) {
 		inReadme[m[1]] = true
 	}
-	for _, command := range []string{"profile", "report", "diff", "doctor"} {
+	for _, command := range []string{"profile", "attach", "report", "diff", "doctor"} {
 		for _, m := range flag.FindAllStringSubmatch(runGasm(t, []string{command, "--help"}).stdout, -1) {
 			inHelp[m[1]] = true
 			if m[1] != "help" {
@@ -36,8 +36,8 @@ func TestReadmeFlags(t *testing.T) {
 func TestExamples(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
-	text := string(readme) + runGasm(t, []string{"profile", "--help"}).stdout + runGasm(t, []string{"report", "--help"}).stdout
-	words := regexp.MustCompile(`(?m)^(?:    |  )gasm (profile|report) (--?[a-z].*)$`)
+	text := string(readme) + runGasm(t, []string{"profile", "--help"}).stdout + runGasm(t, []string{"report", "--help"}).stdout + runGasm(t, []string{"attach", "--help"}).stdout
+	words := regexp.MustCompile(`(?m)^(?:    |  )gasm (profile|attach|report) (--?[a-z].*)$`)
 	examples := words.FindAllStringSubmatch(text, -1)
 	assert.Greater(t, len(examples), 6)
 	for _, e := range examples {

@@ -8,6 +8,12 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
+// A signalTaker is a recording. It returns false for a signal that means nothing to it any
+// more.
+type signalTaker interface {
+	Signal(sig syscall.Signal) (taken bool)
+}
+
 // A signalWatch hands the signals that gasm gets to the recording. When the command
 // has ended, a signal to stop means that the report is not wanted.
 type signalWatch struct{ ch chan os.Signal }
@@ -22,7 +28,7 @@ func catchSignals() *signalWatch {
 }
 
 // handTo hands what was caught, and what will be, to a recording into a folder.
-func (w *signalWatch) handTo(rec *record.Recording, s streams, folder *record.Folder) {
+func (w *signalWatch) handTo(rec signalTaker, s streams, folder *record.Folder) {
 	go func() {
 		ctrlC := false // the first one is for the command, whenever it comes
 		for caught := range w.ch {

@@ -1,8 +1,10 @@
 package vmstructs
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"syscall"
 )
 
 // A Piece is a part of a process's memory: Buf gets the bytes from Addr on.
@@ -72,3 +74,6 @@ func (m Memory) GatherSome(pieces []Piece) (ok []bool, err error) {
 	}
 	return ok, nil
 }
+
+// lost tells that nothing of a process can be read any more.
+func lost(err error) bool { return errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) }

@@ -68,6 +68,3 @@ func (pid processMemory) readPieces(pieces []Piece) (read int, err error) {
 	}
 	return read, nil
 }
-
-// lost tells that nothing of a process can be read any more.
-func lost(err error) bool { return errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EPERM) }

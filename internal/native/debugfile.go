@@ -31,48 +31,48 @@ type debugFinder struct {
 }
 
 // symbols gives the functions that the debug file of an ELF file has, or else its
-// .gnu_debugdata; nil when there is neither. The path is that of the ELF file.
-func (d debugFinder) symbols(path string, o object) []symbol {
-	for _, find := range []func(string, object) ([]symbol, error){d.byBuildID, d.byLink, d.packed} {
+// .gnu_debugdata; none when there is neither. The path is that of the ELF file.
+func (d debugFinder) symbols(path string, o object) symbolTable {
+	for _, find := range []func(string, object) (symbolTable, error){d.byBuildID, d.byLink, d.packed} {
 		found, err := find(path, o)
 		if err != nil {
 			d.note(fmt.Sprintf("the debug information of %s could not be read (%v)", filepath.Base(path), err))
 		}
-		if len(found) > 0 {
+		if len(found.functions) > 0 {
 			return found
 		}
 	}
-	return nil
+	return symbolTable{}
 }
 
 // byBuildID reads the debug file that the build id leads to.
-func (d debugFinder) byBuildID(_ string, o object) ([]symbol, error) {
+func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 	id := hex.EncodeToString(buildID(o.File, o.size))
 	if id == "" {
-		return nil, nil
+		return symbolTable{}, nil
 	}
 	return d.read(filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug"), o, nil)
 }
 
 // byLink reads the debug file that .gnu_debuglink names. The section has the name of a
 // file without its folder, and the checksum of the file.
-func (d debugFinder) byLink(path string, o object) ([]symbol, error) {
+func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debuglink")
 	if section == nil || section.FileSize > 1<<12 {
-		return nil, nil
+		return symbolTable{}, nil
 	}
 	data, err := sectionData(section, o.size)
 	if err != nil {
-		return nil, err
+		return symbolTable{}, err
 	}
 	end := bytes.IndexByte(data, 0)
 	at := end + 4 - end%4 // the checksum is aligned
 	if end <= 0 || at+4 > len(data) {
-		return nil, errors.New("section .gnu_debuglink is cut")
+		return symbolTable{}, errors.New("section .gnu_debuglink is cut")
 	}
 	name, sum := string(data[:end]), o.ByteOrder.Uint32(data[at:])
 	if strings.ContainsRune(name, '/') || name == "." || name == ".." {
-		return nil, fmt.Errorf("section .gnu_debuglink has a path: %q", name)
+		return symbolTable{}, fmt.Errorf("section .gnu_debuglink has a path: %q", name)
 	}
 	folder := filepath.Dir(path)
 	var last error
@@ -85,84 +85,83 @@ func (d debugFinder) byLink(path string, o object) ([]symbol, error) {
 			continue
 		}
 		found, err := d.read(candidate, o, &sum)
-		if len(found) > 0 {
+		if len(found.functions) > 0 {
 			return found, nil
 		}
 		if err != nil {
 			last = err
 		}
 	}
-	return nil, last
+	return symbolTable{}, last
 }
 
 // read gives the functions of the debug file of o at a path. If sum is not nil, it must
 // be the CRC-32 of the debug file. Without such a file there are no functions and there
 // is no error.
-func (d debugFinder) read(path string, o object, sum *uint32) ([]symbol, error) {
+func (d debugFinder) read(path string, o object, sum *uint32) (symbolTable, error) {
 	f, size, err := openFile(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil
+		return symbolTable{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return symbolTable{}, err
 	}
 	defer f.Close()
 	if sum != nil {
 		crc := crc32.NewIEEE()
 		if _, err := io.Copy(crc, f); err != nil {
-			return nil, err
+			return symbolTable{}, err
 		}
 		if crc.Sum32() != *sum {
-			return nil, fmt.Errorf("%s is of another build", path)
+			return symbolTable{}, fmt.Errorf("%s is of another build", path)
 		}
 	}
 	found, err := functionsOf(f, size, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return symbolTable{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return found, nil
 }
 
 // packed reads .gnu_debugdata: an ELF file packed by xz, with the functions that are not
 // among the dynamic symbols. Fedora and its kin leave it in stripped files.
-func (d debugFinder) packed(_ string, o object) ([]symbol, error) {
+func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debugdata")
 	if section == nil {
-		return nil, nil
+		return symbolTable{}, nil
 	}
 	data, err := sectionData(section, o.size)
 	if err != nil {
-		return nil, err
+		return symbolTable{}, err
 	}
 	unpacker, err := xz.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("section .gnu_debugdata: %w", err)
+		return symbolTable{}, fmt.Errorf("section .gnu_debugdata: %w", err)
 	}
 	unpacked, err := io.ReadAll(io.LimitReader(unpacker, longestDebugData+1))
 	if err != nil {
-		return nil, fmt.Errorf("section .gnu_debugdata: %w", err)
+		return symbolTable{}, fmt.Errorf("section .gnu_debugdata: %w", err)
 	}
 	if len(unpacked) > longestDebugData {
-		return nil, errors.New("section .gnu_debugdata is too large")
+		return symbolTable{}, errors.New("section .gnu_debugdata is too large")
 	}
 	found, err := functionsOf(bytes.NewReader(unpacked), int64(len(unpacked)), o)
 	if err != nil {
-		return nil, fmt.Errorf("section .gnu_debugdata: %w", err)
+		return symbolTable{}, fmt.Errorf("section .gnu_debugdata: %w", err)
 	}
 	return found, nil
 }
 
 // functionsOf gives the functions of a debug file of o.
-func functionsOf(r io.ReaderAt, size int64, o object) ([]symbol, error) {
+func functionsOf(r io.ReaderAt, size int64, o object) (symbolTable, error) {
 	debug, err := newObject(r, size)
 	if err != nil {
-		return nil, err
+		return symbolTable{}, err
 	}
 	ours, theirs := buildID(o.File, o.size), buildID(debug.File, debug.size)
 	if debug.Machine != o.Machine || debug.Class != o.Class ||
 		ours != nil && theirs != nil && !bytes.Equal(ours, theirs) {
-		return nil, errors.New("it is of another build")
+		return symbolTable{}, errors.New("it is of another build")
 	}
-	table, err := readSymbols(debug.File, debug.size, elf.SHT_SYMTAB)
-	return table.functions, err
+	return readSymbols(debug.File, debug.size, elf.SHT_SYMTAB)
 }

@@ -13,15 +13,17 @@ import (
 
 // An image is what is known of one ELF file. Its addresses are those in the file.
 type image struct {
-	segments []segment // executable ones first
-	pieces   []piece   // sorted, without overlaps
-	plt      []span    // the stubs of imported functions
+	segments []segment      // executable ones first
+	pieces   []piece        // sorted, without overlaps
+	texts    names          // of the pieces
+	named    map[int]string // demangled names, by slot
+	plt      []span         // the stubs of imported functions
 
 	// complete tells that more than the dynamic symbols is known, so that an address
 	// without a function is in none. An image of a file that could not be read is complete,
 	// too, because a sampler could not read the file either.
 	complete bool
-	dynamic  []string // the names of all dynamic symbols, unless complete
+	dynamic  []nameAt // all dynamic symbols, unless complete
 	exported *claims  // made of dynamic when it is needed first
 
 	parameters bool // names have them
@@ -89,8 +91,8 @@ func openFile(path string) (f *os.File, size int64, err error) {
 
 // newImage reads the functions of an ELF file. If the file's own symbol table has none,
 // it calls more to find them elsewhere; more may be nil.
-func newImage(o object, more func() []symbol) (*image, error) {
-	img := &image{segments: loadSegments(o.File)}
+func newImage(o object, more func() symbolTable) (*image, error) {
+	img := &image{segments: loadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") || s.Name == ".iplt") {
 			img.plt = append(img.plt, span{lo: s.Addr, hi: s.Addr + s.Size})
@@ -104,21 +106,27 @@ func newImage(o object, more func() []symbol) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	functions := static.functions
-	if len(functions) == 0 && more != nil {
-		functions = more()
+	if len(static.functions) == 0 && more != nil {
+		static = more()
 	}
+	functions := static.functions
 	img.complete = len(functions) > 0
+	img.texts = names{static.text, dynamic.text}
+	const ofDynamic = 1 // in texts
 	for _, fn := range dynamic.functions {
 		// Only if all functions are known is it known where one without a size ends.
 		if img.complete || !fn.unsized {
+			fn.name.table = ofDynamic
 			functions = append(functions, fn)
 		}
 	}
 	if !img.complete {
-		img.dynamic = dynamic.names
+		for _, at := range dynamic.defined {
+			at.table = ofDynamic
+			img.dynamic = append(img.dynamic, at)
+		}
 	}
-	img.pieces = arrange(functions)
+	img.pieces = arrange(functions, img.texts)
 	return img, nil
 }
 
@@ -191,16 +199,17 @@ func (img *image) name(slot int) string {
 	if slot%2 == 0 {
 		return ""
 	}
-	p := &img.pieces[slot/2]
-	if !p.demangled {
-		p.name, p.demangled = unversioned(p.name), true
+	name, known := img.named[slot]
+	if !known {
+		name = unversioned(string(img.texts.at(img.pieces[slot/2].name)))
 		if img.parameters {
-			p.name = demangled(p.name)
+			name = demangled(name)
 		} else {
-			p.name = Demangle(p.name)
+			name = Demangle(name)
 		}
+		img.named[slot] = name
 	}
-	return p.name
+	return name
 }
 
 // believes tells whether a sampler's claim for an address in a gap is to be taken. The
@@ -213,7 +222,11 @@ func (img *image) believes(claim string, addr uint64) bool {
 		return false
 	}
 	if img.exported == nil {
-		img.exported, img.dynamic = newClaims(img.dynamic), nil
+		symbols := make([]string, len(img.dynamic))
+		for i, at := range img.dynamic {
+			symbols[i] = string(img.texts.at(at))
+		}
+		img.exported, img.dynamic = newClaims(symbols), nil
 	}
 	return !img.exported.has(claim)
 }

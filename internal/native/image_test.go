@@ -32,7 +32,7 @@ func FuzzImage(f *testing.F) {
 			return
 		}
 		for i, p := range img.pieces {
-			if p.lo >= p.hi || p.name == "" || i > 0 && img.pieces[i-1].hi > p.lo {
+			if p.lo >= p.hi || len(img.texts.at(p.name)) == 0 || i > 0 && img.pieces[i-1].hi > p.lo {
 				t.Fatalf("piece %d: %+v", i, p)
 			}
 		}

@@ -302,7 +302,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
 	debug := debugFinder{folder: r.folder, note: r.note}
-	img, err = newImage(o, func() []symbol { return debug.symbols(filepath.Clean(m.Path), o) })
+	img, err = newImage(o, func() symbolTable { return debug.symbols(filepath.Clean(m.Path), o) })
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}

@@ -16,21 +16,71 @@ type span struct {
 // result is a new slice, sorted and without overlaps. A span may be missing in it, or be
 // there in several parts. Empty and backward spans are left out.
 func flatten(spans []span) []span {
-	order := make([]int, 0, len(spans))
+	order := make([]span, 0, len(spans))
 	for i, s := range spans {
 		if s.lo < s.hi {
-			order = append(order, i)
+			order = append(order, span{s.lo, s.hi, int32(i)})
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(spans[a].lo, spans[b].lo) })
+	sortByStart(order)
+	return cut(spans, order)
+}
 
+// cut is flatten of spans whose order is known: sorted by where they start, each with its
+// index among the spans as its id.
+func cut(spans, order []span) []span {
 	w := sweep{spans: spans, flat: make([]span, 0, len(order))}
-	for _, i := range order {
-		w.to(spans[i].lo)
-		w.open.push(i)
+	for _, s := range order {
+		w.to(s.lo)
+		w.open.push(int(s.id))
 	}
 	w.to(^uint64(0))
 	return w.flat
+}
+
+const (
+	// digitBits is how much of an address sortByStart looks at in one pass.
+	digitBits = 11
+	// fewSpans is up to how many spans comparing them takes less time than to count digits.
+	fewSpans = 512
+)
+
+// sortByStart sorts spans by where they start. Those that start together stay in their
+// order. Many are sorted digit by digit, the lowest one first: comparing the symbols of a
+// libjvm.so takes longer than to read them.
+func sortByStart(spans []span) {
+	byStart := func(a, b span) int { return cmp.Compare(a.lo, b.lo) }
+	if slices.IsSortedFunc(spans, byStart) {
+		return
+	}
+	if len(spans) <= fewSpans {
+		slices.SortStableFunc(spans, byStart)
+		return
+	}
+	differs := uint64(0) // the bits in which not all are the same
+	for _, s := range spans {
+		differs |= s.lo ^ spans[0].lo
+	}
+	from, to := spans, make([]span, len(spans))
+	for shift := 0; differs>>shift != 0; shift += digitBits {
+		if differs>>shift&(1<<digitBits-1) == 0 {
+			continue
+		}
+		var ends [1<<digitBits + 1]int32 // at a digit: where the next span with it goes
+		for _, s := range from {
+			ends[s.lo>>shift&(1<<digitBits-1)+1]++
+		}
+		for d := range ends[:1<<digitBits] {
+			ends[d+1] += ends[d]
+		}
+		for _, s := range from {
+			at := &ends[s.lo>>shift&(1<<digitBits-1)]
+			to[*at] = s
+			*at++
+		}
+		from, to = to, from
+	}
+	copy(spans, from) // nothing when they are there already
 }
 
 // A sweep goes from the lowest address to the highest, and builds the result behind it.

@@ -2,11 +2,8 @@ package native
 
 import (
 	"bytes"
-	"cmp"
 	"debug/elf"
 	"fmt"
-	"slices"
-	"strings"
 )
 
 const (
@@ -19,18 +16,35 @@ const (
 	longestUnsized = 1 << 12
 )
 
-// A symbol is a function in a symbol table. Its name shares the memory of the table.
+// A symbol is a function in a symbol table. It has no pointer: a library has some ten
+// thousand, which the collector need not look at.
 type symbol struct {
 	lo, hi  uint64 // of a function without a size, hi is how far it goes at most
-	name    string
+	name    nameAt
 	binding uint8 // 0 global, 1 weak, 2 local
 	unsized bool  // the table does not tell the size
+}
+
+// names has the text of each symbol table's names. A name ends at a zero byte.
+type names [][]byte
+
+// A nameAt is where a name is in names.
+type nameAt struct {
+	offset uint32
+	table  uint8
+}
+
+// at gives a name without copying it. It is empty when it has no end.
+func (n names) at(a nameAt) []byte {
+	text := n[a.table][a.offset:]
+	return text[:max(0, bytes.IndexByte(text[:min(len(text), longestSymbol)], 0))]
 }
 
 // A symbolTable is what is used of a symbol table of ELF.
 type symbolTable struct {
 	functions []symbol
-	names     []string // of all defined symbols, functions or not
+	text      []byte   // of the names
+	defined   []nameAt // of a dynamic table: all defined symbols, functions or not
 }
 
 // readSymbols reads the first symbol table of a kind, SHT_SYMTAB or SHT_DYNSYM. For a
@@ -47,31 +61,32 @@ func readSymbols(f *elf.File, size int64, kind elf.SectionType) (symbolTable, er
 	if int64(section.Link) >= int64(len(f.Sections)) {
 		return symbolTable{}, fmt.Errorf("section %s has no names", section.Name)
 	}
-	text, err := sectionData(f.Sections[section.Link], size)
-	if err != nil {
+	var t symbolTable
+	if t.text, err = sectionData(f.Sections[section.Link], size); err != nil {
 		return symbolTable{}, err
 	}
-	names := string(text)
 
 	entry := elf.Sym64Size
 	if f.Class == elf.ELFCLASS32 {
 		entry = elf.Sym32Size
 	}
-	var t symbolTable
+	texts := names{t.text}
+	t.functions = make([]symbol, 0, len(data)/entry)
 	for ; len(data) >= entry; data = data[entry:] {
 		s := parseSymbol(f, data)
-		if s.Shndx == uint16(elf.SHN_UNDEF) || uint64(s.Name) >= uint64(len(names)) {
+		if s.Shndx == uint16(elf.SHN_UNDEF) || uint64(s.Name) >= uint64(len(t.text)) {
 			continue
 		}
-		name := names[s.Name:]
-		end := strings.IndexByte(name[:min(len(name), longestSymbol)], 0)
-		if end <= 0 {
+		at := nameAt{offset: s.Name}
+		name := texts.at(at)
+		if len(name) == 0 {
 			continue
 		}
-		name = name[:end]
-		t.names = append(t.names, name)
-		if fn, ok := function(f, s); ok && !(fn.unsized && startup[name]) {
-			fn.name = name
+		if kind == elf.SHT_DYNSYM {
+			t.defined = append(t.defined, at)
+		}
+		if fn, ok := function(f, s); ok && !(fn.unsized && startup[string(name)]) {
+			fn.name = at
 			t.functions = append(t.functions, fn)
 		}
 	}
@@ -134,63 +149,6 @@ func function(f *elf.File, s elf.Sym64) (symbol, bool) {
 var startup = map[string]bool{
 	"deregister_tm_clones": true, "register_tm_clones": true, "__do_global_dtors_aux": true, "frame_dummy": true,
 	"call_weak_fn": true, "_init": true, "_fini": true,
-}
-
-// prefer compares two symbols at one address. The one whose name is to be shown comes
-// first.
-func prefer(a, b *symbol) int {
-	return cmp.Or(
-		cmp.Compare(a.binding, b.binding),
-		cmp.Compare(underscores(a.name), underscores(b.name)),
-		cmp.Compare(len(a.name), len(b.name)),
-		cmp.Compare(a.name, b.name),
-	)
-}
-
-func underscores(name string) int { return len(name) - len(strings.TrimLeft(name, "_")) }
-
-// A piece is a function, or a part of one: a function in which others start has a piece
-// before, between and behind them.
-type piece struct {
-	lo, hi    uint64
-	name      string
-	demangled bool
-}
-
-// arrange makes a sorted list of pieces without overlaps. At each address it has the
-// function that starts last; of those that start together, the preferred one. A function
-// without a size ends where the next one starts. It never hides a part of a function that
-// has a size. The symbols are sorted in place.
-func arrange(symbols []symbol) []piece {
-	slices.SortFunc(symbols, func(a, b symbol) int {
-		if a.lo != b.lo {
-			return cmp.Compare(a.lo, b.lo)
-		}
-		return prefer(&b, &a)
-	})
-	spans := make([]span, 0, len(symbols))
-	next := ^uint64(0) // the next address above this one at which a symbol starts
-	for i := len(symbols) - 1; i >= 0; i-- {
-		s := symbols[i]
-		if i+1 < len(symbols) && symbols[i+1].lo > s.lo {
-			next = symbols[i+1].lo
-		}
-		if s.unsized {
-			spans = append(spans, span{s.lo, min(s.hi, next), int32(i)})
-		}
-	}
-	slices.Reverse(spans)
-	for i, s := range symbols {
-		if !s.unsized {
-			spans = append(spans, span{s.lo, s.hi, int32(i)})
-		}
-	}
-	flat := flatten(spans)
-	pieces := make([]piece, len(flat))
-	for i, s := range flat {
-		pieces[i] = piece{lo: s.lo, hi: s.hi, name: symbols[s.id].name}
-	}
-	return pieces
 }
 
 // sectionData reads a section of a file of the given size in bytes.

@@ -27,6 +27,8 @@ type Capture struct {
 	Events    []string  `json:"events"`    // as sampled
 	Frequency int       `json:"frequency"` // Hz; 0 when unknown
 	JVMs      []Process `json:"jvms"`
+	Attached  bool      `json:"attached,omitempty"`  // to JVMs that ran already; there is no command
+	Code      string    `json:"code,omitempty"`      // how it was had: "printed" by HotSpot, "copied" out of its memory, or "mixed"
 	Selection string    `json:"selection,omitempty"` // which code HotSpot printed, as flags; "" for all
 	Notes     []string  `json:"notes"`
 }
@@ -37,6 +39,8 @@ type Process struct {
 	Main    string `json:"main"`
 	Version string `json:"version"`
 	Fork    int    `json:"fork,omitempty"` // JMH's number of it
+	// SafepointsOnly tells that frames and lines of its code are those of the next safepoint.
+	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 }
 
 // A Profile is the profile of one trial.

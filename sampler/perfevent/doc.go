@@ -5,7 +5,7 @@
 //   - [Lookup] finds the event of a name as perf spells it (names_linux.go: the kernel's
 //     own events; pmu_linux.go: those of the CPU, by what /sys says of them).
 //   - [Open] opens events on the first thread of a process that is about to exec
-//     (open_linux.go). [OpenRunning] opens them on all threads of a process that runs
+//     (open_linux.go). [OpenRunning] opens them on all threads of processes that run
 //     (running_linux.go).
 //   - [Set.Drain] gives the [Record]s that the kernel has written since the last call
 //     (ring_linux.go, record_linux.go).

@@ -45,8 +45,7 @@ type Set struct {
 	rings  []*ring // by the index of the CPU; nil where no event could be opened
 	owners []int   // by the index of the CPU: the descriptor that has the ring; -1 for none
 	heads  []uint64
-	epoll  int
-	stop   int      // an eventfd, by which Interrupt ends Wait
+	waiter *waiter
 	batch  []Record // taken out of the rings, and kept until their order is known
 	followed
 }
@@ -85,7 +84,7 @@ func Open(pid int, o Options) (*Set, error) {
 
 // newSet makes a set without any open event. Its events start disabled.
 func newSet(o Options, flags uint64) (s *Set, err error) {
-	s = &Set{byID: map[uint64]descriptor{}, cores: theKernel.corePMUs(), epoll: -1, stop: -1}
+	s = &Set{byID: map[uint64]descriptor{}, cores: theKernel.corePMUs()}
 	if s.cpus, err = onlineCPUs(); err != nil {
 		return nil, err
 	}
@@ -99,14 +98,7 @@ func newSet(o Options, flags uint64) (s *Set, err error) {
 		op.setPrecise(e.Precise)
 		s.events = append(s.events, op)
 	}
-	if s.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
-		s.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	}
-	if err == nil {
-		err = s.watch(s.stop)
-	}
-	if err != nil {
-		s.Close()
+	if s.waiter, err = newWaiter(); err != nil {
 		return nil, &OpenError{o.Events[0].Name, "epoll", errnoOf(err)}
 	}
 	return s, nil

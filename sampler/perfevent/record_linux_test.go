@@ -3,12 +3,15 @@ package perfevent
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // words makes the bytes of a record out of a header and 8-byte words.
@@ -174,6 +177,39 @@ func TestDrainInOrder(t *testing.T) {
 	assert.Equal(t, []uint64{2, 1}, got[4:])
 	assert.Zero(t, s.Drain(true, give))
 	assert.Len(t, got, 6)
+}
+
+// What a set keeps in memory does not grow with the records that go through its rings.
+func TestDrainMemory(t *testing.T) {
+	gasmtest.NeedTime(t)
+	s := &Set{rings: []*ring{newRing(largestRing), newRing(largestRing)}, heads: make([]uint64, 2), byID: map[uint64]descriptor{42: {}}}
+	given := 0
+	drain := func(more int) {
+		nanos := uint64(0)
+		for until := given + more; given < until; {
+			for i := 0; ; i++ {
+				nanos += 1000
+				if !s.rings[i%2].write(words(unix.PERF_RECORD_SAMPLE, 2, 42, nanos, two(7, 8), nanos, two(uint32(i%2), 0))) {
+					break
+				}
+			}
+			s.Drain(false, func(*Record) { given++ })
+		}
+	}
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	drain(100_000)
+	before := heap()
+	const more = 10_000_000
+	drain(more)
+	grown := heap() - before
+	t.Logf("%d bytes more in memory after %d samples", grown, more)
+	assert.Less(t, grown, int64(100<<10), "a record takes 100 bytes")
+	runtime.KeepAlive(s)
 }
 
 // Which records count of a process that is attached to.

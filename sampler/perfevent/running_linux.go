@@ -10,32 +10,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenRunning opens events on all threads of a process that runs, and begins at once.
+// OpenRunning opens events on all threads of processes that run, and begins at once.
 // Threads and processes that come of these inherit the events. If the kernel refuses,
-// the error is an [*OpenError].
+// the error is an [*OpenError]. A process that has ended is one only if all have.
 //
 // That takes a descriptor for each thread, CPU and event. Where so many can't be had, the
 // events are opened for the whole machine, one on each CPU, if this user may do so. The
 // records of other processes are left out.
-func OpenRunning(pid int, o Options) (*Set, error) {
-	s, err := openThreads(pid, o)
+func OpenRunning(pids []int, o Options) (*Set, error) {
+	s, err := openThreads(pids, o)
 	if !errors.Is(err, unix.EMFILE) && !errors.Is(err, unix.ENFILE) {
 		return s, err
 	}
-	if s, wide := openMachine(pid, o); wide == nil {
+	if s, wide := openMachine(pids, o); wide == nil {
 		return s, nil
 	}
 	return nil, err
 }
 
 // openThreads opens the events on each thread.
-func openThreads(pid int, o Options) (*Set, error) {
+func openThreads(pids []int, o Options) (*Set, error) {
 	s, err := newSet(o, unix.PerfBitInherit)
 	if err != nil {
 		return nil, err
 	}
 	s.tids = map[int32]int64{}
-	if err = s.addAll(pid); err == nil && len(s.tids) == 0 {
+	for _, pid := range pids {
+		if err = s.addAll(pid); err != nil {
+			break
+		}
+	}
+	if err == nil && len(s.tids) == 0 {
 		err = &OpenError{o.Events[0].Name, "perf_event_open", unix.ESRCH}
 	}
 	if err != nil {
@@ -48,7 +53,7 @@ func openThreads(pid int, o Options) (*Set, error) {
 // mostRounds bounds how often addAll looks for new threads.
 const mostRounds = 20
 
-// addAll opens the events on all threads that are there, and looks again until there is
+// addAll opens the events on all threads that a process has, and looks again until there is
 // none that it has not opened.
 //
 // A thread that comes while events are being opened may have inherited some of them. It
@@ -109,14 +114,17 @@ func (s *Set) scanForks(inherited map[int32]bool) {
 	}
 }
 
-// openMachine opens the events for all processes, and keeps the records of one process
-// and its children.
-func openMachine(pid int, o Options) (*Set, error) {
+// openMachine opens the events for all processes, and keeps the records of some processes
+// and their children.
+func openMachine(pids []int, o Options) (*Set, error) {
 	s, err := newSet(o, 0)
 	if err != nil {
 		return nil, err
 	}
-	s.pids = map[int32]bool{int32(pid): true}
+	s.pids = map[int32]bool{}
+	for _, pid := range pids {
+		s.pids[int32(pid)] = true
+	}
 	if err = s.add(-1); err == nil {
 		err = s.mapRings()
 	}

@@ -1,7 +1,6 @@
 package perfevent
 
 import (
-	"encoding/binary"
 	"errors"
 	"os"
 	"time"
@@ -25,7 +24,7 @@ func (s *Set) mapRings() error {
 	}
 	for _, d := range s.fds {
 		if d.fd == s.owners[d.cpu] {
-			if err := s.watch(d.fd); err != nil {
+			if err := s.waiter.watch(d.fd); err != nil {
 				return &OpenError{s.events[d.event].Name, "epoll_ctl", errnoOf(err)}
 			}
 		} else if err := s.shareRing(d); err != nil {
@@ -63,22 +62,11 @@ func (s *Set) shareRing(d descriptor) error {
 	return nil
 }
 
-// watch has Wait end when something happens at a descriptor, once each time.
-func (s *Set) watch(fd int) error {
-	return unix.EpollCtl(s.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
-}
-
 // Wait waits until a ring is half full, for a time, or until Interrupt.
-func (s *Set) Wait(d time.Duration) {
-	var events [8]unix.EpollEvent
-	_, _ = unix.EpollWait(s.epoll, events[:], int(d.Milliseconds()))
-}
+func (s *Set) Wait(d time.Duration) { s.waiter.wait(d) }
 
 // Interrupt ends Wait, also one that has not begun.
-func (s *Set) Interrupt() {
-	one := binary.NativeEndian.AppendUint64(nil, 1)
-	_, _ = unix.Write(s.stop, one)
-}
+func (s *Set) Interrupt() { s.waiter.interrupt() }
 
 // Disable ends all events, those of children too. What they have written is still to be
 // drained.
@@ -152,12 +140,8 @@ func (s *Set) Close() {
 	for _, d := range s.fds {
 		unix.Close(d.fd)
 	}
-	for _, fd := range []int{s.epoll, s.stop} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
-	}
-	s.fds, s.epoll, s.stop = nil, -1, -1
+	s.waiter.close()
+	s.fds = nil
 }
 
 // monotonic is the time of CLOCK_MONOTONIC in nanoseconds.

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/olekukonko/tablewriter/tw"
+	"github.com/spf13/cobra"
+
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/internal/progress"
+	"github.com/gasm-profiler/gasm/record"
+)
+
+// attachFlags are the values of the flags of attach.
+type attachFlags struct {
+	recordFlags
+	debugInfo bool
+}
+
+func attachCommand(s streams) *cobra.Command {
+	var flags reportFlags
+	var own attachFlags
+	cmd := &cobra.Command{
+		Use:   "attach [flags] [PID|NAME ...]",
+		Short: "Sample JVMs that run already, and report where their time goes",
+		Long: `Sample JVMs that run already and were started without any flag, copy their hot
+code out of their memory, and print the same report as profile: until --length is
+over, until Ctrl-C, or until they have ended. Nothing is changed in them, unless
+--debug-info asks for it. NAME is a part of the main class or the jar. Without an
+argument the JVMs that run are listed. Linux only.`,
+		Example: `  gasm attach
+  gasm attach --length 10s 4711
+  gasm attach -o capture org.acme.Server`,
+		DisableFlagsInUseLine: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, left := range record.LeftDebugInfo() {
+				say(s.err, "gasm: %s", left)
+			}
+			if len(args) == 0 {
+				return listJVMs(s)
+			}
+			return own.attach(s, &flags, args)
+		},
+	}
+	own.register(cmd.Flags())
+	cmd.Flags().BoolVar(&own.debugInfo, "debug-info", false,
+		"switch DebugNonSafepoints on in the JVMs meanwhile, so that what they compile from then on has exact lines; the only thing that gasm ever changes in a JVM")
+	flags.register(cmd.Flags())
+	return cmd
+}
+
+// attach checks everything, attaches and reports.
+func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	src, err := openSources(flags.sourcePaths)
+	if err != nil {
+		return err
+	}
+	if err := flags.checkOutput(s.out, false); err != nil {
+		return err
+	}
+	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
+	if o.Events, err = f.events(); err != nil {
+		return err
+	}
+	if err := o.Check(); err != nil {
+		return usage("%w", err)
+	}
+	if o.JVMs, err = attach.Choose(args); err != nil {
+		return err
+	}
+	signals := catchSignals() // before there is anything to clean up
+	defer signals.stop()
+	if o.Folder, err = record.NewFolder(f.output); err != nil {
+		return err
+	}
+	return runAttach(s, o, flags, src, signals)
+}
+
+// runAttach records JVMs that run and reports on them.
+func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sources, signals *signalWatch) error {
+	line := progress.NewLine(s.err)
+	defer line.Done()
+	o.Problem = func(err error) {
+		line.Done()
+		say(s.err, "gasm: %v", err)
+	}
+	o.Progress = func(p record.AttachProgress) { line.Show(attachLine(&o, p)) }
+	rec := record.NewAttachment(o)
+	signals.handTo(rec, s, o.Folder)
+	if err := rec.Run(); err != nil {
+		return err
+	}
+	line.Done()
+	err := reportOn(s, rec.Finish, flags, src, progress.New(s.err, "", -1))
+	signals.resume()
+	whole := err == nil && len(rec.Problems()) == 0
+	cleanUp(s, o.Folder, whole, false)
+	switch sig := rec.CutShort(); {
+	case sig != 0:
+		return &exitError{128 + int(sig), err}
+	case !whole:
+		return &exitError{1, err}
+	}
+	return nil
+}
+
+// attachLine says what is going on.
+func attachLine(o *record.AttachOptions, p record.AttachProgress) string {
+	var jvms []string
+	for i := range o.JVMs {
+		jvms = append(jvms, o.JVMs[i].String())
+	}
+	text := "sampling pid " + strings.Join(jvms, ", ")
+	if p.Elapsed > 0 {
+		text += fmt.Sprintf(", %d s, %s, %s", int(p.Elapsed/time.Second), layout.Plural(int(p.Samples), "sample"), layout.Plural(p.Methods, "method"))
+	}
+	if o.Length > 0 {
+		return text + fmt.Sprintf(", until %s are over", o.Delay+o.Length)
+	}
+	return text + "; Ctrl-C ends it and shows the report"
+}
+
+// listJVMs lists the JVMs that run.
+func listJVMs(s streams) error {
+	jvms, err := attach.List()
+	if err != nil {
+		return err
+	}
+	page := layout.NewPage(s.out, layout.LookOf(s.out))
+	if len(jvms) == 0 {
+		page.Line("No JVM runs here.")
+		return page.Flush()
+	}
+	rows := make([][]string, len(jvms))
+	for i := range jvms {
+		j := &jvms[i]
+		readable := "yes"
+		if j.Unreadable != nil {
+			readable = "no"
+		}
+		rows[i] = []string{strconv.Itoa(j.PID), orUnknown(j.Main), orUnknown(j.Version), j.User, readable}
+	}
+	for _, line := range layout.Table([]string{"PID", "MAIN", "VERSION", "USER", "READABLE"}, rows, []tw.Align{tw.AlignRight, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}) {
+		page.Line("%s", line)
+	}
+	for i := range jvms {
+		if err := jvms[i].Err(); err != nil {
+			page.Paragraph("note: ", err.Error())
+		}
+	}
+	return page.Flush()
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "?"
+	}
+	return text
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// traced runs gasm attach for a second below strace, and gives its system calls that write, signal, or trace. TMPDIR is where
+// its folders are.
+func traced(t *testing.T, temp string, args ...string) (calls []string) {
+	t.Helper()
+	strace := gasmtest.NeedTool(t, "strace", "apt install strace")
+	log := filepath.Join(t.TempDir(), "strace.log")
+	cmd := exec.Command(strace, append([]string{"-f", "-qq", "-y", "-o", log,
+		"-e", "trace=process_vm_writev,ptrace,kill,tkill,tgkill,rt_sigqueueinfo,rt_tgsigqueueinfo,pidfd_send_signal,open,openat,openat2,creat,unlink,unlinkat," +
+			"rename,renameat,renameat2,link,linkat,symlink,symlinkat,mkdir,mkdirat,truncate,setns,process_madvise,prlimit64",
+		binary, "attach", "--length", "1s"}, args...)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "Spin::spin")
+	text := string(readFile(t, log))
+	for line := range strings.Lines(text) {
+		calls = append(calls, strings.TrimSpace(line))
+	}
+	require.Greater(t, len(calls), 50, "strace sees what gasm opens")
+	return calls
+}
+
+var (
+	opensToRead = regexp.MustCompile(`open(at2?)?\(.*O_RDONLY`)
+	tells       = regexp.MustCompile(`\+\+\+ |--- SIG|<unfinished|resumed>`)
+	// Go's runtime interrupts its own threads, and asks for its own limits.
+	ofItself = regexp.MustCompile(`tgkill\((\d+), \d+, SIGURG\)|prlimit64\(0, `)
+	// It looks at what other runs of gasm have left, and removes it when they have ended.
+	ofOthers = regexp.MustCompile(`"/(var/)?tmp/gasm-|</(var/)?tmp/gasm-|</(var/)?tmp>, "gasm-`)
+)
+
+// changes gives the calls that change something outside of a folder.
+func changes(calls []string, temp string) (found []string) {
+	for _, c := range calls {
+		if opensToRead.MatchString(c) || ofItself.MatchString(c) || ofOthers.MatchString(c) ||
+			strings.Contains(c, `"`+temp+`/`) || strings.Contains(c, `<`+temp) || strings.Contains(c, "/dev/null") ||
+			tells.MatchString(c) && !strings.Contains(c, "process_vm_writev") {
+			continue
+		}
+		found = append(found, c)
+	}
+	return found
+}
+
+// Nothing of the JVM is changed: gasm writes neither into its memory nor into files outside of its own folder, and sends
+// it no signal. With --debug-info it writes one byte, and puts it back.
+func TestAttachWritesNothing(t *testing.T) {
+	j := spinning(t)
+	temp := t.TempDir()
+	for _, c := range changes(traced(t, temp, j.pid()), temp) {
+		t.Errorf("gasm attach: %s", c)
+	}
+
+	var written []string
+	for _, c := range traced(t, temp, "--debug-info", j.pid()) {
+		if strings.Contains(c, "process_vm_writev") {
+			written = append(written, c)
+		}
+	}
+	require.Len(t, written, 2)
+	one := regexp.MustCompile(`process_vm_writev\((\d+), \[\{iov_base="\\([01])", iov_len=1\}\], 1, \[\{iov_base=(0x[0-9a-f]+), iov_len=1\}\], 1, 0\) += 1$`)
+	on, off := one.FindStringSubmatch(written[0]), one.FindStringSubmatch(written[1])
+	require.NotNil(t, on, written[0])
+	require.NotNil(t, off, written[1])
+	assert.Equal(t, []string{j.pid(), "1"}, on[1:3])
+	assert.Equal(t, []string{j.pid(), "0", on[3]}, off[1:])
+}
+
+// spinningUnlocked starts a JVM that tells of all its flags.
+func spinningUnlocked(t *testing.T, flags ...string) *runningJVM {
+	t.Helper()
+	gasmtest.NeedNative(t)
+	args := append([]string{"-XX:+UnlockDiagnosticVMOptions"}, flags...)
+	return startJVM(t, "READY", gasmtest.NeedJava(t), append(args, "-cp", javaPrograms(t), "Spin")...)
+}
+
+// debugNonSafepoints asks the JVM itself for the flag.
+func debugNonSafepoints(t *testing.T, j *runningJVM) bool {
+	t.Helper()
+	out, err := exec.Command(gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK"), j.pid(), "VM.flags", "-all").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	m := regexp.MustCompile(`DebugNonSafepoints += (true|false)`).FindSubmatch(out)
+	require.NotNil(t, m)
+	return string(m[1]) == "true"
+}
+
+// --debug-info is on while gasm is attached, and off again after a signal. The report says which code has its own lines.
+func TestAttachDebugInfo(t *testing.T) {
+	j := spinningUnlocked(t)
+	require.False(t, debugNonSafepoints(t, j))
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		temp := t.TempDir()
+		cmd := exec.Command(binary, "attach", "--debug-info", j.pid())
+		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+		out, stderr := newLineWaiter("Samples:"), newLineWaiter("sampling pid")
+		cmd.Stdout, cmd.Stderr = out, stderr
+		require.NoError(t, cmd.Start())
+		stderr.wait(t)
+		assert.True(t, debugNonSafepoints(t, j))
+		require.NoError(t, cmd.Process.Signal(sig))
+		assert.Equal(t, 0, exitCode(t, cmd), stderr)
+		assert.False(t, debugNonSafepoints(t, j), "after %v", sig)
+		assert.Contains(t, strings.Join(strings.Fields(out.String()), " "), "what HotSpot compiled before gasm attached are those of the next safepoint")
+	}
+}
+
+// After kill -9 of gasm the JVM runs on. Its flag is still on: the next gasm attach and doctor say so, and one command puts
+// it back.
+func TestAttachKilled(t *testing.T) {
+	j := spinningUnlocked(t)
+	temp := t.TempDir()
+	cmd := exec.Command(binary, "attach", "--debug-info", j.pid())
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	stderr := newLineWaiter("sampling pid")
+	cmd.Stderr = stderr
+	require.NoError(t, cmd.Start())
+	stderr.wait(t)
+	time.Sleep(300 * time.Millisecond)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	assert.True(t, debugNonSafepoints(t, j), "it runs on, with the flag")
+
+	left := "DebugNonSafepoints is still on in JVM " + j.pid() + ", which only makes its compilers note more: " +
+		"`gasm attach --debug-info --length 1s " + j.pid() + "` puts it back"
+	for range 2 { // a list and a report do not make gasm forget it
+		r := runGasm(t, []string{"attach"})
+		assert.Equal(t, "gasm: "+left, r.said())
+		r = runGasm(t, []string{"attach", "--length", "100ms", j.pid()})
+		assert.Equal(t, 0, r.code, r.stderr)
+		assert.Contains(t, r.said(), left)
+	}
+	r := runGasm(t, []string{"doctor"})
+	assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "puts it back")
+	assert.True(t, debugNonSafepoints(t, j))
+
+	r = runGasm(t, []string{"attach", "--debug-info", "--length", "1s", j.pid()})
+	assert.Equal(t, 0, r.code, r.stderr)
+	assert.False(t, debugNonSafepoints(t, j))
+	assert.Empty(t, runGasm(t, []string{"attach"}).said())
+}
+
+// A flag that the user has set stays set.
+func TestAttachDebugInfoSet(t *testing.T) {
+	j := spinningUnlocked(t, "-XX:+DebugNonSafepoints")
+	rep, _ := attachJSON(t, "--debug-info", "--length", "500ms", j.pid())
+	assert.False(t, rep.Capture.JVMs[0].SafepointsOnly)
+	assert.NotContains(t, strings.Join(rep.Capture.Notes, "\n"), "safepoint")
+	assert.True(t, debugNonSafepoints(t, j))
+}

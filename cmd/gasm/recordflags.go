@@ -1,0 +1,43 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// recordFlags are the values of the flags that profile and attach share.
+type recordFlags struct {
+	output        string
+	frequency     int
+	eventList     string
+	delay, length time.Duration
+	given         func(flag string) bool
+}
+
+func (f *recordFlags) register(flags *pflag.FlagSet) {
+	f.given = flags.Changed
+	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
+	flags.IntVar(&f.frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 where more take over 1 % of the time)")
+	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
+	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
+	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
+}
+
+// maxFrequency is where sampling begins to take most of a processor, so that the
+// command does not get on.
+const maxFrequency = 20000
+
+// events are those to be sampled. It also checks how often.
+func (f *recordFlags) events() ([]sampler.Event, error) {
+	if f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency) {
+		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
+	}
+	events, err := sampler.ParseEvents(f.eventList)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return events, nil
+}

@@ -1,0 +1,114 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/hotspot/follow"
+)
+
+// checkAttach tells whether `gasm attach` can read the code of a JVM of this JDK, by
+// reading that of a JVM that is nobody's child here: the kernel may let parents alone do
+// so (kernel.yama.ptrace_scope).
+func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) Finding {
+	c := Finding{area, "attach", OK, "", ""}
+	methods, err := j.tryAttach(ctx, dir)
+	if err != nil {
+		c.Status = Note
+		c.Text, c.Mend, _ = strings.Cut("gasm attach can't read a JVM's code: "+err.Error(), "; ")
+		return c
+	}
+	c.Text = fmt.Sprintf("gasm attach and gasm profile read a running JVM's code: %d methods of one that has just started", methods)
+	return c
+}
+
+// tryAttach reads the code of a JVM, and counts its methods.
+func (j *foundJDK) tryAttach(ctx context.Context, dir string) (methods int, err error) {
+	ctx, cancel := withPatience(ctx)
+	defer cancel()
+	jvm, err := startOrphan(j.java())
+	if err != nil {
+		return 0, fmt.Errorf("java does not run: %w", err)
+	}
+	defer jvm.end()
+	for {
+		switch methods, err = jvm.methods(dir); {
+		case methods > 0, err != nil && jvm.refused():
+			return methods, err
+		case jvm.gone():
+			return 0, errors.New("java ended at once")
+		}
+		select {
+		case <-ctx.Done(): // it has not compiled anything
+			return 0, errors.Join(err, context.Cause(ctx))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// An orphan is a JVM that is not a descendant of this process, and does nothing until
+// its stdin is closed.
+type orphan struct {
+	pid   int
+	stdin *os.File
+}
+
+// startOrphan starts a JVM by a shell that ends at once. The program is a part of every
+// JDK's base module, and waits for a certificate on its stdin.
+func startOrphan(java string) (*orphan, error) {
+	in, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	shell := exec.Command("/bin/sh", "-c", `"$@" <&3 >/dev/null 2>&1 3<&- & echo $!`, "sh", java, "sun.security.tools.keytool.Main", "-printcert")
+	shell.ExtraFiles = []*os.File{in}
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	text, err := shell.Output()
+	pid, notNumber := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err = errors.Join(err, notNumber); err != nil {
+		stdin.Close()
+		return nil, err
+	}
+	return &orphan{pid, stdin}, nil
+}
+
+// methods counts the JVM's methods; there are none while it starts.
+func (o *orphan) methods(dir string) (int, error) {
+	log := filepath.Join(dir, fmt.Sprintf("attach-%d.log", o.pid))
+	defer os.Remove(log)
+	f, err := follow.Start(o.pid, follow.Options{Log: log})
+	if err != nil {
+		return 0, err
+	}
+	return f.Stop().Methods, nil
+}
+
+// refused tells that the JVM can't be read, which no waiting mends.
+func (o *orphan) refused() bool {
+	seen, err := attach.Look(o.pid)
+	return err == nil && seen.Unreadable != nil
+}
+
+func (o *orphan) gone() bool { return syscall.Kill(o.pid, 0) != nil }
+
+// end ends the JVM, and waits for its end, which is only a moment.
+func (o *orphan) end() {
+	o.stdin.Close()
+	for range 100 {
+		if o.gone() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	syscall.Kill(o.pid, syscall.SIGKILL)
+}

@@ -1,0 +1,44 @@
+package attach
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// valued are options of java whose value is the next word (java -help).
+var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules",
+	"--enable-native-access", "--limit-modules", "--add-reads", "--add-exports", "--add-opens", "--patch-module", "--source"}
+
+// mainOfArguments finds the main class or the jar on a JVM's command line; "" where it is
+// not there, as with an argument file or a launcher of another name.
+func mainOfArguments(args []string) string {
+	for i := 1; i < len(args); i++ {
+		switch word := args[i]; {
+		case word == "-jar" || word == "-m" || word == "--module":
+			if i+1 < len(args) {
+				return mainOf(args[i+1])
+			}
+			return ""
+		case strings.HasPrefix(word, "--module="):
+			return mainOf(strings.TrimPrefix(word, "--module="))
+		case slices.Contains(valued, word):
+			i++
+		case strings.HasPrefix(word, "@"):
+			return ""
+		case !strings.HasPrefix(word, "-"):
+			return mainOf(word)
+		}
+	}
+	return ""
+}
+
+// mainOf is the first word of what sun.rt.javaCommand has: the main class, module/class, or
+// the path of the jar, whose folder is left out.
+func mainOf(command string) string {
+	main, _, _ := strings.Cut(command, " ")
+	if strings.HasSuffix(main, ".jar") {
+		return filepath.Base(main)
+	}
+	return main
+}

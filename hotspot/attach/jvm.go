@@ -1,0 +1,127 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A JVM is a process that runs one.
+type JVM struct {
+	PID  int
+	Main string // the main class, or the jar without its folder; "" when unknown
+	// Command is the main class or the jar's path, and the program's arguments, as the
+	// property sun.java.command has them; "" when only Main is known.
+	Command string
+	// Version is the JDK's: "17.0.15+6-Debian-1deb12u1", "1.8.0_504"; "" when unknown.
+	Version string
+	User    string // the name of the user that it runs as, or the id of one without a name
+	Kind    Kind
+	// Unreadable is why gasm can't read the JVM's code, with what mends it; nil when it can.
+	// It does not name the JVM, which Err does.
+	Unreadable error
+	// StartMonoNanos is when the process started, on CLOCK_MONOTONIC, as exactly as the kernel
+	// tells, which is 10 ms.
+	StartMonoNanos int64
+}
+
+// Kind says which JVM a process has.
+type Kind string
+
+// The kinds. Only a HotSpot keeps its code where gasm can read it.
+const (
+	HotSpot     Kind = "HotSpot"
+	OpenJ9      Kind = "OpenJ9"
+	NativeImage Kind = "native image"
+)
+
+// String is "4711 (org.acme.Server, 17.0.15)", with what is known.
+func (j *JVM) String() string {
+	known := slices.DeleteFunc([]string{j.Main, j.Version}, func(s string) bool { return s == "" })
+	if len(known) == 0 {
+		return strconv.Itoa(j.PID)
+	}
+	return fmt.Sprintf("%d (%s)", j.PID, strings.Join(known, ", "))
+}
+
+// Err is the error of a JVM that can't be read; nil for one that can.
+func (j *JVM) Err() error {
+	if j.Unreadable == nil {
+		return nil
+	}
+	return fmt.Errorf("JVM %s can't be read: %w", j, j.Unreadable)
+}
+
+// Choose finds the JVMs that the user names: each word is a process id, or a part of a main
+// class or of a jar's name, which must be of one JVM alone. A whole name goes before parts.
+// All that are found can be read.
+func Choose(words []string) ([]JVM, error) {
+	var chosen []JVM
+	var listed []JVM // once it is needed
+	for _, word := range words {
+		var j *JVM
+		pid, err := strconv.Atoi(word)
+		if err == nil {
+			j, err = Look(pid)
+		} else {
+			if listed == nil {
+				if listed, err = List(); err != nil {
+					return nil, err
+				}
+			}
+			j, err = named(listed, word)
+		}
+		if err == nil {
+			err = j.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(chosen, func(c JVM) bool { return c.PID == j.PID }) {
+			chosen = append(chosen, *j)
+		}
+	}
+	return chosen, nil
+}
+
+// An AmbiguousError is a name that several JVMs have.
+type AmbiguousError struct {
+	Name string
+	JVMs []JVM
+}
+
+func (e *AmbiguousError) Error() string {
+	var all []string
+	for i := range e.JVMs {
+		all = append(all, e.JVMs[i].String())
+	}
+	return fmt.Sprintf("%d JVMs have %q in their main class or jar: %s; name one by its process id", len(e.JVMs), e.Name, strings.Join(all, ", "))
+}
+
+// named finds the one JVM that has a name.
+func named(jvms []JVM, name string) (*JVM, error) {
+	if name == "" {
+		return nil, errors.New("the name of a JVM is empty: `gasm attach` lists those that run")
+	}
+	var whole, part []JVM
+	for _, j := range jvms {
+		if j.Main == name {
+			whole = append(whole, j)
+		}
+		if strings.Contains(j.Main, name) {
+			part = append(part, j)
+		}
+	}
+	if len(whole) > 0 {
+		part = whole
+	}
+	switch len(part) {
+	case 0:
+		return nil, fmt.Errorf("no JVM that runs here has %q in its main class or jar: `gasm attach` lists those that run", name)
+	case 1:
+		return &part[0], nil
+	}
+	return nil, &AmbiguousError{name, part}
+}

@@ -1,0 +1,264 @@
+package attach
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+const waiterSource = `package org.acme;
+public class Waiter {
+    public static void main(String[] args) throws Exception {
+        System.out.println("READY");
+        System.in.read();
+    }
+}
+`
+
+// waiterClasses compiles a program that waits for its stdin, for JDK 8 and newer.
+func waiterClasses(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "Waiter.java")
+	require.NoError(t, os.WriteFile(source, []byte(waiterSource), 0o644))
+	gasmtest.CompileJava(t, dir, 8, source)
+	for path := dir; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
+		require.NoError(t, os.Chmod(path, 0o755)) // for other users
+	}
+	return dir
+}
+
+// startWaiter starts a command that becomes the program, and waits until its main runs. It
+// ends with the test.
+func startWaiter(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = os.Stderr
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		stdin.Close()
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "READY\n", line)
+}
+
+// TestLook looks at JVMs of all releases that are here.
+func TestLook(t *testing.T) {
+	classes := waiterClasses(t)
+	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			for _, flags := range [][]string{nil, {"-XX:-UsePerfData"}} {
+				before := capture.MonoNanos()
+				cmd := exec.Command(jdk.Java(), slices.Concat(flags, []string{"-cp", classes, "org.acme.Waiter", "an argument"})...)
+				startWaiter(t, cmd)
+				j, err := Look(cmd.Process.Pid)
+				require.NoError(t, err)
+				require.NoError(t, j.Unreadable)
+				assert.Equal(t, "org.acme.Waiter", j.Main)
+				if flags == nil {
+					assert.Equal(t, "org.acme.Waiter an argument", j.Command)
+				}
+				assert.Equal(t, HotSpot, j.Kind)
+				assert.Equal(t, userName(os.Geteuid()), j.User)
+				if j.Version != "" || flags == nil { // Debian's JDK 8 has no release file
+					version := strings.TrimPrefix(j.Version, "1.")
+					assert.True(t, strings.HasPrefix(version, strconv.Itoa(jdk.Feature)), j.Version)
+				}
+				assert.InDelta(t, before, j.StartMonoNanos, 200e6, "the start: 10 ms by the kernel, and what it takes to start a process")
+				all, err := List()
+				require.NoError(t, err)
+				i := slices.IndexFunc(all, func(l JVM) bool { return l.PID == j.PID })
+				require.GreaterOrEqual(t, i, 0)
+				all[i].StartMonoNanos = j.StartMonoNanos // which two readings of clocks are in
+				assert.Equal(t, *j, all[i])
+			}
+		})
+	}
+}
+
+func TestChoose(t *testing.T) {
+	java, classes := gasmtest.NeedJava(t), waiterClasses(t)
+	one := exec.Command(java, "-cp", classes, "org.acme.Waiter")
+	startWaiter(t, one)
+	pid := strconv.Itoa(one.Process.Pid)
+	chosen, err := Choose([]string{pid, "acme.Wait", pid})
+	require.NoError(t, err)
+	require.Len(t, chosen, 1)
+	assert.Equal(t, one.Process.Pid, chosen[0].PID)
+	two := exec.Command(java, "-cp", classes, "org.acme.Waiter")
+	startWaiter(t, two)
+	_, err = Choose([]string{"acme.Wait"})
+	var several *AmbiguousError
+	require.ErrorAs(t, err, &several)
+	assert.Len(t, several.JVMs, 2)
+
+	_, err = Choose([]string{strconv.Itoa(os.Getpid())})
+	assert.ErrorContains(t, err, "is no JVM")
+	_, err = Choose([]string{"4194305"}) // more than any process id (PID_MAX_LIMIT)
+	assert.ErrorContains(t, err, "no process has the id 4194305")
+	dead := exec.Command("true")
+	require.NoError(t, dead.Start())
+	require.Eventually(t, func() bool {
+		_, err := Look(dead.Process.Pid)
+		return err != nil && strings.Contains(err.Error(), "has ended")
+	}, 10*time.Second, time.Millisecond, "a zombie")
+	require.NoError(t, dead.Wait())
+}
+
+// A JVM in a PID and a mount namespace of its own, with a /tmp of its own.
+func TestNamespaces(t *testing.T) {
+	gasmtest.NeedRoot(t)
+	unshare := gasmtest.NeedTool(t, "unshare", "apt install util-linux")
+	java, classes := gasmtest.NeedJava(t), waiterClasses(t)
+	inside := t.TempDir() // where the classes are, seen from inside
+	cmd := exec.Command(unshare, "-pf", "--mount-proc", "sh", "-c",
+		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" org.acme.Waiter`, "sh", classes, inside, java, "/proc/self/cwd")
+	cmd.Dir = classes
+	startWaiter(t, cmd)
+	all, err := List()
+	require.NoError(t, err)
+	i := slices.IndexFunc(all, func(j JVM) bool { return j.Main == "org.acme.Waiter" })
+	require.GreaterOrEqual(t, i, 0, "%v", all)
+	require.NoError(t, all[i].Unreadable)
+	status, err := process(all[i].PID).status()
+	require.NoError(t, err)
+	assert.Equal(t, 1, status.ownPID)
+	assert.NotEmpty(t, process(all[i].PID).perfData(status)["sun.rt.javaCommand"], "by its own folder in /tmp")
+}
+
+// nobodyEnv has the test's program print what Look says of the process in it.
+const nobodyEnv = "GASM_TEST_LOOK"
+
+func TestMain(m *testing.M) {
+	if pid := os.Getenv(nobodyEnv); pid != "" {
+		os.Exit(lookAndPrint(pid))
+	}
+	os.Exit(m.Run())
+}
+
+func lookAndPrint(pid string) int {
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		return 1
+	}
+	text := ""
+	j, err := Look(n)
+	if err == nil {
+		text, err = j.String()+" of "+j.User+"\n", j.Err()
+	}
+	if err != nil {
+		text += err.Error() + "\n"
+	}
+	if _, err := os.Stdout.WriteString(text); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// lookAs gives what another user without rights sees of a process.
+func lookAs(t *testing.T, uid uint32, pid int) string {
+	t.Helper()
+	// The test's program is in a folder that only its user can pass.
+	self, err := os.ReadFile("/proc/self/exe")
+	require.NoError(t, err)
+	program := filepath.Join(t.TempDir(), "attach.test")
+	require.NoError(t, os.WriteFile(program, self, 0o755))
+	for path := filepath.Dir(program); path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
+		require.NoError(t, os.Chmod(path, 0o755))
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), nobodyEnv+"="+strconv.Itoa(pid))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+// Another user's JVM is known, and why it can't be read.
+func TestOtherUser(t *testing.T) {
+	gasmtest.NeedRoot(t)
+	cmd := exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), "org.acme.Waiter")
+	startWaiter(t, cmd)
+	pid := strconv.Itoa(cmd.Process.Pid)
+	text := lookAs(t, gasmtest.Nobody, cmd.Process.Pid)
+	assert.Equal(t, pid+" (org.acme.Waiter) of root\nJVM "+pid+" (org.acme.Waiter) can't be read: it belongs to root: "+
+		"run gasm as that user or as root (sudo gasm attach "+pid+")\n", text)
+
+	other := exec.Command("sleep", "60")
+	require.NoError(t, other.Start())
+	defer other.Wait()
+	defer other.Process.Kill()
+	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid), "(sleep) can't be looked into: it belongs to root")
+}
+
+// A native image is a program with this section, as GraalVM makes it.
+func TestNativeImage(t *testing.T) {
+	objcopy := gasmtest.NeedTool(t, "objcopy", "apt install binutils")
+	dir := t.TempDir()
+	sleep, err := exec.LookPath("sleep")
+	require.NoError(t, err)
+	heap := filepath.Join(dir, "heap")
+	require.NoError(t, os.WriteFile(heap, []byte("heap"), 0o644))
+	program := filepath.Join(dir, "app")
+	out, err := exec.Command(objcopy, "--add-section", ".svm_heap="+heap, sleep, program).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	cmd := exec.Command(program, "60")
+	require.NoError(t, cmd.Start())
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	j, err := Look(cmd.Process.Pid)
+	require.NoError(t, err)
+	assert.Equal(t, NativeImage, j.Kind)
+	assert.Equal(t, "app", j.Main)
+	assert.ErrorContains(t, j.Unreadable, "it is a native image of GraalVM, which compiles nothing while it runs")
+}
+
+// OpenJ9 has a libjvm.so, too. This is a process that has mapped files of these names.
+func TestOpenJ9(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"libjvm.so", "libj9vm29.so"} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, make([]byte, 4096), 0o755))
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		memory, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_EXEC, syscall.MAP_PRIVATE)
+		require.NoError(t, errors.Join(err, f.Close()))
+		defer syscall.Munmap(memory)
+	}
+	j, err := Look(os.Getpid())
+	require.NoError(t, err)
+	assert.Equal(t, OpenJ9, j.Kind)
+	assert.ErrorContains(t, j.Unreadable, "it is an OpenJ9")
+}
+
+func TestHomeOf(t *testing.T) {
+	for path, want := range map[string]string{
+		"/usr/lib/jvm/java-17/lib/server/libjvm.so":          "/usr/lib/jvm/java-17",
+		"/usr/lib/jvm/java-8/jre/lib/amd64/server/libjvm.so": "/usr/lib/jvm/java-8",
+		"/opt/jre8/lib/amd64/server/libjvm.so":               "/opt/jre8",
+		"/libjvm.so":                                         "/",
+	} {
+		assert.Equal(t, want, homeOf(path))
+	}
+}

@@ -1,0 +1,77 @@
+package attach
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+)
+
+// Where the fields are, in bytes (PerfDataPrologue and PerfDataEntry in perfMemory.hpp).
+const (
+	prologueSize = 32
+	byteOrderAt  = 4  // 0 big, 1 little
+	usedAt       = 8  // bytes of the file that are in use
+	firstEntryAt = 24 // offset of the first entry
+	entriesAt    = 28 // number of entries
+
+	entrySize    = 20
+	nameAt       = 4 // offset in the entry
+	vectorLenAt  = 8 // of a string: the bytes that are kept for it
+	dataTypeAt   = 12
+	dataOffsetAt = 16
+)
+
+var perfDataMagic = []byte{0xca, 0xfe, 0xc0, 0xc0}
+
+// maxPerfData is more than HotSpot keeps by itself (PerfDataMemorySize, 32 kB), in bytes. It
+// can be set, but the strings come first.
+const maxPerfData = 1 << 20
+
+// perfStrings gives the strings in HotSpot's file of performance data by their names. A file
+// that is cut or damaged gives those in front of the damage.
+func perfStrings(file []byte) (map[string]string, error) {
+	if len(file) < prologueSize || !bytes.HasPrefix(file, perfDataMagic) {
+		return nil, errors.New("not HotSpot's performance data")
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if file[byteOrderAt] == 0 {
+		order = binary.BigEndian
+	}
+	// The file may be larger than what is in use, and a JVM that starts has not counted its entries yet.
+	number := func(at int) int { return int(int32(order.Uint32(file[at:]))) }
+	found := map[string]string{}
+	at := number(firstEntryAt)
+	for range number(entriesAt) {
+		if at < prologueSize || at > len(file)-entrySize {
+			break
+		}
+		size := number(at)
+		if size < entrySize || size > len(file)-at {
+			break
+		}
+		if name, value, ok := stringEntry(file[at:at+size], order); ok {
+			found[name] = value
+		}
+		at += size
+	}
+	return found, nil
+}
+
+// stringEntry reads an entry that is a string. Its value ends with a zero, and so does its
+// name.
+func stringEntry(entry []byte, order binary.ByteOrder) (name, value string, ok bool) {
+	nameOffset, dataOffset := order.Uint32(entry[nameAt:]), order.Uint32(entry[dataOffsetAt:])
+	length := order.Uint32(entry[vectorLenAt:])
+	if entry[dataTypeAt] != 'B' || length == 0 || uint64(nameOffset) > uint64(len(entry)) ||
+		uint64(dataOffset)+uint64(length) > uint64(len(entry)) {
+		return "", "", false
+	}
+	name, terminated := untilZero(entry[nameOffset:])
+	value, _ = untilZero(entry[dataOffset : dataOffset+length])
+	return name, value, terminated
+}
+
+func untilZero(text []byte) (s string, terminated bool) {
+	before, _, found := bytes.Cut(text, []byte{0})
+	return string(before), found
+}

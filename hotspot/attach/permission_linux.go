@@ -1,0 +1,64 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+)
+
+// userName is the name of a user, or the id of one that has no name here.
+func userName(uid int) string {
+	u, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return strconv.Itoa(uid)
+	}
+	return u.Username
+}
+
+// tryMemory reads a byte of a process at an address.
+func tryMemory(pid int, addr uint64) error {
+	var buf [1]byte
+	local := []unix.Iovec{{Base: &buf[0]}}
+	local[0].SetLen(1)
+	_, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(addr), Len: 1}}, 0)
+	return err
+}
+
+// whyHidden explains that /proc/PID/maps is not to be read.
+func whyHidden(pid, uid int) error {
+	switch self := os.Geteuid(); {
+	case self == 0:
+		return errors.New("gasm is root without the capability SYS_PTRACE: give it that (docker run --cap-add SYS_PTRACE; " +
+			"in Kubernetes securityContext.capabilities.add)")
+	case self != uid:
+		return fmt.Errorf("it belongs to %s: run gasm as that user or as root (sudo gasm attach %d)", userName(uid), pid)
+	}
+	return fmt.Errorf("the kernel protects it, because it has rights that gasm lacks: run gasm as root (sudo gasm attach %d)", pid)
+}
+
+// whyRefused explains that the memory of a process is not to be read, though its maps are.
+func whyRefused(err error, uid int) error {
+	if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOSYS) {
+		return err
+	}
+	if own := vmstructs.Allowed(); own != nil && !strings.Contains(own.Error(), "yama") {
+		return fmt.Errorf("%w, as by a container's seccomp filter: allow it there, or run gasm outside", own)
+	}
+	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope") // kernels without Yama have none
+	switch value := strings.TrimSpace(string(scope)); {
+	case value == "3":
+		return errors.New("kernel.yama.ptrace_scope is 3, so no process may be read until the machine is started anew with another value")
+	case value == "1" || value == "2":
+		return fmt.Errorf("kernel.yama.ptrace_scope is %s: run gasm as root, or sudo sysctl kernel.yama.ptrace_scope=0", value)
+	case os.Geteuid() == 0:
+		return errors.New("gasm is root without the capability SYS_PTRACE: give it that (docker run --cap-add SYS_PTRACE)")
+	}
+	return fmt.Errorf("the kernel refuses it (%w): run gasm as root", err)
+}

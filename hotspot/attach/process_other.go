@@ -1,0 +1,13 @@
+//go:build !linux
+
+package attach
+
+import "errors"
+
+var errUnsupported = errors.New("gasm reads the memory of running JVMs on Linux alone: start the program by gasm profile")
+
+// List finds the JVMs that run. It works on Linux alone.
+func List() ([]JVM, error) { return nil, errUnsupported }
+
+// Look looks at one process. It works on Linux alone.
+func Look(pid int) (*JVM, error) { return nil, errUnsupported }

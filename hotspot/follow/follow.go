@@ -1,0 +1,383 @@
+package follow
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/hotspot/codecache"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// Options say how a JVM is followed.
+type Options struct {
+	// Log is the path of the log that is written. The file must not exist.
+	Log string
+	// StartMonoNanos and StartWallMillis are the moment from which the stamps in the log
+	// count, on two clocks. It is not behind the JVM's start.
+	StartMonoNanos, StartWallMillis int64
+	// Command is the main class or jar and its arguments, as the property
+	// sun.java.command has them; may be "".
+	Command string
+	// Launched tells that the JVM has just been started. Then HotSpot may still be
+	// setting itself up, and is waited for.
+	Launched bool
+	// All has every method copied as soon as it is seen, for want of samples while the JVM
+	// runs.
+	All bool
+}
+
+// A Follower follows the code of one JVM.
+type Follower struct {
+	pid  int
+	o    Options
+	log  *logWriter
+	stop chan struct{}
+	done chan struct{}
+	wake chan struct{} // has one element while places is not empty
+
+	mu     sync.Mutex
+	places []place // of samples, that the Follower has not looked at
+	known  int     // methods that were seen so far
+
+	// What follows belongs to the goroutine that runs.
+	vm       *vmstructs.VM
+	cache    *codecache.Cache
+	copier   *nmethod.Copier
+	forgetAt time.Time // when the copier must forget what it read of names
+	seen     []place   // a buffer
+	state    map[*codecache.Blob]copyState
+	gone     bool // the JVM has ended, or can't be read any more
+	result   Result
+}
+
+// A place is where and when a sample was.
+type place struct {
+	pc        uint64
+	monoNanos int64
+}
+
+// A copyState says whether a method was copied.
+type copyState uint8
+
+const (
+	copied copyState = iota + 1
+	failed
+)
+
+// A Result says what became of a JVM's code.
+type Result struct {
+	// Methods is how many methods were seen in the code cache, and Copied those of them
+	// that had samples and were copied.
+	Methods, Copied int
+	// Late counts the methods that had samples and were gone, alone or with their JVM,
+	// before all of them was copied. Missed counts all others that could not be copied, or
+	// not with all of their debug info.
+	Late, Missed int
+	// Ambiguous counts the samples at addresses that changed their owner between the two
+	// polls around them.
+	Ambiguous int
+	// Why is the reason for the first method that was missed, nil without one.
+	Why error
+	// Unread is why the code cache could not be read at all, or not any more while the JVM
+	// lived; nil otherwise.
+	Unread error
+	// Disk is the error that ended the writing, nil without one.
+	Disk error
+	// SafepointsOnly tells that the JVM runs without DebugNonSafepoints, so that lines are
+	// those of the next safepoint.
+	SafepointsOnly bool
+}
+
+// Start begins to follow a process. When it returns without an error, all methods that
+// the JVM had are known, unless it was just launched.
+//
+// The error says why the process can't be followed; see vmstructs.Open for its types.
+func Start(pid int, o Options) (*Follower, error) {
+	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		state: map[*codecache.Blob]copyState{}}
+	if !o.Launched {
+		if err := f.open(); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if f.log, err = newLogWriter(pid, o); err != nil {
+		return nil, err
+	}
+	if !o.Launched {
+		f.began()
+	}
+	go f.run()
+	return f, nil
+}
+
+// open finds HotSpot's code cache.
+func (f *Follower) open() (err error) {
+	if f.vm == nil {
+		if f.vm, err = vmstructs.Open(f.pid); err != nil {
+			return err
+		}
+	}
+	if f.copier, err = nmethod.NewCopier(f.vm); err != nil {
+		return err
+	}
+	f.cache, err = codecache.New(f.vm, f.copier.MethodName)
+	return err
+}
+
+// began is called when HotSpot was found. It looks at all code that there is.
+func (f *Follower) began() {
+	f.log.head(f.vm)
+	f.poll()
+	flags, err := f.vm.Flags(debugInfoFlag)
+	f.result.SafepointsOnly = err == nil && flags[debugInfoFlag].Size > 0 && flags[debugInfoFlag].Value == 0
+}
+
+// debugInfoFlag has HotSpot note the bytecode of every instruction.
+const debugInfoFlag = "DebugNonSafepoints"
+
+// Sampled tells that a sample was at an address. Any goroutine may call it; it does not
+// wait.
+func (f *Follower) Sampled(pc uint64, monoNanos int64) {
+	f.mu.Lock()
+	if len(f.places) < maxPlaces {
+		f.places = append(f.places, place{pc, monoNanos})
+	}
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// maxPlaces is more than a second of samples of the largest machine has. What is beyond
+// was sampled while the Follower could not run.
+const maxPlaces = 1 << 17
+
+// Methods is how many methods were seen so far. Any goroutine may call it.
+func (f *Follower) Methods() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.known
+}
+
+// Stop ends the following. All samples that were told of before are looked at first.
+func (f *Follower) Stop() Result {
+	close(f.stop)
+	<-f.done
+	return f.result
+}
+
+// The pauses between two polls.
+const (
+	shortestPause = 10 * time.Millisecond
+	longestPause  = 320 * time.Millisecond
+)
+
+// run polls again and again, until it is stopped or the JVM has ended.
+func (f *Follower) run() {
+	defer close(f.done)
+	defer f.end()
+	if f.o.Launched && !f.await() {
+		return
+	}
+	timer := time.NewTimer(shortestPause)
+	for pause := shortestPause; !f.gone; {
+		select {
+		case <-f.stop:
+			f.look()
+			return
+		case <-f.wake:
+			if f.look() {
+				pause = shortestPause
+				timer.Reset(pause)
+			}
+		case <-timer.C:
+			if pause = min(2*pause, longestPause); f.poll() {
+				pause = shortestPause
+			}
+			timer.Reset(pause)
+		}
+		f.log.flush()
+	}
+	<-f.stop
+	f.look() // what was sampled last is counted as late
+}
+
+// await waits until HotSpot has set up its code cache. It is false where the Follower was
+// stopped before.
+func (f *Follower) await() bool {
+	for {
+		err := f.open()
+		if err == nil {
+			f.began()
+			return true
+		}
+		if isGone(err) {
+			f.gone = true
+			f.log.head(nil)
+			<-f.stop
+			return false
+		}
+		select {
+		case <-f.stop:
+			f.log.head(nil)
+			f.result.Unread = err
+			return false
+		case <-time.After(shortestPause):
+		}
+	}
+}
+
+// poll finds out which blobs came and went, and writes down those that came. It tells
+// whether there were any.
+func (f *Follower) poll() (news bool) {
+	if f.gone {
+		return false
+	}
+	changes, err := f.cache.Poll(monoNanos())
+	f.add(changes.Added)
+	if err != nil {
+		f.gone = true
+		if !isGone(err) && isJVM(f.pid) {
+			f.result.Unread = err
+		}
+	}
+	for _, b := range changes.Gone {
+		delete(f.state, b)
+	}
+	return len(changes.Added)+len(changes.Gone) > 0
+}
+
+// add writes down the blobs that came.
+func (f *Follower) add(blobs []*codecache.Blob) {
+	methods := 0
+	for _, b := range blobs {
+		uptime := f.uptimeMillis(b.NotBeforeMonoNanos)
+		if b.Method != nil {
+			b.Method.UptimeMillis = uptime
+			methods++
+		}
+		f.log.text = b.AppendTo(f.log.text, uptime)
+		if f.o.All && b.Method != nil {
+			f.state[b] = f.take(b)
+		}
+	}
+	f.result.Methods += methods
+	f.mu.Lock()
+	f.known = f.result.Methods
+	f.mu.Unlock()
+}
+
+// uptimeMillis translates a time into a stamp of the log. What was there before the
+// Follower was, 0, is taken to have been there from the JVM's start on.
+func (f *Follower) uptimeMillis(mono int64) int64 {
+	return max(0, (mono-f.o.StartMonoNanos)/int64(time.Millisecond))
+}
+
+// look copies the methods that have samples for the first time. It polls before, because
+// the samples are younger than the last poll. It tells whether anything was new.
+func (f *Follower) look() (news bool) {
+	f.mu.Lock()
+	f.seen, f.places = f.places, f.seen[:0]
+	f.mu.Unlock()
+	news = f.poll()
+	for _, at := range f.seen {
+		if f.cache == nil {
+			break
+		}
+		b, ambiguous := f.cache.At(at.pc, at.monoNanos)
+		if ambiguous {
+			f.result.Ambiguous++
+		}
+		if b != nil && b.Method != nil && f.state[b] == 0 {
+			f.state[b] = f.take(b)
+		}
+	}
+	return news
+}
+
+// take copies a method into the log.
+func (f *Follower) take(b *codecache.Blob) copyState {
+	if f.result.Disk != nil {
+		return failed
+	}
+	err := f.copyMethod(b.Method)
+	switch {
+	case err == nil:
+		f.result.Copied++
+		return copied
+	case isGone(err):
+		f.result.Late++
+	default:
+		f.result.Missed++
+		if f.result.Why == nil {
+			f.result.Why = fmt.Errorf("%s (compile id %d): %w", b.Method.Name, b.Method.ID, err)
+		}
+	}
+	return failed
+}
+
+// isJVM tells whether a process has libjvm.so mapped. One that has ended has nothing.
+func isJVM(pid int) bool {
+	mappings, _ := native.ReadMaps(pid)
+	return slices.ContainsFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
+}
+
+// monoNanos reads CLOCK_MONOTONIC, the clock of the samples.
+func monoNanos() int64 {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // every Unix has this clock
+	return ts.Nano()
+}
+
+// isGone tells whether a method could not be copied because it was gone, or the JVM.
+func isGone(err error) bool {
+	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
+}
+
+// keepNames is how long the names of classes and methods are taken for those at their
+// addresses. Classes may be unloaded, and others put at their addresses, at any time.
+const keepNames = 50 * time.Millisecond
+
+// copyMethod copies one method. Where its debug info makes no sense, names that the copier
+// had may be those of classes that were unloaded, or the method was replaced while it was
+// read: then it is read again. What was copied of it stays when there is no more to be had.
+func (f *Follower) copyMethod(m *printassembly.Installed) error {
+	if now := time.Now(); now.After(f.forgetAt) {
+		f.copier.Forget()
+		f.forgetAt = now.Add(keepNames)
+	}
+	start := len(f.log.text)
+	var err error
+	for range 2 {
+		var code *nmethod.Code
+		if code, err = f.copier.Copy(m); isGone(err) {
+			return err
+		}
+		if err == nil {
+			if f.log.text, err = code.AppendTo(f.log.text[:start]); err == nil {
+				return nil
+			}
+		}
+		f.copier.Forget()
+	}
+	return err
+}
+
+// end completes the log.
+func (f *Follower) end() {
+	f.log.close()
+	f.result.Disk = f.log.failure
+}

@@ -1,0 +1,88 @@
+package follow
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A JVM that was started without any flag is followed, with samples of it. Each sample in
+// compiled code, or in any other code of the JVM's own, is in a blob of the log, and methods
+// with samples have code.
+func TestFollow(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classPath := t.TempDir()
+	gasmtest.CompileJava(t, classPath, 8, gasmtest.Testdata("programs", "Shares.java"))
+	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
+		t.Run(jdk.Name(), func(t *testing.T) { follow(t, jdk, "-cp", classPath, "Shares", "6") })
+	}
+}
+
+func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
+	cmd := exec.Command(jdk.Java(), args...)
+	require.NoError(t, cmd.Start())
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	time.Sleep(time.Second)
+	log := filepath.Join(t.TempDir(), "asm.log")
+	began := time.Now()
+	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monoNanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	require.NoError(t, err)
+	t.Logf("known after %v: %d methods", time.Since(began), f.Methods())
+	n, err := sampler.AttachNative(sampler.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
+	require.NoError(t, err)
+	stream := n.Subscribe(1<<16, 20*time.Millisecond)
+	var samples []sampler.Sample
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for s := range stream.C {
+			if s.Module == "" && !s.Kernel() {
+				samples = append(samples, s)
+				f.Sampled(s.PC, s.MonoNanos)
+			}
+		}
+	}()
+	time.Sleep(2 * time.Second)
+	require.NoError(t, n.Stop())
+	<-done
+	result := f.Stop()
+	t.Logf("%+v", result)
+	file, err := os.Open(log)
+	require.NoError(t, err)
+	defer file.Close()
+	info, _ := file.Stat()
+	read, err := printassembly.NewLog(file, info.Size(), log)
+	require.NoError(t, err)
+	assert.Zero(t, read.Damaged)
+	assert.Equal(t, cmd.Process.Pid, read.PID)
+	assert.Equal(t, "Shares 6", read.Command)
+	unknown, withCode := 0, 0
+	for _, s := range samples {
+		at := -1
+		for i := range read.Blobs {
+			if b := &read.Blobs[i]; b.Lo <= s.PC && s.PC < b.Hi {
+				at = i
+			}
+		}
+		switch {
+		case at < 0:
+			unknown++
+		case read.Blobs[at].HasCode:
+			withCode++
+		}
+	}
+	t.Logf("%d samples, %d of them unknown, %d with code; %d blobs, %d bytes", len(samples), unknown, withCode, len(read.Blobs), info.Size())
+	assert.LessOrEqual(t, unknown*200, len(samples), "0.5 %")
+	assert.NotEmpty(t, samples)
+	assert.Greater(t, withCode*100, len(samples)*90, "next to all are in the loops, which are copied")
+}

@@ -1,0 +1,102 @@
+package follow
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+)
+
+// A logWriter writes the log. After a failure nothing more is written.
+type logWriter struct {
+	o       Options
+	pid     int
+	file    *os.File
+	text    []byte // not written yet
+	failure error
+}
+
+func newLogWriter(pid int, o Options) (*logWriter, error) {
+	file, err := os.OpenFile(o.Log, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("writing the code: %w", err)
+	}
+	return &logWriter{pid: pid, o: o, file: file}, nil
+}
+
+// head writes what HotSpot writes first (defaultStream::start_log), as far as readers of
+// the log need it. vm is nil where the JVM could not be read.
+func (w *logWriter) head(vm *vmstructs.VM) {
+	version, info, command := "", "", w.o.Command
+	if vm != nil {
+		version, info, _ = vm.Version() // the rest is as good without
+		command = cmp.Or(commandOf(vm), command)
+	}
+	w.text = fmt.Appendf(w.text, "<hotspot_log version='160 1' process='%d' time_ms='%d'>\n", w.pid, w.o.StartWallMillis)
+	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n", escaped(version), escaped(info))
+	w.text = fmt.Appendf(w.text, "<vm_arguments>\n<command>\n%s\n</command>\n</vm_arguments>\n", escaped(command))
+	w.text = append(w.text, "<tty>\n<writer thread='gasm'/>\n"...)
+}
+
+// maxCommand bounds what is read of a command, in bytes. The main class and the first
+// arguments are at its start.
+const maxCommand = 4096
+
+// commandOf reads the main class or jar and its arguments from the JVM; "" when it does
+// not tell.
+func commandOf(vm *vmstructs.VM) string {
+	at, ok := vm.Static("Arguments::_java_command")
+	if !ok {
+		return ""
+	}
+	address, err := vm.Uint64(at)
+	if err != nil || address == 0 {
+		return ""
+	}
+	var text []byte
+	for len(text) < maxCommand {
+		// A piece at a time, because the memory behind the text may not be there.
+		piece, err := vm.Read(nil, address+uint64(len(text)), 64)
+		if err != nil {
+			piece, err = vm.Read(nil, address+uint64(len(text)), 1)
+		}
+		if err != nil {
+			return ""
+		}
+		if end := bytes.IndexByte(piece, 0); end >= 0 {
+			return string(append(text, piece[:end]...))
+		}
+		text = append(text, piece...)
+	}
+	return string(text)
+}
+
+// escaped escapes XML's characters, and what would end the line.
+func escaped(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "'", "&apos;", "\n", " ", "\r", " ").Replace(text)
+}
+
+// flush writes the text.
+func (w *logWriter) flush() {
+	if len(w.text) == 0 {
+		return
+	}
+	if w.failure == nil {
+		if _, err := w.file.Write(w.text); err != nil {
+			w.failure = fmt.Errorf("writing the code: %w", err)
+		}
+	}
+	w.text = w.text[:0]
+}
+
+// close writes the end of the log, which tells a whole log from one that was cut.
+func (w *logWriter) close() {
+	w.text = append(w.text, "</tty>\n</hotspot_log>\n"...)
+	w.flush()
+	if err := w.file.Close(); err != nil && w.failure == nil {
+		w.failure = fmt.Errorf("writing the code: %w", err)
+	}
+}

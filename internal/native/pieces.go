@@ -1,0 +1,87 @@
+package native
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// A piece is a function, or a part of one: a function in which others start has a piece
+// before, between and behind them.
+type piece struct {
+	lo, hi uint64
+	name   nameAt
+}
+
+// arrange makes a sorted list of pieces without overlaps. At each address it has the
+// function that starts last; of those that start together, the preferred one. A function
+// without a size ends where the next one starts. It never hides a part of a function that
+// has a size.
+func arrange(symbols []symbol, texts names) []piece {
+	order := inOrder(symbols, texts)
+	unsized := 0
+	for _, s := range symbols {
+		if s.unsized {
+			unsized++
+		}
+	}
+	// A later span wins. Those of symbols without a size come first. Both are filled in from
+	// their ends.
+	spans, sized := make([]span, len(order)), len(order)
+	next := ^uint64(0) // the next address above this one at which a symbol starts
+	for i := len(order) - 1; i >= 0; i-- {
+		s, at := &order[i], &sized
+		if i+1 < len(order) && order[i+1].lo > s.lo {
+			next = order[i+1].lo
+		}
+		if symbols[s.id].unsized {
+			s.hi, at = min(s.hi, next), &unsized
+		}
+		*at--
+		spans[*at] = *s
+		s.id = int32(*at)
+	}
+	flat := cut(spans, order)
+	pieces := make([]piece, len(flat))
+	for i, s := range flat {
+		pieces[i] = piece{s.lo, s.hi, symbols[s.id].name}
+	}
+	return pieces
+}
+
+// inOrder gives the spans of symbols, sorted by where they start. Of those that start
+// together the preferred one comes last.
+func inOrder(symbols []symbol, texts names) []span {
+	order := make([]span, len(symbols))
+	for i, s := range symbols {
+		order[i] = span{s.lo, s.hi, int32(i)}
+	}
+	sortByStart(order)
+	for first := 0; first < len(order); {
+		end := first + 1
+		for end < len(order) && order[end].lo == order[first].lo {
+			end++
+		}
+		if end-first > 1 {
+			slices.SortFunc(order[first:end], func(a, b span) int { return texts.prefer(&symbols[b.id], &symbols[a.id]) })
+		}
+		first = end
+	}
+	return order
+}
+
+// prefer compares two symbols at one address. The one whose name is to be shown comes
+// first.
+func (n names) prefer(a, b *symbol) int {
+	if c := cmp.Compare(a.binding, b.binding); c != 0 {
+		return c
+	}
+	nameA, nameB := n.at(a.name), n.at(b.name)
+	return cmp.Or(
+		cmp.Compare(underscores(nameA), underscores(nameB)),
+		cmp.Compare(len(nameA), len(nameB)),
+		bytes.Compare(nameA, nameB),
+	)
+}
+
+func underscores(name []byte) int { return len(name) - len(bytes.TrimLeft(name, "_")) }

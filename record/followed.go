@@ -1,0 +1,86 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/hotspot/follow"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A followedJVM is a JVM whose code is read out of its memory while it runs.
+type followedJVM struct {
+	attach.JVM // as it was known when it was found
+
+	follower *follow.Follower // nil before and after
+	result   follow.Result
+}
+
+// follow begins to follow it. Its log is in the capture's folder.
+func (j *followedJVM) follow(dir string, o follow.Options) (err error) {
+	now := capture.ReadClock()
+	o.Log, o.Command = filepath.Join(dir, capture.LogFile(j.PID)), j.Command
+	o.StartMonoNanos, o.StartWallMillis = j.StartMonoNanos, (now.WallNanos-now.MonoNanos+j.StartMonoNanos)/1e6
+	j.follower, err = follow.Start(j.PID, o)
+	return err
+}
+
+// sampled takes a sample of the process.
+func (j *followedJVM) sampled(s *sampler.Sample) {
+	if s.Module == "" && !s.Kernel() { // it may be in compiled code
+		j.follower.Sampled(s.PC, s.MonoNanos)
+	}
+}
+
+func (j *followedJVM) stop() {
+	if j.follower != nil {
+		j.result = j.follower.Stop()
+		j.follower = nil
+	}
+}
+
+// describeFollowed describes a JVM that is not followed any more. What its log lacks is a
+// problem.
+func (s *session) describeFollowed(j *followedJVM) capture.JVM {
+	if j.result.Disk != nil {
+		s.problem(fmt.Errorf("writing the code of JVM %d: %w", j.PID, j.result.Disk))
+	}
+	read, err := readHead(s.path(capture.LogFile(j.PID)))
+	if err != nil {
+		s.problem(err)
+		read = capture.JVM{PID: j.PID, LogFile: capture.LogFile(j.PID)}
+	}
+	read.Log = nil // the capture opens all of it
+	read.StartMonoNanos, read.SafepointsOnly = j.StartMonoNanos, j.result.SafepointsOnly
+	read.Main, read.Version = cmp.Or(read.Main, j.Main), cmp.Or(read.Version, j.Version)
+	return read
+}
+
+// sortByStart sorts JVMs by the time of their start.
+func sortByStart(jvms []capture.JVM) {
+	slices.SortStableFunc(jvms, func(a, b capture.JVM) int { return cmp.Compare(a.StartMonoNanos/1e6, b.StartMonoNanos/1e6) })
+}
+
+// fewLate is how many methods are gone before they can be copied in any JVM: those
+// that are sampled while it ends. They have next to no samples, so no note is needed.
+const fewLate = 50
+
+// codeNotes say what of a JVM's code could not be had.
+func (j *followedJVM) codeNotes() (notes []string) {
+	r := j.result
+	if r.Unread != nil {
+		notes = append(notes, fmt.Sprintf("the code of JVM %d could not be followed to the end, so its newer methods are not in the report: %v", j.PID, r.Unread))
+	}
+	all := r.Copied + r.Late + r.Missed
+	switch {
+	case r.Missed > 0:
+		notes = append(notes, fmt.Sprintf("the code of %d of the %d sampled methods of JVM %d could not be copied, and is not in the report: %v", r.Missed, all, j.PID, r.Why))
+	case r.Late > fewLate && r.Late*10 > all:
+		notes = append(notes, fmt.Sprintf("the code of %d of the %d sampled methods of JVM %d was gone before it was copied, and is not in the report", r.Late, all, j.PID))
+	}
+	return notes
+}

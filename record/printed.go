@@ -1,0 +1,130 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// printedCode is the code that HotSpot prints into logs.
+type printedCode struct {
+	r        *Recording
+	logs     *logFolder
+	options  *optionsFile // for a command that is java itself
+	mappings *mappingWatch
+	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
+	logsCompilation bool
+}
+
+func (p *printedCode) kind() string { return capture.CodePrinted }
+
+// javaFlags gives the options that make the command's JVMs tell of their code, and makes
+// the folder and the files that these need.
+func (p *printedCode) javaFlags() (flags javaFlags, err error) {
+	if name, cause := OverridingVariable(); name != "" {
+		return flags, fmt.Errorf("%s: unset %s", cause, name)
+	}
+	if p.logs, err = newLogFolder(p.r.folder); err != nil {
+		return flags, err
+	}
+	p.r.folder.logs = p.logs
+	sel, err := p.r.o.selection(p.logs.files)
+	if err != nil {
+		return flags, err
+	}
+	p.logsCompilation = !sel.All()
+	logFile := p.logs.pattern()
+	if sel.DirectivesFile == "" {
+		flags.tool = printassembly.CaptureFlags(logFile, sel)
+		flags.launcher = flags.tool
+	} else {
+		flags.tool = printassembly.CaptureFlags(logFile, printassembly.Selection{})
+		flags.launcher = printassembly.SelectingFlags(logFile, sel)
+	}
+	switch {
+	case namesOtherJVM(p.r.o.Command): // it may be JDK 8
+	case !startsJava(p.r.o.Command) && jdk.Release(p.r.o.Command) >= printassembly.OldestKnown:
+		flags.tool = append(slices.Clip(flags.tool), printassembly.QuietLog) // javac does not read JDK_JAVA_OPTIONS
+	default:
+		flags.launcher = append(slices.Clip(flags.launcher), printassembly.QuietLog)
+	}
+	if hasCaptureFlags(p.r.o.Command) {
+		flags.launcher = append(flags.launcher, printassembly.RefuseUnknownFlags)
+	}
+	if !startsJava(p.r.o.Command) {
+		return flags, nil
+	}
+	if p.options, err = newOptionsFile(p.logs.files, flags.launcher, printassembly.QuietFlags()); err != nil {
+		return flags, fmt.Errorf("a file for java can't be written: %w", err)
+	}
+	p.r.output.OnJMHProbe(p.options.Quiet)
+	flags.launcher = []string{p.options.Option()}
+	return flags, nil
+}
+
+func (p *printedCode) mapped(native.Mapping) {}
+
+func (p *printedCode) begin(s sampling, _ int) error {
+	p.mappings = watchMappings(p.logs, s.resolver() == nil, p.foundJVM)
+	return nil
+}
+
+// foundJVM is called when a JVM has begun to write its log.
+func (p *printedCode) foundJVM(log writtenLog) { p.r.clocks.found[log.pid] = capture.ReadClock() }
+
+func (p *printedCode) end() *native.Resolver { return p.mappings.stop() }
+
+func (p *printedCode) finish() (jvms []capture.JVM, notes []string, err error) {
+	if err := p.r.folder.gather(); err != nil {
+		p.r.problem(err)
+	}
+	jvms, err = p.jvms()
+	return jvms, nil, err
+}
+
+// jvms describes the JVMs that left a log, in the order in which they started.
+func (p *printedCode) jvms() ([]capture.JVM, error) {
+	paths, err := capture.Logs(p.r.folder.Path)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the JVMs' logs: %w", err)
+	}
+	switch {
+	case len(paths) > 0:
+	case p.r.Interrupted() || p.r.exitCode != 0:
+		return nil, fmt.Errorf("%s ended with exit code %d before a JVM had told of any code: %w", p.r.o.Command[0], p.r.exitCode, ErrNoJVM)
+	default:
+		return nil, fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
+			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, does it run as another user or in another "+
+			"root directory, where it can't write to %s, or is it not HotSpot?)", p.r.o.Command[0], ErrNoJVM, p.logs.describe())
+	}
+	var jvms []capture.JVM
+	var unread []error
+	for _, path := range paths {
+		j, err := readHead(path)
+		if err != nil {
+			unread = append(unread, err)
+			continue
+		}
+		if start := j.Log.StartWallMillis; start > 0 {
+			j.StartMonoNanos = p.r.clocks.jvmStart(j.PID, start*1e6)
+		}
+		j.Log = nil // the capture opens all of it
+		jvms = append(jvms, j)
+		if p.logsCompilation {
+			removeCompilerLogs(j.PID)
+		}
+	}
+	if len(jvms) == 0 {
+		return nil, errors.Join(unread...)
+	}
+	for _, err := range unread {
+		p.r.problem(err)
+	}
+	sortByStart(jvms)
+	return jvms, nil
+}
