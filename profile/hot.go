@@ -61,8 +61,18 @@ func (w *work) chooseHot(p *Profile, cuts []regionCut) {
 		}
 	}
 	if shown == 0 { // a report is never without code
-		cuts[0].Hot = true
+		cuts[w.fallback(cuts)].Hot = true
 	}
+}
+
+// fallback is the region that is annotated where none is hot or warm: the hottest one, and if
+// more than hot ones are wanted, the hottest one that is not the interpreter's.
+func (w *work) fallback(cuts []regionCut) int {
+	compiled := func(c regionCut) bool { return c.from.Kind != printassembly.Interpreter }
+	if i := slices.IndexFunc(cuts, compiled); i > 0 && w.opts.Regions > 1 {
+		return i
+	}
+	return 0
 }
 
 // A Gap stands for instructions of a region that its Lines leave out.
