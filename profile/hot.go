@@ -53,16 +53,28 @@ func (w *work) chooseHot(p *Profile, cuts []regionCut) {
 	slices.SortStableFunc(methods, func(a, b *method) int { return compareCounts(a.counts, b.counts) })
 	for _, m := range methods {
 		c := &cuts[m.hottest]
-		// A codelet of the interpreter tells nobody what to do about it.
-		warm := p.Share(c.Counts) >= p.HotThreshold/leastOfThreshold && c.from.Kind != printassembly.Interpreter
+		// A codelet of the interpreter tells nobody what to do about it, and what no log has
+		// tells nothing.
+		telling := c.from.Kind != printassembly.Interpreter && c.from.Kind != printassembly.Unprinted
+		warm := p.Share(c.Counts) >= p.HotThreshold/leastOfThreshold && telling
 		if shown < w.opts.Regions && !m.hot && warm {
 			c.Hot = true
 			shown++
 		}
 	}
 	if shown == 0 { // a report is never without code
-		cuts[0].Hot = true
+		cuts[w.fallback(cuts)].Hot = true
 	}
+}
+
+// fallback is the region that is annotated where none is hot or warm: the hottest one, and if
+// more than hot ones are wanted, the hottest one of a compiled method.
+func (w *work) fallback(cuts []regionCut) int {
+	compiled := func(c regionCut) bool { return c.from.Kind.Java() }
+	if i := slices.IndexFunc(cuts, compiled); i > 0 && w.opts.Regions > 1 {
+		return i
+	}
+	return 0
 }
 
 // A Gap stands for instructions of a region that its Lines leave out.

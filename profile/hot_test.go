@@ -47,6 +47,23 @@ func TestChooseHot(t *testing.T) {
 	}
 }
 
+// Where nothing is hot or warm, a compiled method is annotated, and the hottest region of all
+// if only hot ones are wanted.
+func TestFallback(t *testing.T) {
+	log := newLog(t, codelet("iload", 0x500, nops(16)), c2(0, 1, "A::a", 0x1000, nops(16)))
+	samples := slices.Concat(repeat(4, at(1, 10, 0x500)), repeat(2, at(1, 10, 0x1000)), repeat(994, native(1, 10, "libc.so.6", "f")))
+	for regions, want := range map[int]string{5: "A::a", 1: "iload"} {
+		o := DefaultOptions()
+		o.Regions = regions
+		p := one(t, o, log, samples...)
+		require.Len(t, p.Regions, 2)
+		assert.Equal(t, "iload", p.Regions[0].Method)
+		for _, r := range p.Regions {
+			assert.Equal(t, r.Method == want, r.Hot, "%d regions: %s", regions, r.Method)
+		}
+	}
+}
+
 // Of a region that is too big, the lines and the gaps between them are all instructions and
 // all samples, and what is left out is cooler than what is shown.
 func TestWindows(t *testing.T) {
