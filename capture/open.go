@@ -96,7 +96,7 @@ func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	if len(c.logs) == 0 {
 		return nil, errors.Join(c.Unread...)
 	}
-	if err := c.samples.check(); err != nil {
+	if err := c.samples.check(c.Attached); err != nil {
 		return nil, err
 	}
 	if c.Guessed {

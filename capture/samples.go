@@ -30,8 +30,9 @@ func sourceFile(path string) source {
 	return source{name: path, open: open, file: true}
 }
 
-// check finds out early that a samples file can't be read, or holds nothing.
-func (s *source) check() error {
+// check finds out early that a samples file can't be read, or holds nothing. A JVM that was
+// attached to may have slept all the time, so that there are no samples.
+func (s *source) check(mayBeEmpty bool) error {
 	if !s.file {
 		return nil
 	}
@@ -41,7 +42,7 @@ func (s *source) check() error {
 		return fmt.Errorf("there are no samples: %s is not there", s.name)
 	case err != nil:
 		return fmt.Errorf("opening the samples: %w", err)
-	case size == 0:
+	case size == 0 && !mayBeEmpty:
 		err = fmt.Errorf("%s is empty: the sampler wrote nothing into it", s.name)
 	}
 	f.Close()

@@ -160,6 +160,10 @@ func nothingSelected(c *capture.Capture) string {
 	return "HotSpot compiled nothing of what it was to print: no compiled method has code in this report"
 }
 
+// ErrAsleep is the error of profiles without a sample, because the JVMs that were attached to
+// used no CPU time. Nothing has gone wrong, and there is nothing to keep.
+var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
+
 // WhyEmpty is the error of profiles without a single sample: it says where all
 // samples went instead. It is nil when there is a sample.
 func (ps *Profiles) WhyEmpty() error {
@@ -174,7 +178,7 @@ func (ps *Profiles) WhyEmpty() error {
 	}
 	switch {
 	case a.Total == 0 && ps.Capture.Attached:
-		return errors.New("no samples at all: the JVM used no CPU time while it was sampled")
+		return ErrAsleep
 	case a.Total == 0:
 		return errors.New("no samples at all: the sampler saw nothing of the command")
 	case a.OtherProcess == a.Total-a.Lost:

@@ -129,11 +129,11 @@ func (a *Attachment) run() error {
 	told := make(chan struct{})
 	go a.tellFollowers(samples, told)
 	a.wait()
-	a.endedMonoNanos = capture.MonoNanos()
 	if err := a.sampling.Stop(); err != nil {
 		a.problem(err)
 	}
-	<-told // all samples, so that the methods of the last ones are copied
+	a.endedMonoNanos = capture.MonoNanos() // so that the last samples count
+	<-told                                 // all samples, so that the methods of the last ones are copied
 	a.stopFollowing()
 	a.clocks.end = capture.ReadClock()
 	a.resolver = a.sampling.resolver()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/internal/progress"
+	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/record"
 )
 
@@ -101,7 +103,7 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 	err := reportOn(s, rec.Finish, flags, src, progress.New(s.err, "", -1))
 	signals.resume()
 	whole := err == nil && len(rec.Problems()) == 0
-	cleanUp(s, o.Folder, whole, false)
+	cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep))
 	switch sig := rec.CutShort(); {
 	case sig != 0:
 		return &exitError{128 + int(sig), err}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -205,11 +206,26 @@ func TestAttachEnds(t *testing.T) {
 	}
 }
 
-// Several JVMs are one profile, and a name stands for a process id.
+// jarOf makes a jar of the programs that no other JVM of this machine runs.
+func jarOf(t *testing.T, main string) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	path = filepath.Join(dir, fmt.Sprintf("gasm-test-%d-%d.jar", os.Getpid(), time.Now().UnixNano()))
+	manifest := filepath.Join(dir, "manifest")
+	require.NoError(t, os.WriteFile(manifest, []byte("Main-Class: "+main+"\n"), 0o644))
+	out, err := exec.Command(gasmtest.NeedTool(t, "jar", "scripts/setup.sh installs a JDK"), "cfm", path, manifest, "-C", javaPrograms(t), ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return path
+}
+
+// Several JVMs are one profile, and a part of a jar's name stands for a process id.
 func TestAttachSeveral(t *testing.T) {
-	one, two := spinning(t), startJVM(t, "MEASURE", gasmtest.NeedJava(t), "-Dsec=30", "-cp", javaPrograms(t), "Shares")
-	rep, r := attachJSON(t, "--length", "1s", "--frequency", "999", one.pid(), "Shares", two.pid())
-	assert.Contains(t, r.said(), "sampling pid "+one.pid()+" (Spin")
+	java := gasmtest.NeedJava(t)
+	jar := jarOf(t, "Shares")
+	one, two := spinning(t), startJVM(t, "MEASURE", java, "-Dsec=30", "-jar", jar)
+	name := strings.TrimSuffix(filepath.Base(jar), ".jar")
+	rep, r := attachJSON(t, "--length", "1s", "--frequency", "999", one.pid(), name, two.pid())
+	assert.Regexp(t, `^gasm: sampling pid `+one.pid()+` \(Spin, [^)]+\), `+two.pid()+` \(`+name+`.jar, [^)]+\), for 1s$`, r.said())
 	assert.Len(t, rep.Capture.JVMs, 2)
 	require.Len(t, rep.Profiles, 1)
 	p := &rep.Profiles[0]
@@ -222,11 +238,28 @@ func TestAttachSeveral(t *testing.T) {
 	assert.Contains(t, names, "Shares::rounds", "with all that was inlined into it")
 	unresolvedAtMost(t, p, 0.005)
 
-	three := spinning(t)
-	r = runGasm(t, []string{"attach", "Spin"})
+	three := startJVM(t, "MEASURE", java, "-Dsec=30", "-jar", jar)
+	r = runGasm(t, []string{"attach", name})
 	assert.Equal(t, 1, r.code)
-	assert.Contains(t, r.stderr, `2 JVMs have "Spin" in their main class or jar: `)
-	assert.Contains(t, r.stderr, three.pid()+" (Spin")
+	assert.Contains(t, r.stderr, `2 JVMs have "`+name+`" in their main class or jar: `)
+	assert.Contains(t, r.stderr, three.pid()+" ("+name+".jar")
+}
+
+// A JVM that sleeps has no samples, which is said in one line; the report is empty, and nothing is kept.
+func TestAttachAsleep(t *testing.T) {
+	gasmtest.NeedNative(t)
+	j := startJVM(t, "READY", gasmtest.NeedJava(t), "-Xint", "-XX:+UseSerialGC", "-cp", javaPrograms(t), "Late")
+	require.NoError(t, syscall.Kill(j.cmd.Process.Pid, syscall.SIGSTOP)) // it has threads that wake up now and then
+	temp := t.TempDir()
+	r := runGasm(t, []string{"attach", "--length", "300ms", j.pid()}, withEnv("TMPDIR="+temp))
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.stdout, "No samples in the profile")
+	lines := strings.Split(r.said(), "\n")
+	require.Len(t, lines, 2, r.stderr)
+	assert.Equal(t, "gasm: no samples at all: the JVM used no CPU time while it was sampled", lines[1])
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }
 
 func TestAttachRefused(t *testing.T) {
@@ -316,9 +349,11 @@ func TestAttachNamespace(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	gasmtest.NeedNative(t)
 	unshare := gasmtest.NeedTool(t, "unshare", "apt install util-linux")
-	startJVM(t, "READY", unshare, "-pf", "--kill-child", "--mount-proc", "sh", "-c", `mount -t tmpfs none /tmp && cd / && exec "$@"`, "sh",
+	j := startJVM(t, "READY", unshare, "-pf", "--kill-child", "--mount-proc", "sh", "-c", `mount -t tmpfs none /tmp && cd / && exec "$@"`, "sh",
 		gasmtest.NeedJava(t), "-Dfrom=inside", "-cp", gasmtest.Testdata("programs")+":"+outsideOfTmp(t), "Spin")
-	rep, _ := attachJSON(t, "--length", "1s", "Spin")
+	children := childrenOf(j.cmd.Process.Pid)
+	require.Len(t, children, 1)
+	rep, _ := attachJSON(t, "--length", "1s", children[0])
 	p := &rep.Profiles[0]
 	assert.Equal(t, "Spin::spin", p.Methods[0].Name)
 	assert.NotEmpty(t, p.Regions[0].Lines)

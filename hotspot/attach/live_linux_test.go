@@ -3,6 +3,7 @@ package attach
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -21,8 +22,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
+// waiter is a class that no other JVM of this machine runs.
+var waiter = fmt.Sprintf("org.acme.Waiter%d", os.Getpid())
+
 const waiterSource = `package org.acme;
-public class Waiter {
+public class NAME {
     public static void main(String[] args) throws Exception {
         System.out.println("READY");
         System.in.read();
@@ -34,8 +38,9 @@ public class Waiter {
 func waiterClasses(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	source := filepath.Join(dir, "Waiter.java")
-	require.NoError(t, os.WriteFile(source, []byte(waiterSource), 0o644))
+	name := strings.TrimPrefix(waiter, "org.acme.")
+	source := filepath.Join(dir, name+".java")
+	require.NoError(t, os.WriteFile(source, []byte(strings.ReplaceAll(waiterSource, "NAME", name)), 0o644))
 	gasmtest.CompileJava(t, dir, 8, source)
 	for path := dir; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
 		require.NoError(t, os.Chmod(path, 0o755)) // for other users
@@ -70,14 +75,14 @@ func TestLook(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			for _, flags := range [][]string{nil, {"-XX:-UsePerfData"}} {
 				before := capture.MonoNanos()
-				cmd := exec.Command(jdk.Java(), slices.Concat(flags, []string{"-cp", classes, "org.acme.Waiter", "an argument"})...)
+				cmd := exec.Command(jdk.Java(), slices.Concat(flags, []string{"-cp", classes, waiter, "an argument"})...)
 				startWaiter(t, cmd)
 				j, err := Look(cmd.Process.Pid)
 				require.NoError(t, err)
 				require.NoError(t, j.Unreadable)
-				assert.Equal(t, "org.acme.Waiter", j.Main)
+				assert.Equal(t, waiter, j.Main)
 				if flags == nil {
-					assert.Equal(t, "org.acme.Waiter an argument", j.Command)
+					assert.Equal(t, waiter+" an argument", j.Command)
 				}
 				assert.Equal(t, HotSpot, j.Kind)
 				assert.Equal(t, userName(os.Geteuid()), j.User)
@@ -99,16 +104,16 @@ func TestLook(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	java, classes := gasmtest.NeedJava(t), waiterClasses(t)
-	one := exec.Command(java, "-cp", classes, "org.acme.Waiter")
+	one := exec.Command(java, "-cp", classes, waiter)
 	startWaiter(t, one)
 	pid := strconv.Itoa(one.Process.Pid)
-	chosen, err := Choose([]string{pid, "acme.Wait", pid})
+	chosen, err := Choose([]string{pid, strings.TrimPrefix(waiter, "org."), pid})
 	require.NoError(t, err)
 	require.Len(t, chosen, 1)
 	assert.Equal(t, one.Process.Pid, chosen[0].PID)
-	two := exec.Command(java, "-cp", classes, "org.acme.Waiter")
+	two := exec.Command(java, "-cp", classes, waiter)
 	startWaiter(t, two)
-	_, err = Choose([]string{"acme.Wait"})
+	_, err = Choose([]string{strings.TrimPrefix(waiter, "org.")})
 	var several *AmbiguousError
 	require.ErrorAs(t, err, &several)
 	assert.Len(t, several.JVMs, 2)
@@ -133,12 +138,12 @@ func TestNamespaces(t *testing.T) {
 	java, classes := gasmtest.NeedJava(t), waiterClasses(t)
 	inside := t.TempDir() // where the classes are, seen from inside
 	cmd := exec.Command(unshare, "-pf", "--mount-proc", "sh", "-c",
-		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" org.acme.Waiter`, "sh", classes, inside, java, "/proc/self/cwd")
+		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" "$5"`, "sh", classes, inside, java, "/proc/self/cwd", waiter)
 	cmd.Dir = classes
 	startWaiter(t, cmd)
 	all, err := List()
 	require.NoError(t, err)
-	i := slices.IndexFunc(all, func(j JVM) bool { return j.Main == "org.acme.Waiter" })
+	i := slices.IndexFunc(all, func(j JVM) bool { return j.Main == waiter })
 	require.GreaterOrEqual(t, i, 0, "%v", all)
 	require.NoError(t, all[i].Unreadable)
 	status, err := process(all[i].PID).status()
@@ -198,11 +203,11 @@ func lookAs(t *testing.T, uid uint32, pid int) string {
 // Another user's JVM is known, and why it can't be read.
 func TestOtherUser(t *testing.T) {
 	gasmtest.NeedRoot(t)
-	cmd := exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), "org.acme.Waiter")
+	cmd := exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), waiter)
 	startWaiter(t, cmd)
 	pid := strconv.Itoa(cmd.Process.Pid)
 	text := lookAs(t, gasmtest.Nobody, cmd.Process.Pid)
-	assert.Equal(t, pid+" (org.acme.Waiter) of root\nJVM "+pid+" (org.acme.Waiter) can't be read: it belongs to root: "+
+	assert.Equal(t, pid+" ("+waiter+") of root\nJVM "+pid+" ("+waiter+") can't be read: it belongs to root: "+
 		"run gasm as that user or as root (sudo gasm attach "+pid+")\n", text)
 
 	other := exec.Command("sleep", "60")
