@@ -58,11 +58,12 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 		return r
 	}
 	printed, err := j.printCode(ctx, log)
-	c := j.judgeCode(area, printed, err)
+	attached := j.checkAttach(ctx, area, filepath.Dir(log))
+	c := j.judgeCode(area, printed, err, attached.Status == OK && nmethod.Known(j.feature()))
 	r.works = c.Status != Problem
 	r.checks = append(r.checks, c)
 	if r.works {
-		r.checks = append(r.checks, j.checkAttach(ctx, area, filepath.Dir(log)))
+		r.checks = append(r.checks, attached)
 	}
 	if p, ok := j.findPlugin(); ok {
 		r.checks = append(r.checks, j.checkPlugin(area, p, printed))
@@ -73,8 +74,9 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	return r
 }
 
-// judgeCode says how the code of this JDK gets into a profile, by what it printed.
-func (j *foundJDK) judgeCode(area string, printed codeForm, err error) Finding {
+// judgeCode says how the code of this JDK gets into a profile, by what it printed and whether
+// gasm can copy it.
+func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bool) Finding {
 	c := Finding{Area: area, Name: "code"}
 	switch {
 	case err != nil:
@@ -83,7 +85,7 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error) Finding {
 		c.Status, c.Text = OK, "with --code print, HotSpot prints text by hsdis"
 	case printed == codeBytes:
 		c.Status, c.Text = OK, fmt.Sprintf("with --code print, HotSpot prints bytes, which gasm decodes: no hsdis needed from JDK %d on", printassembly.OldestWithBytes)
-	case !j.printsBytes() && nmethod.Copyable(j.feature()) == nil:
+	case !j.printsBytes() && copied:
 		c.Status, c.Text = OK, "not printed without hsdis, but copied out of the JVM's memory"
 	case !j.printsBytes():
 		c.Status, c.Mend = Note, j.installPlugin()

@@ -75,6 +75,9 @@ func (j *followedJVM) codeNotes() (notes []string) {
 	if r.Unread != nil {
 		notes = append(notes, fmt.Sprintf("the code of JVM %d could not be followed to the end, so its newer methods are not in the report: %v", j.PID, r.Unread))
 	}
+	if r.NoFrames != nil {
+		notes = append(notes, fmt.Sprintf("the methods of JVM %d have no lines and no inlined methods: %v", j.PID, r.NoFrames))
+	}
 	all := r.Copied + r.Late + r.Missed
 	switch {
 	case r.Missed > 0:

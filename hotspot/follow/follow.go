@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -87,6 +88,9 @@ type Result struct {
 	// Ambiguous counts the samples at addresses that changed their owner between the two
 	// polls around them.
 	Ambiguous int
+	// NoFrames is why the methods have machine code and names, but neither lines nor inlined
+	// methods; nil where they have these.
+	NoFrames error
 	// Why is the reason for the first method that was missed, nil without one.
 	Why error
 	// Unread is why the code cache could not be read at all, or not any more while the JVM
@@ -132,8 +136,22 @@ func (f *Follower) open() (err error) {
 	if f.copier, err = nmethod.NewCopier(f.vm); err != nil {
 		return err
 	}
-	f.cache, err = codecache.New(f.vm, f.copier.MethodName)
-	return err
+	if f.cache, err = codecache.New(f.vm, f.copier.MethodName); err != nil {
+		return err
+	}
+	f.copier.SetNames(nmethod.Names{Function: nmethod.FunctionNames(f.pid), Stub: f.stubName})
+	f.result.NoFrames = f.copier.Frames()
+	return nil
+}
+
+// stubName gives the name of the stub at an address, which a call leads to; "" without one.
+func (f *Follower) stubName(at uint64) string {
+	b := f.cache.Find(at)
+	if b == nil || b.Kind != printassembly.Stub {
+		return ""
+	}
+	_, name, _ := strings.Cut(b.Name, "::")
+	return name
 }
 
 // began is called when HotSpot was found. It looks at all code that there is.

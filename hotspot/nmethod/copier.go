@@ -19,15 +19,6 @@ func Known(release int) bool {
 	return false
 }
 
-// Copyable tells why the code of JVMs of a feature release, started by this process,
-// can't be copied; nil when it can be.
-func Copyable(release int) error {
-	if !Known(release) {
-		return unknownRelease(release)
-	}
-	return vmstructs.Allowed()
-}
-
 func unknownRelease(release int) error {
 	return fmt.Errorf("gasm does not know the memory of JDK %d", release)
 }

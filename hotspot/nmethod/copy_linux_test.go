@@ -29,12 +29,12 @@ const enoughMethods = 600
 type followedJVM struct {
 	printed, copied map[string]*printedMethod
 	installed       map[string]bool // compile ids of the methods that tags tell of
-	result          Result
+	result          tagResult
 }
 
 // follow runs a program in a JVM that prints all its code, and tells of it by tags too,
-// with a Follower beside it that copies all code. When that many methods were compiled, it
-// stops the JVM until the Follower has read the log to its end. So no method is late
+// with a tagFollower beside it that copies all code. When that many methods were compiled, it
+// stops the JVM until the tagFollower has read the log to its end. So no method is late
 // because the JVM ended, however busy the machine is. Then the JVM goes on and exits, which
 // completes what it was printing.
 func follow(t *testing.T, methods int, java string, args ...string) followedJVM {
@@ -47,10 +47,10 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	cmd.Stderr = &stderr
 	require.NoError(t, cmd.Start())
 	defer cmd.Process.Kill()
-	var f *Follower
+	var f *tagFollower
 	require.Eventually(t, func() (ok bool) {
 		var err error
-		f, err = newFollower(cmd.Process.Pid, C1|C2, logPath, copiesPath+".tmp")
+		f, err = newTagFollower(cmd.Process.Pid, C1|C2, logPath, copiesPath+".tmp")
 		return err == nil
 	}, time.Minute, time.Millisecond, "the JVM makes its log")
 	require.NoError(t, f.open())

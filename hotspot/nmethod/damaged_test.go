@@ -108,16 +108,16 @@ func TestDamaged(t *testing.T) {
 			require.True(t, ok)
 			m := &damagedMethod{t, j, installed.Address, tag}
 			c.damage(m)
-			f := Follower{compilers: C1, copier: j.copier(t)}
+			f := tagFollower{compilers: C1, copier: j.copier(t)}
 			f.take([]byte(m.tag))
 			copied := readPrinted(t, bytes.NewReader(f.text))
 			switch {
 			case c.late:
-				assert.Equal(t, Result{Late: 1}, f.result)
+				assert.Equal(t, tagResult{Late: 1}, f.result)
 				assert.Empty(t, copied)
 				return
 			case c.why == "":
-				assert.Equal(t, Result{Copied: 1}, f.result)
+				assert.Equal(t, tagResult{Copied: 1}, f.result)
 			default:
 				require.ErrorContains(t, f.result.Why, "p.Hot::sum (compile id 1): ")
 				require.ErrorContains(t, f.result.Why, c.why)
@@ -341,16 +341,16 @@ func TestTextBound(t *testing.T) {
 func TestUnloadedClass(t *testing.T) {
 	j := newFakeJVM(17)
 	_, tag := j.addCode(roundTrips["inlined"].code)
-	f := Follower{compilers: C1, copier: j.copier(t), forgetAt: time.Now().Add(time.Hour)}
+	f := tagFollower{compilers: C1, copier: j.copier(t), forgetAt: time.Now().Add(time.Hour)}
 	f.take([]byte(tag))
-	require.Equal(t, Result{Copied: 1}, f.result)
+	require.Equal(t, tagResult{Copied: 1}, f.result)
 
 	name := bytes.Index(j.Data, []byte("p/Hot"))
 	require.Positive(t, name)
 	copy(j.Data[name:], "p/New")
 	f.text = nil
 	f.take([]byte(strings.Replace(tag, "p/Hot", "p/New", 1)))
-	require.Equal(t, Result{Copied: 2}, f.result)
+	require.Equal(t, tagResult{Copied: 2}, f.result)
 	assert.Equal(t, 7, strings.Count(string(f.text), "; - p.New::sum@"))
 	assert.NotContains(t, string(f.text), "p.Hot")
 }

@@ -2,18 +2,10 @@
 // and their debug info. It writes them down in the text form in which HotSpot prints
 // them, which package printassembly reads.
 //
-// A compiler's thread prints a method when it has installed it, and before it compiles
-// the next one (CompileBroker::invoke_compiler_on_method), with thousands of small
-// writes. C1 compiles the most methods, so printing C1's code is what profiling costs a
-// program's warm-up the most. With LogCompilation HotSpot writes only one line when it
-// installs a method:
-//
-//	<nmethod compile_id='71' compiler='c1' level='3' size='3176' address='0x…' … method='Shares heavy (I)I' …/>
-//
-// A [Follower] reads these lines while the JVM writes them, and copies each method
-// with a [Copier]. A [Code] is such a copy, and [Code.AppendTo] writes it down. The
-// text has each comment at its instruction, where HotSpot's own text has it at a cell of
-// four bytes.
+// A [Copier] copies the method that an Installed tells of: package codecache makes these of
+// what is in the code cache, and package printassembly of LogCompilation's tags. A [Code] is
+// such a copy, and [Code.AppendTo] writes it down. The text has each comment at its
+// instruction, where HotSpot's own text has it at a cell of four bytes.
 //
 // # Releases
 //

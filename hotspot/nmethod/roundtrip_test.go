@@ -157,7 +157,7 @@ func TestRoundTrip(t *testing.T) {
 			log, ids[name] = log+tag, id
 		}
 		log += "<hotspot_log_done stamp='9.000'/>\n</hotspot_log>\n"
-		f := Follower{compilers: C1 | C2, copier: j.copier(t)}
+		f := tagFollower{compilers: C1 | C2, copier: j.copier(t)}
 		f.take([]byte(log))
 		require.Equal(t, Result{Copied: len(roundTrips)}, f.result)
 		log += "\n<writer thread='gasm'/>\n" + string(f.text)

@@ -36,9 +36,9 @@ func (s CompilerSet) has(compiler string) bool {
 	return s&C2 != 0
 }
 
-// A Follower reads a JVM's log while the JVM writes it, and copies the methods that the
-// log tells of.
-type Follower struct {
+// A tagFollower reads a JVM's log while the JVM writes it, and copies the methods that
+// LogCompilation's tags in it tell of. So tests copy a method soon after it was printed.
+type tagFollower struct {
 	pid        int
 	compilers  CompilerSet
 	log        *os.File
@@ -49,11 +49,11 @@ type Follower struct {
 	forgetAt time.Time // when the copier must forget what it read of names
 	cutLine  []byte    // the start of a line of the log whose end was not read yet
 	text     []byte    // of copies, not written yet
-	result   Result
+	result   tagResult
 }
 
-// A Result says what became of the methods that were to be copied.
-type Result struct {
+// A tagResult says what became of the methods that were to be copied.
+type tagResult struct {
 	Copied int
 	// Late counts the methods that were gone, alone or with their JVM, before all of them
 	// was copied. Missed counts all others that could not be copied, or not with all of
@@ -67,23 +67,12 @@ type Result struct {
 
 // The pauses between two looks at the log. Short pauses lose fewer methods when the JVM
 // exits; long ones use less CPU. Each look in vain doubles the pause. After the longest
-// one, only a write to the log wakes the Follower, where the system can tell of it.
+// one, only a write to the log wakes the tagFollower, where the system can tell of it.
 const shortestPause, longestPause = 4 * time.Millisecond, 16 * time.Millisecond
 
-// Follow begins to follow the log of a process. It writes the copies into a file of its
-// own, which the caller names and removes.
-func Follow(pid int, compilers CompilerSet, log, copies string) (*Follower, error) {
-	f, err := newFollower(pid, compilers, log, copies)
-	if err != nil {
-		return nil, err
-	}
-	go f.run()
-	return f, nil
-}
-
-// newFollower opens the files.
-func newFollower(pid int, compilers CompilerSet, log, copies string) (*Follower, error) {
-	f := &Follower{pid: pid, compilers: compilers, stop: make(chan struct{}), done: make(chan struct{})}
+// newTagFollower opens the files.
+func newTagFollower(pid int, compilers CompilerSet, log, copies string) (*tagFollower, error) {
+	f := &tagFollower{pid: pid, compilers: compilers, stop: make(chan struct{}), done: make(chan struct{})}
 	var err error
 	// Another user may have put something else there than the log that was seen.
 	if f.log, _, err = regular.OpenNoLink(log); err != nil {
@@ -97,7 +86,7 @@ func newFollower(pid int, compilers CompilerSet, log, copies string) (*Follower,
 }
 
 // run looks at the log again and again until it is stopped, and then to its end.
-func (f *Follower) run() {
+func (f *tagFollower) run() {
 	defer close(f.done)
 	watch := inotify.NextWrite(f.log.Name())
 	defer watch.Close()
@@ -127,7 +116,7 @@ func (f *Follower) run() {
 }
 
 // readAll reads the log to its present end. It gives the number of bytes.
-func (f *Follower) readAll(buf []byte) (n int) {
+func (f *tagFollower) readAll(buf []byte) (n int) {
 	for {
 		got, err := f.log.Read(buf)
 		n += got
@@ -144,7 +133,7 @@ func (f *Follower) readAll(buf []byte) (n int) {
 const maxLine = 1 << 17
 
 // take takes the lines of a chunk of the log, which may begin and end within a line.
-func (f *Follower) take(chunk []byte) {
+func (f *tagFollower) take(chunk []byte) {
 	for {
 		end := bytes.IndexByte(chunk, '\n')
 		switch {
@@ -163,7 +152,7 @@ func (f *Follower) take(chunk []byte) {
 }
 
 // takeLine copies the method that a line of the log tells of.
-func (f *Follower) takeLine(line []byte) {
+func (f *tagFollower) takeLine(line []byte) {
 	if !bytes.HasPrefix(line, []byte("<nmethod ")) || f.result.Disk != nil {
 		return
 	}
@@ -198,7 +187,7 @@ func isGone(err error) bool {
 const keepNames = 50 * time.Millisecond
 
 // copyMethod copies one method. A JVM that could not be opened is not tried again.
-func (f *Follower) copyMethod(tag *printassembly.Installed) error {
+func (f *tagFollower) copyMethod(tag *printassembly.Installed) error {
 	if f.copier == nil {
 		if f.result.Missed > 0 {
 			return errors.New("the JVM's memory could not be read before")
@@ -231,7 +220,7 @@ func (f *Follower) copyMethod(tag *printassembly.Installed) error {
 }
 
 // open opens the JVM.
-func (f *Follower) open() error {
+func (f *tagFollower) open() error {
 	vm, err := vmstructs.Open(f.pid)
 	if err != nil {
 		return err
@@ -244,7 +233,7 @@ func (f *Follower) open() error {
 }
 
 // flush writes the text into the file of copies.
-func (f *Follower) flush() {
+func (f *tagFollower) flush() {
 	if len(f.text) == 0 || f.result.Disk != nil {
 		return
 	}
@@ -255,7 +244,7 @@ func (f *Follower) flush() {
 }
 
 // Stop ends the following, when the log has been read to its end.
-func (f *Follower) Stop() Result {
+func (f *tagFollower) Stop() tagResult {
 	close(f.stop)
 	<-f.done
 	f.log.Close()
@@ -264,7 +253,7 @@ func (f *Follower) Stop() Result {
 
 // AppendTo appends the copies to a log that nobody writes any more. It must be called
 // after Stop, and once.
-func (f *Follower) AppendTo(log string) error {
+func (f *tagFollower) AppendTo(log string) error {
 	defer f.copies.Close()
 	if size, err := f.copies.Seek(0, io.SeekEnd); size == 0 {
 		return err
