@@ -159,7 +159,7 @@ func TestRoundTrip(t *testing.T) {
 		log += "<hotspot_log_done stamp='9.000'/>\n</hotspot_log>\n"
 		f := tagFollower{compilers: C1 | C2, copier: j.copier(t)}
 		f.take([]byte(log))
-		require.Equal(t, Result{Copied: len(roundTrips)}, f.result)
+		require.Equal(t, tagResult{Copied: len(roundTrips)}, f.result)
 		log += "\n<writer thread='gasm'/>\n" + string(f.text)
 
 		l, err := printassembly.NewLog(strings.NewReader(log), int64(len(log)), "log")
