@@ -38,8 +38,10 @@ Compiled method (c1) 100 1   3 A::one (3 bytes)
  ; - B::inlined@1 (line 3)
  ; - A::one@1 (line 11)
   0x0000000000001104: ;   {metadata({type array int})}
-  0x0000000000001106: ;*ireturn
+  0x0000000000001105: ;*pop
  ; - A::one@2 (line 12)
+  0x0000000000001106: ;*ireturn
+ ; - A::one@3 (line 13)
   0x0000000000001100: 9031 c090 | 4889 c0c3
 [/MachCode]
 Compiled method (c1) 300 3   2 A::three (3 bytes)
@@ -92,7 +94,7 @@ func testExactComments(t *testing.T, log string) {
 		{"nop", "*iconst_0", one, true},
 		{"xor    %eax,%eax", "*nop", inlined, true},
 		{"nop", "", last, false},
-		{"mov    %rax,%rax", "{metadata({type array int})},*ireturn", last, true},
+		{"mov    %rax,%rax", "{metadata({type array int})},*pop,*ireturn", last, true},
 		{"ret", "", nil, false},
 	}
 	var got []row

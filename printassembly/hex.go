@@ -239,7 +239,9 @@ func (h *hexRows) annotate(insts []Instruction) {
 			if n.text != "" {
 				in.Comments = append(in.Comments, n.text)
 			}
-			if len(n.frames) > 0 {
+			// What compilers take for two instructions, the second of which is padding, may be decoded as one. Its
+			// samples are of the first.
+			if len(n.frames) > 0 && !(h.exact && in.OwnFrames) {
 				in.Frames, in.OwnFrames = n.frames, true
 			}
 		default:

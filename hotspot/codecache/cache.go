@@ -1,8 +1,10 @@
 package codecache
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
@@ -27,9 +29,11 @@ type Cache struct {
 	current    []*Blob           // by address
 	history    history
 	now, last  int64 // this Poll and the one before
-	notBefore  int64 // for what is new
+	notBefore  int64 // for what is found now
 	generation int   // counts walks through a whole heap
 	fresh      []*freshBlock
+	failures   int    // Polls that failed in a row
+	blockBuf   []byte // of the blocks that are just being read
 	changes    Changes
 }
 
@@ -46,26 +50,42 @@ func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 	return c, nil
 }
 
+// maxFailures is how many Polls may fail in a row before they are taken to fail for good.
+// While HotSpot starts, its structures lead nowhere for moments.
+const maxFailures = 50
+
 // Poll looks what has changed since the last Poll. The first one finds all that there is.
 // If nothing has changed, it takes one system call.
 //
 // An error says that the memory can't be read, as when the process has ended; syscall.ESRCH
-// then. What the Cache knows stays as it was at the Poll before.
+// then. It comes with what was found before.
 func (c *Cache) Poll(nowMonoNanos int64) (Changes, error) {
 	c.now = nowMonoNanos
 	c.notBefore = c.last
 	c.changes, c.fresh = Changes{}, c.fresh[:0]
 	clear(c.names)
-	if err := c.poll(); err != nil {
-		return Changes{}, fmt.Errorf("reading the code cache: %w", err)
-	}
+	err := c.poll()
 	c.finish()
 	c.last = nowMonoNanos
-	return c.changes, nil
+	if err == nil {
+		c.failures = 0
+		return c.changes, nil
+	}
+	for _, hp := range c.heaps {
+		hp.walkAgain = true
+	}
+	c.failures++
+	if c.failures <= maxFailures && !errors.Is(err, syscall.ESRCH) && !errors.Is(err, syscall.EPERM) {
+		return c.changes, nil
+	}
+	return c.changes, fmt.Errorf("reading the code cache: %w", err)
 }
 
 func (c *Cache) poll() error {
 	if err := c.watch.read(c); err != nil {
+		return err
+	}
+	if err := c.findStubList(); err != nil {
 		return err
 	}
 	if err := c.pieces.read(c); err != nil {
@@ -95,7 +115,12 @@ const recheck = 250 * time.Millisecond
 func (c *Cache) pollHeap(hp *heap) error {
 	before := hp.next
 	grown, changed := hp.update(c.layout)
-	unexplained := !changed && hp.compileIDs != c.watch.compileIDs && c.now-hp.walked > max(int64(recheck), 50*int64(hp.walkTook))
+	pause := max(recheck, 50*hp.walkTook)
+	compiled := hp.compileIDs != c.watch.compileIDs
+	if len(c.watch.counts) == 0 { // nothing tells
+		compiled, pause = true, 4*pause
+	}
+	unexplained := !changed && compiled && c.now-hp.walked > int64(pause)
 	if changed || hp.walkAgain || unexplained || hp.next < before {
 		if unexplained {
 			c.notBefore = hp.walked
@@ -144,13 +169,22 @@ func (c *Cache) finish() {
 		}
 		merged = append(merged, b)
 	}
-	c.current = append(merged, added...)
+	merged = append(merged, added...)
+	// Two blobs overlap only if the memory was read while HotSpot changed it. The next Poll knows better.
+	end := uint64(0)
+	c.current = slices.DeleteFunc(merged, func(b *Blob) bool {
+		if b.Lo < end {
+			return true
+		}
+		end = b.Hi
+		return false
+	})
 }
 
-// add makes blobs known.
-func (c *Cache) add(blobs ...*Blob) {
+// add makes blobs known, which were not there at a moment.
+func (c *Cache) add(notBefore int64, blobs ...*Blob) {
 	for _, b := range blobs {
-		b.SinceMonoNanos, b.NotBeforeMonoNanos = c.now, c.notBefore
+		b.SinceMonoNanos, b.NotBeforeMonoNanos = c.now, notBefore
 	}
 	c.changes.Added = append(c.changes.Added, blobs...)
 }

@@ -20,10 +20,11 @@ type freshBlock struct {
 	installed *printassembly.Installed // of nmethods
 	method    uint64                   // address of its Method
 	state     State
+	notBefore int64 // see Blob.NotBeforeMonoNanos
 }
 
 func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
-	f := &freshBlock{heap: hp, block: b, header: *h, tries: tries, state: stateOf(h.state)}
+	f := &freshBlock{heap: hp, block: b, header: *h, tries: tries, state: stateOf(h.state), notBefore: c.notBefore}
 	if h.raw != nil {
 		if h.compileID != 0 {
 			f.installed, f.method = c.installed(h)
@@ -86,7 +87,7 @@ func (c *Cache) nameFresh() error {
 			f.block.parts = []*Blob{f.blob()}
 		}
 		f.heap.blocks[f.header.segment] = f.block
-		c.add(f.block.parts...)
+		c.add(f.notBefore, f.block.parts...)
 	}
 	return nil
 }

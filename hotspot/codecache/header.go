@@ -51,7 +51,7 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 	if l.blob.hasKind {
 		h.kind = l.blob.kind.In(blob)
 	}
-	if h.nameAt == 0 || h.size > h.limit-h.address || h.lo < h.address || h.hi < h.lo || h.hi > h.limit {
+	if h.nameAt == 0 || h.hi-h.lo > maxBlob || h.size > h.limit-h.address || h.lo < h.address || h.hi < h.lo || h.hi > h.limit {
 		return h, true, false
 	}
 	if c.isNMethod(&h) {
@@ -59,6 +59,10 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 	}
 	return h, true, true
 }
+
+// maxBlob is more than HotSpot gives to one piece of code, in bytes. Package printassembly
+// takes a longer one for damage, too.
+const maxBlob = 1 << 26
 
 // isNMethod tells nmethods from other blobs: by their kind, or in JDK 24 and older by
 // their name.

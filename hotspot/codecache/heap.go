@@ -72,7 +72,7 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 }
 
 // maxBlobs is more than there are in any code cache, the largest of which has 2 GB.
-const maxBlobs = 1 << 21
+const maxBlobs = 1 << 20
 
 // batch is how many blocks are read at once.
 const batch = 1024
@@ -138,7 +138,6 @@ type blockReader struct {
 	settle   bool // read new blocks once more at the next Poll
 	segments []uint64
 	pieces   []vmstructs.Piece
-	buf      []byte
 	end      uint64 // the segment behind the last blob
 	count    int
 }
@@ -150,12 +149,9 @@ func (r *blockReader) add(segment uint64) error {
 	}
 	hp, l := r.heap, r.cache.layout
 	size := l.blockSize + l.blobSize
-	if r.buf == nil {
-		r.buf = make([]byte, batch*size)
-	}
 	at := hp.low + segment<<hp.log2
 	i := uint64(len(r.segments))
-	buf := r.buf[i*size : i*size+min(size, hp.high-at)]
+	buf := sized(&r.cache.blockBuf, batch*size)[i*size:][:min(size, hp.high-at)]
 	r.segments, r.pieces = append(r.segments, segment), append(r.pieces, vmstructs.Piece{Addr: at, Buf: buf})
 	if len(r.segments) < batch {
 		return nil

@@ -18,7 +18,6 @@ type layout struct {
 	heapSize            uint64 // of a CodeHeap
 	memoryLow           field  // VirtualSpaces of a CodeHeap: the code, and a byte for each of its segments
 	memoryHigh          field
-	memoryHighBoundary  field
 	segmapLow           field
 	segmapHigh          field
 	log2Segment         field // log2 of the size of a segment, in bytes
@@ -101,7 +100,7 @@ func (l *layout) readHeap(q *query) {
 		f.At += space
 		return f
 	}
-	l.memoryLow, l.memoryHigh, l.memoryHighBoundary = at(memory, "_low"), at(memory, "_high"), at(memory, "_high_boundary")
+	l.memoryLow, l.memoryHigh = at(memory, "_low"), at(memory, "_high")
 	l.segmapLow, l.segmapHigh = at(segmap, "_low"), at(segmap, "_high")
 	l.log2Segment = q.field("CodeHeap::_log2_segment_size")
 	// size_t _next_segment; FreeBlock* _freelist; in JDK 9 and newer FreeBlock* _last_insert_point;

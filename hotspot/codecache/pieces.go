@@ -78,14 +78,11 @@ func (p *pieces) within(lo, hi uint64) []piece {
 // JDK 8 has int _index in front of _begin.
 func (p *pieces) readStubs(c *Cache) error {
 	p.stubs, p.unfinished = nil, false
-	begin := 24
-	if c.vm.Release == 8 {
-		begin = 32
-	}
+	begin := c.stubBegin()
 	type desc struct{ group, name uint64 }
 	var descs []desc
 	var texts []uint64
-	var buf [48]byte
+	var buf [maxStubDesc]byte
 	for at := c.watch.stubList; at != 0 && len(descs) < maxList; {
 		b, err := c.vm.Read(buf[:], at, uint64(begin+16))
 		if err != nil {
@@ -114,6 +111,17 @@ func (p *pieces) readStubs(c *Cache) error {
 	}
 	p.stubs = kept
 	return nil
+}
+
+// maxStubDesc is what is read of a StubCodeDesc, in bytes.
+const maxStubDesc = 48
+
+// stubBegin is where a StubCodeDesc has _begin.
+func (c *Cache) stubBegin() int {
+	if c.vm.Release == 8 {
+		return 32
+	}
+	return 24
 }
 
 // readCodelets reads the interpreter's StubQueue. Its memory has InterpreterCodelets, one

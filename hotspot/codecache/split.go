@@ -89,7 +89,7 @@ func (c *Cache) changeParts(b *block, parts []*Blob) {
 			delete(old, k)
 			continue
 		}
-		c.add(p)
+		c.add(c.last, p)
 	}
 	for _, p := range b.parts {
 		if _, gone := old[key{p.Lo, p.Hi, p.Name, p.Kind}]; gone {

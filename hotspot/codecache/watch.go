@@ -35,6 +35,7 @@ type watch struct {
 	stubList   uint64
 	queueAt    uint64 // the interpreter's StubQueue; 0 while HotSpot starts
 	queue      []byte
+	scans      int    // how often the list of stubs was looked for
 	chunk      uint64 // where the next vtable stub comes to lie
 }
 
@@ -139,6 +140,8 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 		}
 	}
 	w.heapsAt = at
+	jvmci, _ := c.flag("UseJVMCICompiler") // it does not change after the arguments were read
+	c.jvmci = jvmci == 1
 	for i, at := range list {
 		if i < len(c.heaps) && c.heaps[i].at == at {
 			continue

@@ -59,11 +59,20 @@ func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 }
 
 // isThere tells whether what was read is the tag's method, and whether that is still at
-// its address.
+// its address. When HotSpot frees an nmethod, all of it but a flag in front of it may stay
+// as it was.
 func (c *Code) isThere() bool {
-	field := c.copier.layout.compileID
-	now, err := c.copier.vm.Uint32(c.Address + field)
-	return err == nil && int(now) == c.ID && int(c.field32(field)) == c.ID
+	l, vm := &c.copier.layout, c.copier.vm
+	now, err := vm.Uint32(c.Address + l.compileID)
+	if err != nil || int(now) != c.ID || int(c.field32(l.compileID)) != c.ID {
+		return false
+	}
+	if l.heaps.blockHeader == 0 {
+		return true // HotSpot's tables do not tell what is in front of it
+	}
+	var used [1]byte
+	_, err = vm.Read(used[:], c.Address-l.heaps.blockHeader+l.heaps.blockUsed, 1)
+	return err == nil && used[0] != 0
 }
 
 // field32 reads a field of the nmethod, of four bytes; 0 where it has no such field.
@@ -119,6 +128,9 @@ func (c *Code) readDebugInfo() error {
 	if c.scopesData, err = c.section("scopes lie", c.ScopesData, c.immutable); err != nil {
 		return err
 	}
+	if c.Metadata == 0 {
+		return nil // there is no scope that would refer to a method
+	}
 	metadata, err := c.section("metadata lies", c.Metadata, c.mutable)
 	if err != nil {
 		return err
@@ -135,8 +147,11 @@ func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 	if !where.exists {
 		return nil
 	}
-	b.address = c.field64(where.address)
-	b.data, err = c.copier.vm.Read(b.data, b.address, uint64(c.field32(where.size)))
+	size := uint64(c.field32(where.size))
+	if b.address = c.field64(where.address); b.address == c.Address+c.Size && size > 0 {
+		return ErrGone // nmethod::purge has freed the data, and will free the nmethod
+	}
+	b.data, err = c.copier.vm.Read(b.data, b.address, size)
 	return err
 }
 

@@ -25,14 +25,21 @@ func (c *Copier) symbolAt(pool, index uint64) (string, error) {
 // have its lowest bit set, which is no part of it (CPSlot in constantPool.hpp).
 func (c *Copier) symbol(at uint64) (string, error) {
 	at &^= 1
-	var buf [64]byte
-	head, err := c.vm.Read(buf[:], at, c.layout.symbolBody)
-	if err != nil {
-		return "", err
+	l := &c.layout
+	var buf [64]byte // most have less, so that they take one read
+	symbol, err := c.vm.Read(buf[:], at, uint64(len(buf)))
+	if err != nil { // the memory may end sooner
+		if symbol, err = c.vm.Read(buf[:], at, l.symbolBody); err != nil {
+			return "", err
+		}
 	}
-	length := uint64(binary.LittleEndian.Uint16(head[c.layout.symbolLength:]))
-	text, err := c.vm.Read(buf[:], at+c.layout.symbolBody, length)
-	return string(text), err
+	size := l.symbolBody + uint64(binary.LittleEndian.Uint16(symbol[l.symbolLength:]))
+	if size > uint64(len(symbol)) {
+		if symbol, err = c.vm.Read(nil, at, size); err != nil {
+			return "", err
+		}
+	}
+	return string(symbol[l.symbolBody:size]), nil
 }
 
 // A memberKey is an entry of an array of a ConstantPoolCache.

@@ -102,7 +102,7 @@ func stubNames(t *testing.T, c *Copier) func(addr uint64) string {
 }
 
 // stopProcess stops a process, and returns when all of its threads have stopped.
-func stopProcess(t *testing.T, process *os.Process) {
+func stopProcess(t testing.TB, process *os.Process) {
 	t.Helper()
 	require.NoError(t, process.Signal(syscall.SIGSTOP))
 	require.Eventually(t, func() bool {
@@ -128,8 +128,12 @@ func TestCopy(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return Known(j.Feature) })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
-		// Without compressed oops, the code cache is far from all other memory.
-		for _, flag := range []string{"-XX:+UseCompressedOops", "-XX:-UseCompressedOops"} {
+		// Without compressed oops, the code cache is far from all other memory. ZGC has none, and barriers of its own.
+		other := "-XX:+UseZGC"
+		if jdk.Feature < 17 {
+			other = "-XX:-UseCompressedOops"
+		}
+		for _, flag := range []string{"-XX:+UseCompressedOops", other} {
 			t.Run(jdk.Name()+" "+flag, func(t *testing.T) {
 				testCopy(t, jdk, follow(t, enoughMethods, jdk.Java(), flag, "-Dsec=600", "-cp", classPath, "Library"))
 			})
@@ -165,6 +169,9 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	for what, n := range c.rest {
 		t.Logf("%6d %s", n, what)
 	}
+	// Stubs of static calls lead to the interpreter's adapters once a call was resolved: 0.1 to 0.3 % of all relocations.
+	assert.Less(t, float64(c.otherRelocs), 0.01*float64(c.relocs), "relocations that differ")
+	assert.Greater(t, c.relocs, 10_000, "a method has 30 to 40 on the average")
 	assert.Equal(t, result.Copied, c.methods)
 	assert.LessOrEqual(t, unseen, result.Missed+result.Late)
 	assert.Greater(t, c.comments, 10_000, "a method has 22 to 35 on the average")
@@ -239,12 +246,15 @@ func (c *comparison) compareRelocations(printed, copied *printedMethod) {
 		if got := byCell[k.at]; got != k.reloc && !(got == "oop" && strings.HasPrefix(k.reloc, "oop(")) {
 			c.otherRelocs++
 			c.rest[k.reloc+"  ≠  "+got]++
+			kind, _, _ := strings.Cut(k.reloc, "(")
+			if kind, _, _ = strings.Cut(kind, " "); !strings.HasPrefix(got, kind) {
+				c.Errorf("%s at %#x: %q was printed and %q copied", printed.head, k.at, k.reloc, got)
+			}
 		}
 		delete(byCell, k.at)
 	}
-	for _, got := range byCell {
-		c.otherRelocs++
-		c.rest["  ≠  "+got]++
+	for at, got := range byCell {
+		c.Errorf("%s at %#x: %q was not printed", printed.head, at, got)
 	}
 }
 

@@ -273,7 +273,9 @@ func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
 	}
 	put(nmethod, compileIDOffset, uint32(id))
 	put(nmethod, entryBCIOffset, uint32(int32(c.osrBCI)))
-	at := j.Add(nmethod...)
+	block := make([]byte, blockHeaderSize)
+	block[blockUsedOffset] = 1
+	at := j.Add(append(block, nmethod...)...) + blockHeaderSize
 	header := j.Data[at-vmtest.Base:]
 	if c.patch != nil {
 		c.patch(header[instsOffset:], at+instsOffset)
@@ -305,6 +307,7 @@ func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
 // nmethod's fields.
 func (j *fakeJVM) addOutside(nmethod uint64, field int, parts ...[]byte) uint64 {
 	data := slices.Concat(parts...)
+	j.AddUint64(0) // it does not follow the nmethod
 	at := j.Add(data...)
 	header := j.Data[nmethod-vmtest.Base:]
 	put(header, field, at)

@@ -17,14 +17,13 @@ const (
 	unknownMetadata metadataKind = iota
 	methodMetadata
 	methodDataMetadata
-	methodCountersMetadata
 	klassMetadata
 )
 
 // virtualTables are the tables of virtual functions of HotSpot's classes, by the names
 // that the linker has for them.
 var virtualTables = map[string]metadataKind{
-	"_ZTV6Method": methodMetadata, "_ZTV10MethodData": methodDataMetadata, "_ZTV14MethodCounters": methodCountersMetadata,
+	"_ZTV6Method": methodMetadata, "_ZTV10MethodData": methodDataMetadata,
 	"_ZTV13InstanceKlass": klassMetadata, "_ZTV16InstanceRefKlass": klassMetadata, "_ZTV19InstanceMirrorKlass": klassMetadata,
 	"_ZTV24InstanceClassLoaderKlass": klassMetadata, "_ZTV23InstanceStackChunkKlass": klassMetadata,
 	"_ZTV13ObjArrayKlass": klassMetadata, "_ZTV14TypeArrayKlass": klassMetadata,
@@ -83,8 +82,8 @@ func (c *Copier) kindOf(metadata uint64) metadataKind {
 	return kind
 }
 
-// metadataName describes metadata as HotSpot prints it (print_value_on), "" where nobody
-// can tell what it is:
+// metadataName describes metadata as HotSpot prints it (print_value_on), escaped for a log;
+// "" where nobody can tell what it is:
 //
 //	'java/util/ArrayList'
 //	{type array byte}
@@ -113,20 +112,21 @@ func (c *Copier) readMetadataName(at uint64) (string, error) {
 	switch kind {
 	case klassMetadata:
 		name, err := c.klassSymbol(at)
-		return klassText(name), err
+		return escaped(klassText(name)), err
 	case methodMetadata:
-		return c.methodText(at)
-	case methodDataMetadata, methodCountersMetadata:
-		field, text := c.layout.methodDataMethod, "method data for "
-		if kind == methodCountersMetadata {
-			return "", nil // it has no field that leads to the method
-		}
-		method, err := c.vm.Uint64(at + field)
+		text, err := c.methodText(at)
+		return escaped(text), err
+	case methodDataMetadata:
+		method, err := c.vm.Uint64(at + c.layout.methodDataMethod)
 		if err != nil {
 			return "", err
 		}
-		name, err := c.methodText(method)
-		return text + name, err
+		if c.kindOf(method) != methodMetadata {
+			return "", fmt.Errorf("the data at %#x is that of no method", at)
+		}
+		if name := c.metadataName(method); name != "" {
+			return "method data for " + name, nil
+		}
 	}
 	return "", nil
 }

@@ -44,13 +44,19 @@ public class Old {
     }
 }`
 
+// compileOld compiles oldProgram into a folder.
+func compileOld(t testing.TB, folder string) {
+	t.Helper()
+	source := filepath.Join(folder, "Old.java")
+	require.NoError(t, os.WriteFile(source, []byte(oldProgram), 0o600))
+	gasmtest.CompileJava(t, folder, 8, source)
+}
+
 // TestMethodName compares names and sizes of bytecode with those of LogCompilation's
 // tags, on each JDK of the machine.
 func TestMethodName(t *testing.T) {
 	classPath := t.TempDir()
-	source := filepath.Join(classPath, "Old.java")
-	require.NoError(t, os.WriteFile(source, []byte(oldProgram), 0o600))
-	gasmtest.CompileJava(t, classPath, 8, source)
+	compileOld(t, classPath)
 	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {

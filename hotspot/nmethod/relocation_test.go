@@ -31,7 +31,7 @@ const nativeFunction = 0x12345678
 // relocCode makes a method with relocations of all kinds that JDK 11 has. Its metadata are
 // two methods, classes, the data of a method, and something unknown.
 func relocCode(j *fakeJVM) (code fakeCode, profiled uint64) {
-	profiled = j.addMethod(fakeMethod{class: "p/Profiled", name: "run", bytecode: sum})
+	profiled = j.addMethod(fakeMethod{class: "p/Profiled", name: "<clinit>", bytecode: sum})
 	data := j.AddUint64(j.virtualTable("_ZTV10MethodData"), profiled)
 	return fakeCode{compiler: "c2", level: 4, insts: relocInsts,
 		methods:  []fakeMethod{{class: "p/Hot", name: "sum", bytecode: sum}, {class: "java/util/Größe", name: "<init>", bytecode: sum}},
@@ -114,7 +114,7 @@ func TestRelocations(t *testing.T) {
 			assert.Equal(t, map[int][]string{
 				0: {fmt.Sprintf("{metadata({method} {%#016x} %s'<init>' '(I)V' in 'java/util/Größe')}", second, modifiers),
 					"{metadata('java/util/ArrayList')}", "{metadata({type array byte})}", "{metadata('p/Hot'[][])}",
-					fmt.Sprintf("{metadata(method data for {method} {%#016x} %s'run' '(I)V' in 'p/Profiled')}", profiled, modifiers),
+					fmt.Sprintf("{metadata(method data for {method} {%#016x} %s'<clinit>' '(I)V' in 'p/Profiled')}", profiled, modifiers),
 					"{metadata}", "{metadata(" + null + ")}", "{metadata}", "{metadata}"},
 				10:  {"{runtime_call " + fakeBlob + "}"},
 				15:  {"{virtual_calljava.util.Größe::<init>}", "{static_call}", "{optimized virtual_callp.Hot::sum}"},

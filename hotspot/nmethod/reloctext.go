@@ -100,13 +100,13 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	case relocRuntimeCall, relocRuntimeCallWithPool:
 		if target, ok := c.target(r.offset); ok {
 			if name := c.copier.targetName(target); name != "" {
-				text = append(append(text, ' '), escaped(name)...)
+				text = append(append(text, ' '), name...)
 			}
 		}
 	case relocMetadata:
 		if value, ok := c.metadata(r); ok {
 			if name := c.copier.metadataName(value); name != "" {
-				text = append(append(append(text, '('), escaped(name)...), ')')
+				text = append(append(append(text, '('), name...), ')')
 			}
 		}
 	case relocVirtualCall:

@@ -86,8 +86,8 @@ func branchARM64(code []byte, at uint64) (uint64, bool) {
 	return at + uint64(int64(int32(word<<6)>>4)), true
 }
 
-// targetName names an address as HotSpot names the target of a runtime call; "" where it
-// has no name.
+// targetName names an address as HotSpot names the target of a runtime call, escaped for a
+// log; "" where it has no name.
 func (c *Copier) targetName(addr uint64) string {
 	if name, ok := c.targets[addr]; ok {
 		return name
@@ -105,6 +105,6 @@ func (c *Copier) targetName(addr uint64) string {
 			name = "Stub::" + stub
 		}
 	}
-	c.targets[addr] = name
-	return name
+	c.targets[addr] = escaped(name)
+	return c.targets[addr]
 }

@@ -15,10 +15,21 @@
 //	offset, ok := vm.Offset("Method::_constMethod")
 //	constMethod, err := vm.Uint64(method + offset)
 //
+// A [Field] has the width that HotSpot has for it, because that changes from release to
+// release: nmethod::_comp_level had four bytes and has one.
+//
+// [VM.Symbols] finds variables that libjvm.so does not export. [VM.Flags] reads the JVM's
+// flags, and tells where they are.
+//
 // What the tables do not tell, such as how debug info is packed, is the business of
 // the packages above this one, which know it for some releases of the JDK.
 //
 // # How memory is read
+//
+// What libjvm.so exports is read from its image in memory, not from its file, which a
+// package's update may have replaced. Only [VM.Symbols] needs the file. Each system call
+// has its price, so the tables are read by [Memory.Gather], many pieces at once: opening a
+// JVM takes some 30 system calls and 2 ms, and another 5 ms for symbols.
 //
 // The memory is read by process_vm_readv, which stops no thread of the process. So
 // what is read may change between two reads, and within one: a reader must check that

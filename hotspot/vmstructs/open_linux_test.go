@@ -307,3 +307,39 @@ func TestProcessMemory(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, got)
 }
+
+// TestGather reads pieces of the test's own memory, of which one is not mapped.
+func TestGather(t *testing.T) {
+	require.NoError(t, Allowed())
+	m := Memory{processMemory(os.Getpid())}
+	const count = 3000 // several system calls
+	data := make([]byte, count)
+	pieces := make([]Piece, count)
+	for i := range pieces {
+		data[i] = byte(i % 251)
+		pieces[i] = Piece{uint64(uintptr(unsafe.Pointer(&data[i]))), make([]byte, 1)}
+	}
+	read, err := m.Gather(pieces)
+	require.NoError(t, err)
+	assert.Equal(t, count, read)
+	for i, p := range pieces {
+		require.Equal(t, data[i], p.Buf[0])
+		p.Buf[0] = 0
+	}
+	pieces[1500].Addr = 8
+	pieces[1501].Buf = nil
+	read, err = m.Gather(pieces)
+	assert.Equal(t, 1500, read)
+	require.ErrorIs(t, err, syscall.EFAULT)
+	require.ErrorContains(t, err, "reading 1 bytes at 0x8")
+	ok, err := m.GatherSome(pieces)
+	require.NoError(t, err)
+	for i, p := range pieces {
+		require.Equal(t, i != 1500, ok[i])
+		if ok[i] && len(p.Buf) > 0 {
+			require.Equal(t, data[i], p.Buf[0])
+		}
+	}
+	_, err = m.Gather([]Piece{{0, make([]byte, maxRead+1)}})
+	require.ErrorContains(t, err, "more than any structure of HotSpot has")
+}

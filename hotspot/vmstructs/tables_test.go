@@ -175,6 +175,44 @@ func TestMemory(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
+// TestGatherSome reads pieces of memory that has no system call to gather them.
+func TestGatherSome(t *testing.T) {
+	m := vmtest.New()
+	at := m.Add(1, 2, 3)
+	pieces := []Piece{{at, make([]byte, 1)}, {8, make([]byte, 1)}, {at + 2, make([]byte, 1)}}
+	ok, err := Memory{m}.GatherSome(pieces)
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true, false, true}, ok)
+	assert.Equal(t, []byte{1, 0, 3}, []byte{pieces[0].Buf[0], pieces[1].Buf[0], pieces[2].Buf[0]})
+}
+
+// TestFields reads fields with the widths that HotSpot's tables tell.
+func TestFields(t *testing.T) {
+	m := vmtest.New()
+	symbols := m.AddTables(vmtest.Tables{
+		Offsets: map[string]uint64{"T::a": 1, "T::b": 2, "T::c": 4, "T::d": 6, "T::e": 0},
+		Statics: map[string]uint64{"Abstract_VM_Version::_vm_major_version": m.Add(17, 0, 0, 0), "T::s": 4711},
+		Sizes:   map[string]uint64{"u2": 2, "CompLevel": 1},
+		Types:   map[string]string{"T::a": "CompLevel", "T::b": "u2", "T::c": "volatile signed char", "T::d": "Metadata*", "T::s": "const u2"},
+	})
+	vm, err := New(m, symbols.Address)
+	require.NoError(t, err)
+	data := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
+	for name, want := range map[string]uint64{"T::a": 2, "T::b": 0x0403, "T::c": 5, "T::d": 0x0e0d0c0b0a090807, "T::e": 0} {
+		f, ok := vm.Field(name)
+		require.True(t, ok)
+		assert.Equal(t, want, f.In(data), name)
+	}
+	d, _ := vm.Field("T::d")
+	assert.Zero(t, d.In(data[:13]), "the copy does not have all of it")
+	assert.Equal(t, uint64(0), Field{At: ^uint64(0), Size: 8}.In(data))
+	s, ok := vm.StaticField("T::s")
+	require.True(t, ok)
+	assert.Equal(t, Field{At: 4711, Size: 2, Type: "const u2"}, s)
+	_, ok = vm.Field("T::s")
+	assert.False(t, ok)
+}
+
 // TestPages reads across the ends of pages, of which each is read once.
 func TestPages(t *testing.T) {
 	m := vmtest.New()

@@ -105,7 +105,7 @@ func (vm *VM) Int(constant string) (value int32, ok bool) {
 
 // Symbols gives the addresses of variables and functions of libjvm.so, by the names that
 // the linker has for them: "_ZN12StubCodeDesc5_listE". It reads the file that is mapped,
-// each time that it is called, so ask for all at once (3 ms). Those that it does not find
+// each time that it is called, so ask for all at once (5 ms). Those that it does not find
 // are not in the map: the makers of some JDKs strip them off.
 func (vm *VM) Symbols(names ...string) (map[string]uint64, error) { return vm.symbols(names) }
 

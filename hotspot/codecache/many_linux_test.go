@@ -1,0 +1,48 @@
+package codecache
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// TestMany finds the blobs of a JVM that has compiled all that it ran.
+func TestMany(t *testing.T) {
+	gasmtest.NeedTime(t)
+	dir := t.TempDir()
+	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"), gasmtest.Testdata("programs", "MemoryFile.java"),
+		gasmtest.Testdata("programs", "MemoryFiles.java"))
+	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			j := start(t, jdk, 5000, "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", dir, "Churn")
+			j.stop(t)
+			cpu, wall := cpuTime(), time.Now()
+			c := j.open(t)
+			opened := cpuTime() - cpu
+			changes, err := c.Poll(monoNanos())
+			require.NoError(t, err)
+			cpu = cpuTime() - cpu
+			t.Logf("%d blobs took %v of CPU time, %v of it for opening; %v of wall time", len(changes.Added), cpu, opened, time.Since(wall))
+			assert.Greater(t, len(changes.Added), 5000)
+			// 10 000 are to be known within 0.3 s.
+			assert.Less(t, cpu, time.Duration(len(changes.Added))*30*time.Microsecond+50*time.Millisecond)
+
+			_, err = c.Poll(monoNanos()) // looks once more at what may have been changing
+			require.NoError(t, err)
+			cpu = cpuTime()
+			const polls = 1000
+			for range polls {
+				changes, err := c.Poll(monoNanos())
+				require.NoError(t, err)
+				require.False(t, changes.Any())
+			}
+			cpu = (cpuTime() - cpu) / polls
+			t.Logf("a poll in vain took %v of CPU time", cpu)
+			assert.Less(t, cpu, 50*time.Microsecond, "3 to 10 are usual")
+		})
+	}
+}

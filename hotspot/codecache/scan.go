@@ -1,0 +1,102 @@
+package codecache
+
+import (
+	"encoding/binary"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+)
+
+// findStubList looks for StubCodeDesc::_list where no symbol tells of it, as in Debian's
+// JDK 8: among libjvm.so's variables it is the address of the longest list of things that
+// can be StubCodeDescs. It tries at the 1st, 2nd, 4th … Poll, because a JVM that has just
+// started has no stubs yet. A try takes 5 to 25 ms.
+func (c *Cache) findStubList() error {
+	if _, ok := c.watch.symbols[stubListSymbol]; ok || len(c.heaps) == 0 || len(c.vm.Variables()) == 0 {
+		return nil
+	}
+	c.watch.scans++
+	if c.watch.scans&(c.watch.scans-1) != 0 {
+		return nil
+	}
+	best := 0
+	for _, r := range c.vm.Variables() {
+		data, err := c.vm.Read(nil, r[0], r[1]-r[0])
+		if err != nil {
+			continue // a part of it may be protected
+		}
+		descs, err := c.stubDescs(data)
+		if err != nil {
+			return err
+		}
+		for offset := 0; offset+8 <= len(data); offset += 8 {
+			at := binary.LittleEndian.Uint64(data[offset:])
+			if n := c.lengthOfList(descs, at); n > best {
+				best = n
+				c.watch.symbols[stubListSymbol], c.watch.stubList = r[0]+uint64(offset), at
+			}
+		}
+	}
+	return nil
+}
+
+// stubDescs reads what these numbers are the addresses of, and gives what of that can be
+// a StubCodeDesc, with its _next.
+func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
+	begin := c.stubBegin()
+	seen, descs := map[uint64]bool{}, map[uint64]uint64{}
+	var pieces []vmstructs.Piece
+	buf := make([]byte, batch*maxStubDesc)
+	flush := func() error {
+		read, err := c.vm.GatherSome(pieces)
+		for i, p := range pieces {
+			if read[i] && c.isStubDesc(p.Buf, begin) {
+				descs[p.Addr] = binary.LittleEndian.Uint64(p.Buf)
+			}
+		}
+		pieces = pieces[:0]
+		return err
+	}
+	for ; len(data) >= 8; data = data[8:] {
+		at := binary.LittleEndian.Uint64(data)
+		if at%8 != 0 || at < 1<<16 || at >= 1<<47 || seen[at] {
+			continue
+		}
+		seen[at] = true
+		pieces = append(pieces, vmstructs.Piece{Addr: at, Buf: buf[len(pieces)*maxStubDesc:][:maxStubDesc]})
+		if len(pieces) == batch {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return descs, flush()
+}
+
+// isStubDesc tells whether something can be a StubCodeDesc: its code lies in the code
+// cache.
+func (c *Cache) isStubDesc(data []byte, begin int) bool {
+	lo, hi := binary.LittleEndian.Uint64(data[begin:]), binary.LittleEndian.Uint64(data[begin+8:])
+	for _, hp := range c.heaps {
+		if lo >= c.layout.memoryLow.In(hp.data) && hi <= c.layout.memoryHigh.In(hp.data) {
+			return lo < hi && binary.LittleEndian.Uint64(data[8:]) != 0 && binary.LittleEndian.Uint64(data[16:]) != 0
+		}
+	}
+	return false
+}
+
+// lengthOfList counts the StubCodeDescs of a list, whose first one is known.
+func (c *Cache) lengthOfList(first map[uint64]uint64, at uint64) (n int) {
+	next, ok := first[at]
+	if !ok {
+		return 0
+	}
+	var buf [maxStubDesc]byte
+	for n = 1; next != 0 && n < maxList; n++ {
+		b, err := c.vm.Read(buf[:], next, maxStubDesc)
+		if err != nil || !c.isStubDesc(b, c.stubBegin()) {
+			return 0
+		}
+		next = binary.LittleEndian.Uint64(b)
+	}
+	return n
+}
