@@ -124,13 +124,16 @@ func (c *Cache) stubBegin() int {
 	return 24
 }
 
+// maxInterpreter is more than the interpreter takes, in bytes: JDK 25's takes 100 kB.
+const maxInterpreter = 1 << 22
+
 // readCodelets reads the interpreter's StubQueue. Its memory has InterpreterCodelets, one
 // behind the other, each of them with its code behind it.
 func (p *pieces) readCodelets(c *Cache) error {
 	p.codelets = nil
 	l, queue := &c.layout.codelets, c.watch.queue
 	begin, end := l.begin.In(queue), l.end.In(queue)
-	if begin >= end {
+	if begin >= end || end-begin > maxInterpreter {
 		return nil
 	}
 	data, err := c.vm.Read(nil, l.buffer.In(queue)+begin, end-begin)
