@@ -31,6 +31,15 @@
 // No JVM may die of that, whatever its release, whoever its user is, and when it starts:
 // see logFolder and javaFlags.
 //
+// # JVMs that run already
+//
+// An [Attachment] has no command, and so neither its output nor its environment: it has the
+// JVMs that package attach found, samples their threads, and follows their code
+// (attachment.go). It ends by a length, a signal, or with the last JVM. What it shares with
+// a Recording, from the sampler to capture.json, is in session.go. A JVM is only read; the
+// one flag that can be switched on in it, and what becomes of that when gasm is killed, is
+// in debuginfo.go.
+//
 // # When it is measured
 //
 // A trial has windows, which belong to a process. The first of these rules that

@@ -20,9 +20,10 @@ func (r *Recording) startNative(pid int) (sampling, error) {
 	return &nativeSampling{n, note}, nil
 }
 
-// How soon a method with samples is to be known: HotSpot may replace it, or end. To look
-// for samples takes 30 us of a processor.
-const streamPause = 25 * time.Millisecond
+// How soon a method with samples is to be known: HotSpot may replace it, or end. To wake up
+// and look for samples takes 0.3 ms of a processor: gasm took 1.8 % of one with pauses of
+// 25 ms beside a busy JVM, and 1.1 % with these.
+const streamPause = 50 * time.Millisecond
 
 // streamed is how many samples may wait to be looked at. The followers take them at once,
 // unless this process is not let run.

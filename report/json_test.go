@@ -70,12 +70,15 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, two := trials(t)
+	attached := header()
+	attached.Command, attached.Attached, attached.Code, attached.JVMs[0].SafepointsOnly = nil, true, capture.CodeMixed, true
 	for name, report := range map[string][]byte{
-		"small":  jsonText(t, header(), []profile.Profile{small()}),
-		"trials": jsonText(t, h, two),
-		"events": jsonText(t, header(), []profile.Profile{twoEvents(t)}),
-		"empty":  jsonText(t, header(), []profile.Profile{nobody()}),
-		"bare":   jsonText(t, capture.Description{}, nil),
+		"small":    jsonText(t, header(), []profile.Profile{small()}),
+		"trials":   jsonText(t, h, two),
+		"events":   jsonText(t, header(), []profile.Profile{twoEvents(t)}),
+		"empty":    jsonText(t, header(), []profile.Profile{nobody()}),
+		"attached": jsonText(t, attached, []profile.Profile{small()}),
+		"bare":     jsonText(t, capture.Description{}, nil),
 	} {
 		var doc any
 		if err := json.Unmarshal(report, &doc); err != nil {

@@ -2,15 +2,22 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/schema"
 )
 
 func text(t *testing.T, h capture.Description, ps []profile.Profile, o Options) []byte {
@@ -151,5 +158,33 @@ func TestNoEvents(t *testing.T) {
 	got := string(text(t, header(), []profile.Profile{{PIDs: []int{1}}}, options()))
 	if !strings.Contains(got, "No samples in the profile: the sampler took none.") {
 		t.Error(got)
+	}
+}
+
+// A report of JVMs that were attached to says so, and marks listings whose lines are not the instructions' own.
+func TestAttached(t *testing.T) {
+	h := header()
+	h.Command, h.Attached, h.Code = []string{}, true, capture.CodeCopied
+	p := workload(t)
+	compiled := slices.IndexFunc(p.Regions, func(reg profile.Region) bool { return reg.Hot && reg.CompileID != 0 })
+	require.GreaterOrEqual(t, compiled, 0)
+	heading := p.Regions[compiled].Source + ", " + p.Regions[compiled].Method + compileID(p.Regions[compiled].CompileID)
+	const mark = " (lines are those of the next safepoint)"
+	for _, sparse := range []bool{false, true} {
+		for i := range h.JVMs {
+			h.JVMs[i].SafepointsOnly = sparse
+		}
+		got := string(text(t, h, []profile.Profile{p}, options()))
+		assert.Contains(t, got, "\nAttached:   to "+layout.Plural(len(h.JVMs), "running JVM")+"\n")
+		assert.NotContains(t, got, "Command:")
+		assert.Contains(t, got, "\n"+heading)
+		assert.Equal(t, sparse, strings.Contains(got, heading+mark+"\n"), heading)
+		assert.Equal(t, sparse, strings.Contains(got, mark))
+
+		var report schema.Report
+		require.NoError(t, json.Unmarshal(jsonText(t, h, []profile.Profile{p}), &report))
+		assert.True(t, report.Capture.Attached)
+		assert.Equal(t, "copied", report.Capture.Code)
+		assert.Equal(t, sparse, report.Capture.JVMs[0].SafepointsOnly)
 	}
 }

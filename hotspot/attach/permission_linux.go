@@ -31,12 +31,15 @@ func tryMemory(pid int, addr uint64) error {
 	return err
 }
 
+// errNoPtrace is for root in a container.
+var errNoPtrace = errors.New("gasm is root without the capability SYS_PTRACE: give it that (docker run --cap-add SYS_PTRACE; " +
+	"in Kubernetes securityContext.capabilities.add)")
+
 // whyHidden explains that /proc/PID/maps is not to be read.
 func whyHidden(pid, uid int) error {
 	switch self := os.Geteuid(); {
 	case self == 0:
-		return errors.New("gasm is root without the capability SYS_PTRACE: give it that (docker run --cap-add SYS_PTRACE; " +
-			"in Kubernetes securityContext.capabilities.add)")
+		return errNoPtrace
 	case self != uid:
 		return fmt.Errorf("it belongs to %s: run gasm as that user or as root (sudo gasm attach %d)", userName(uid), pid)
 	}
@@ -58,7 +61,7 @@ func whyRefused(err error, uid int) error {
 	case value == "1" || value == "2":
 		return fmt.Errorf("kernel.yama.ptrace_scope is %s: run gasm as root, or sudo sysctl kernel.yama.ptrace_scope=0", value)
 	case os.Geteuid() == 0:
-		return errors.New("gasm is root without the capability SYS_PTRACE: give it that (docker run --cap-add SYS_PTRACE)")
+		return errNoPtrace
 	}
 	return fmt.Errorf("the kernel refuses it (%w): run gasm as root", err)
 }
