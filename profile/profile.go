@@ -5,6 +5,10 @@
 // [Of] does all of it for a capture. Below it, the join is pure: a [Builder] has a
 // [CodeMap] of each JVM, takes samples one by one in any order, and makes a [Profile] of
 // each trial. It knows no text format and no process.
+//
+// A run without trials has a profile for each program: the JVMs of one main class and JDK
+// (programs.go). [Options] may choose JVMs and threads (choose.go). Samples that are left
+// out have rows of their own in the account.
 package profile
 
 import (

@@ -37,25 +37,17 @@ type jvmRow struct {
 
 // jvmTable writes a row for each JVM of the command, whether it is in a profile or not.
 func (r *textReport) jvmTable() {
-	rows, all := r.jvmRows(), r.allProfiled()
+	all := r.allProfiled()
+	if len(r.about.JVMs) < 2 || all == 0 {
+		return
+	}
+	rows := r.jvmRows()
 	title, jdk := "JVMs of the Command", sameJDK(rows)
 	if jdk != "" {
 		title += ", JDK " + jdk
 	}
-	if len(rows) < 2 || all == 0 {
-		return
-	}
-	if more := len(rows) - r.o.Top; r.o.Top > 0 && more > 1 {
-		rest := jvmRow{name: fmt.Sprintf("<...other %s...>", layout.Plural(more, "JVM"))}
-		for _, row := range rows[r.o.Top:] {
-			rest.profiled = rest.profiled || row.profiled
-			for i, n := range row.counts {
-				rest.counts[i] += n
-			}
-		}
-		rows = append(rows[:r.o.Top], rest)
-	}
 	r.Rule(title)
+	rows = r.cutJVMs(rows)
 	for _, line := range r.jvmLines(rows, all, jdk) {
 		r.Line("%s", line)
 	}
@@ -65,6 +57,22 @@ func (r *textReport) jvmTable() {
 		r.Line("%s", r.Paint(layout.Dim, "- is a JVM that is in no profile."))
 	}
 	r.Line("")
+}
+
+// cutJVMs keeps as many rows as a table has, and sums up the others in one row.
+func (r *textReport) cutJVMs(rows []jvmRow) []jvmRow {
+	more := len(rows) - r.o.Top
+	if r.o.Top == 0 || more < 2 { // one more has room in the place of the sum
+		return rows
+	}
+	rest := jvmRow{name: fmt.Sprintf("<...other %s...>", layout.Plural(more, "JVM"))}
+	for _, row := range rows[r.o.Top:] {
+		rest.profiled = rest.profiled || row.profiled
+		for i, n := range row.counts {
+			rest.counts[i] += n
+		}
+	}
+	return append(rows[:r.o.Top], rest)
 }
 
 // jvmRows are all JVMs, those with the most samples in the profiles first.

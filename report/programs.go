@@ -33,7 +33,7 @@ func (r *textReport) profiles() {
 		r.trial()
 	}
 	if left := len(r.ps.Trials) - shown; left > 0 {
-		r.Paragraph("note: ", fmt.Sprintf("%s with less than %.0f%% of the samples each: only in the table of JVMs; --jvm REGEX reports on one of them",
+		r.Paragraph("note: ", fmt.Sprintf("not shown: %s with less than %.0f%% of the samples; the table of JVMs has them, --jvm REGEX reports on one",
 			layout.Plural(left, "more program"), 100*leastProgram))
 	}
 }
