@@ -26,6 +26,9 @@ func (r *textReport) overview() {
 			break
 		}
 		item := amount + " " + s.Source
+		if len(lines) == 0 && len(r.p.Events) > 1 { // the overview is of the first one
+			item = r.p.Events[0] + ": " + item
+		}
 		if last := len(lines) - 1; last >= 0 && layout.Width(lines[last]+"; "+item) <= room {
 			lines[last] += "; " + item
 		} else {
