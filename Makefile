@@ -90,7 +90,7 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	$(call step,go test -race)
 	@events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
 	CGO_ENABLED=1 $(GO) tool gotestsum --format pkgname --hide-summary skipped --jsonfile "$$events" --raw-command -- \
-		$(GO) test -json -race -p 1 -timeout 25m ./... || result=$$?; \
+		$(GO) test -json -race -p 1 -timeout 45m ./... || result=$$?; \
 	$(GO) run ./internal/skips $(if $(CI),-expected .ci/expected-skips.txt) "$$events" || result=$$?; \
 	exit $$result # one package at a time (-p 1), because the tests that run perf measure
 

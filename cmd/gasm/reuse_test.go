@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,32 +34,47 @@ func TestReusedAddresses(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	for name, java := range jdks(t) {
-		t.Run(name, func(t *testing.T) {
-			probes := addProbes(t, filepath.Join(filepath.Dir(java), "..", "lib", "server", "libjvm.so"))
-			c, log, truth := churn(t, java, classes, probes)
-			require.NotEmpty(t, truth.all, "the kernel recorded no event of the probes")
-			t.Logf("%d methods were loaded, %d of them never printed", len(truth.all), truth.missing(log))
-
-			byTime, lastBlob := attribute(t, filepath.Join(filepath.Dir(log.Name()), capture.SamplesFile), log, c.JVMs[0].StartMonoNanos, truth)
-			t.Logf("by time:       %v", byTime)
-			t.Logf("the last blob: %v", lastBlob)
-			assert.Greater(t, byTime.reused, 200, "samples on reused addresses: the run shows too little")
-			// HotSpot's stamps are in milliseconds. So a method that made way for another
-			// one within a millisecond may have samples of the other: 0.01 % were measured.
-			assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.99, "samples that went to the method that was there")
-			assert.Less(t, lastBlob.right, byTime.right, "the times make no difference: the run shows nothing")
-		})
+		for _, how := range []string{"launched", "attached"} {
+			t.Run(name+"/"+how, func(t *testing.T) { reusedAddresses(t, java, classes, how == "attached") })
+		}
 	}
 }
 
-// churn profiles Churn with a small code cache, and beside it records when its
-// methods were loaded and unloaded.
-func churn(t *testing.T, java, classes string, probes *probes) (*capture.Capture, *printassembly.Log, *owners) {
+func reusedAddresses(t *testing.T, java, classes string, attached bool) {
+	probes := addProbes(t, filepath.Join(filepath.Dir(java), "..", "lib", "server", "libjvm.so"))
+	c, log, truth := churn(t, java, classes, probes, attached)
+	require.NotEmpty(t, truth.all, "the kernel recorded no event of the probes")
+	t.Logf("%d methods were loaded, %d of them never printed", len(truth.all), truth.missing(log))
+
+	byTime, lastBlob := attribute(t, filepath.Join(filepath.Dir(log.Name()), capture.SamplesFile), log, c.JVMs[0].StartMonoNanos, truth)
+	t.Logf("by time:       %v", byTime)
+	t.Logf("the last blob: %v", lastBlob)
+	assert.Greater(t, byTime.reused, 200, "samples on reused addresses: the run shows too little")
+	// HotSpot's stamps are in milliseconds. So a method that made way for another
+	// one within a millisecond may have samples of the other: 0.01 % were measured.
+	assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.995, "samples that went to the method that was there")
+	assert.Less(t, lastBlob.right, byTime.right, "the times make no difference: the run shows nothing")
+}
+
+// churn profiles Churn with a small code cache, launched or attached to, and beside it
+// records when its methods were loaded and unloaded.
+func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*capture.Capture, *printassembly.Log, *owners) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
 	stop := probes.record(t)
-	r := runGasm(t, []string{"profile", "-o", dir, "--frequency", "5000", "--report", os.DevNull, "--",
-		java, "-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"})
+	flags := []string{"-o", dir, "--frequency", "5000", "--report", os.DevNull}
+	command := []string{java, "-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"}
+	var r result
+	if attached {
+		jvm := exec.Command(command[0], command[1:]...)
+		require.NoError(t, jvm.Start())
+		defer jvm.Wait()
+		defer jvm.Process.Kill()
+		time.Sleep(time.Second) // there is code already
+		r = runGasm(t, slices.Concat([]string{"attach"}, flags, []string{"--length", "5s", strconv.Itoa(jvm.Process.Pid)}))
+	} else {
+		r = runGasm(t, slices.Concat([]string{"profile"}, flags, []string{"--"}, command))
+	}
 	trace := stop()
 	require.Equal(t, 0, r.code, r.stderr)
 	c, err := capture.Open(dir)
