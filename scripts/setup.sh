@@ -3,7 +3,7 @@
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
-#          aarch64, the C library's symbols, xz, less, sudo, procps, and where they can be had DTrace, and JDK 8, 11, 17, 21,
+#          aarch64, the C library's symbols, xz, less, sudo, procps, strace, and where they can be had DTrace, and JDK 8, 11, 17, 21,
 #          25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable)
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
@@ -270,6 +270,7 @@ if [ "$part" = test ]; then
   if [ "$(uname -s)" != Darwin ]; then
     setup_command sudo sudo
     setup_command pgrep procps # and ps, and the kill that sudo runs
+    setup_command strace strace # what gasm attach writes
   fi
   setup_dtrace
   setup_pypi_jdks

@@ -309,8 +309,8 @@ func TestAttachBlocked(t *testing.T) {
 func TestAttachReplaced(t *testing.T) {
 	gasmtest.NeedNative(t)
 	home := filepath.Join(t.TempDir(), "jdk")
-	real := filepath.Dir(filepath.Dir(gasmtest.NeedJava(t)))
-	require.NoError(t, exec.Command("cp", "-r", real, home).Run())
+	installed := filepath.Dir(filepath.Dir(gasmtest.NeedJava(t)))
+	require.NoError(t, exec.Command("cp", "-r", installed, home).Run())
 	j := startJVM(t, "READY", filepath.Join(home, "bin", "java"), "-cp", javaPrograms(t), "Spin")
 	library := filepath.Join(home, "lib", "server", "libjvm.so")
 	require.NoError(t, os.WriteFile(library+".new", readFile(t, binary), 0o755))
