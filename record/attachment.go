@@ -18,9 +18,9 @@ import (
 // AttachOptions say which JVMs that run are recorded, and how. Their zero values are the
 // defaults, but for those that say so.
 type AttachOptions struct {
-	Gasm   string       // the version of gasm, for the capture's description
-	JVMs   []attach.JVM // not empty; all can be read
-	Folder *Folder      // of the capture; not nil
+	Gasm   string           // the version of gasm, for the capture's description
+	JVMs   []attach.Process // not empty; all can be read
+	Folder *Folder          // of the capture; not nil
 
 	Events    []sampler.Event // as in Options
 	Frequency int             // as in Options
@@ -83,7 +83,7 @@ func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
 	a.gasm, a.folder, a.tell = o.Gasm, o.Folder, o.Problem
 	for _, j := range o.JVMs {
-		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{JVM: j}, ticks: startTicks(j.PID)})
+		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: startTicks(j.PID)})
 	}
 	return a
 }
@@ -146,7 +146,7 @@ func (a *Attachment) follow() error {
 	following := a.jvms[:0:0]
 	for _, j := range a.jvms {
 		if err := a.followOne(j); err != nil {
-			errs = append(errs, fmt.Errorf("JVM %s: %w", &j.JVM, err))
+			errs = append(errs, fmt.Errorf("JVM %s: %w", &j.Process, err))
 			continue
 		}
 		following = append(following, j)

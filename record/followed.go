@@ -14,7 +14,7 @@ import (
 
 // A followedJVM is a JVM whose code is read out of its memory while it runs.
 type followedJVM struct {
-	attach.JVM // as it was known when it was found
+	attach.Process // as it was known when it was found
 
 	follower *follow.Follower // nil before and after
 	result   follow.Result

@@ -83,9 +83,9 @@ func (c *liveCode) mapped(m native.Mapping) {
 	if filepath.Base(m.Path) != "libjvm.so" || c.byPID[m.PID] != nil {
 		return
 	}
-	j := &followedJVM{JVM: attach.JVM{PID: m.PID, StartMonoNanos: capture.MonoNanos()}}
+	j := &followedJVM{Process: attach.Process{PID: m.PID, StartMonoNanos: capture.MonoNanos()}}
 	if seen, err := attach.Look(m.PID); err == nil {
-		j.JVM = *seen
+		j.Process = *seen
 	}
 	if err := j.follow(c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
 		c.r.problem(err)

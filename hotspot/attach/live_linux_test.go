@@ -93,7 +93,7 @@ func TestLook(t *testing.T) {
 				assert.InDelta(t, before, j.StartMonoNanos, 200e6, "the start: 10 ms by the kernel, and what it takes to start a process")
 				all, err := List()
 				require.NoError(t, err)
-				i := slices.IndexFunc(all, func(l JVM) bool { return l.PID == j.PID })
+				i := slices.IndexFunc(all, func(l Process) bool { return l.PID == j.PID })
 				require.GreaterOrEqual(t, i, 0)
 				all[i].StartMonoNanos = j.StartMonoNanos // which two readings of clocks are in
 				assert.Equal(t, *j, all[i])
@@ -143,7 +143,7 @@ func TestNamespaces(t *testing.T) {
 	startWaiter(t, cmd)
 	all, err := List()
 	require.NoError(t, err)
-	i := slices.IndexFunc(all, func(j JVM) bool { return j.Main == waiter })
+	i := slices.IndexFunc(all, func(j Process) bool { return j.Main == waiter })
 	require.GreaterOrEqual(t, i, 0, "%v", all)
 	require.NoError(t, all[i].Unreadable)
 	status, err := process(all[i].PID).status()

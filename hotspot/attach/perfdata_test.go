@@ -105,7 +105,7 @@ func TestMainOfArguments(t *testing.T) {
 }
 
 func TestNamed(t *testing.T) {
-	jvms := []JVM{{PID: 1, Main: "org.acme.Server", Version: "17"}, {PID: 2, Main: "org.acme.ServerTest"}, {PID: 3, Main: "app.jar"}, {PID: 4}}
+	jvms := []Process{{PID: 1, Main: "org.acme.Server", Version: "17"}, {PID: 2, Main: "org.acme.ServerTest"}, {PID: 3, Main: "app.jar"}, {PID: 4}}
 	for name, want := range map[string]int{"org.acme.Server": 1, "ServerTest": 2, "app": 3} {
 		j, err := named(jvms, name)
 		require.NoError(t, err)

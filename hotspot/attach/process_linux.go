@@ -21,12 +21,12 @@ import (
 )
 
 // List finds the JVMs that run, and that this process can see, by ascending process id.
-func List() ([]JVM, error) {
+func List() ([]Process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("looking for JVMs: %w", err)
 	}
-	found := []JVM{}
+	found := []Process{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
@@ -36,12 +36,12 @@ func List() ([]JVM, error) {
 			found = append(found, *j)
 		}
 	}
-	slices.SortFunc(found, func(a, b JVM) int { return a.PID - b.PID })
+	slices.SortFunc(found, func(a, b Process) int { return a.PID - b.PID })
 	return found, nil
 }
 
 // Look looks at one process. The error is of one that is no JVM, or not there.
-func Look(pid int) (*JVM, error) {
+func Look(pid int) (*Process, error) {
 	p := process(pid)
 	status, err := p.status()
 	if err != nil {
@@ -53,7 +53,7 @@ func Look(pid int) (*JVM, error) {
 	mappings, mapsErr := native.ReadMaps(pid)
 	libjvm := slices.IndexFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
 	hidden := errors.Is(mapsErr, fs.ErrPermission)
-	j := &JVM{PID: pid, Kind: HotSpot, User: userName(status.uid), StartMonoNanos: p.startMonoNanos()}
+	j := &Process{PID: pid, Kind: HotSpot, User: userName(status.uid), StartMonoNanos: p.startMonoNanos()}
 	switch {
 	case hidden && (status.name == "java" || p.hasPerfData(status)):
 	case libjvm >= 0 && slices.ContainsFunc(mappings, isJ9):
@@ -181,7 +181,7 @@ func (p process) startMonoNanos() int64 {
 }
 
 // describe finds out what the JVM runs, and its version.
-func (p process) describe(j *JVM, status processStatus, home string) {
+func (p process) describe(j *Process, status processStatus, home string) {
 	strs := p.perfData(status)
 	j.Command = strs["sun.rt.javaCommand"]
 	j.Main = mainOf(j.Command)

@@ -7,7 +7,7 @@ import "errors"
 var errUnsupported = errors.New("gasm reads the memory of running JVMs on Linux alone: start the program by gasm profile")
 
 // List finds the JVMs that run. It works on Linux alone.
-func List() ([]JVM, error) { return nil, errUnsupported }
+func List() ([]Process, error) { return nil, errUnsupported }
 
 // Look looks at one process. It works on Linux alone.
-func Look(pid int) (*JVM, error) { return nil, errUnsupported }
+func Look(pid int) (*Process, error) { return nil, errUnsupported }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A JVM is a process that runs one.
-type JVM struct {
+// A Process is one that runs a JVM.
+type Process struct {
 	PID  int
 	Main string // the main class, or the jar without its folder; "" when unknown
 	// Command is the main class or the jar's path, and the program's arguments, as the
@@ -38,7 +38,7 @@ const (
 )
 
 // String is "4711 (org.acme.Server, 17.0.15)", with what is known.
-func (j *JVM) String() string {
+func (j *Process) String() string {
 	known := slices.DeleteFunc([]string{j.Main, j.Version}, func(s string) bool { return s == "" })
 	if len(known) == 0 {
 		return strconv.Itoa(j.PID)
@@ -47,7 +47,7 @@ func (j *JVM) String() string {
 }
 
 // Err is the error of a JVM that can't be read; nil for one that can.
-func (j *JVM) Err() error {
+func (j *Process) Err() error {
 	if j.Unreadable == nil {
 		return nil
 	}
@@ -57,11 +57,11 @@ func (j *JVM) Err() error {
 // Choose finds the JVMs that the user names: each word is a process id, or a part of a main
 // class or of a jar's name, which must be of one JVM alone. A whole name goes before parts.
 // All that are found can be read.
-func Choose(words []string) ([]JVM, error) {
-	var chosen []JVM
-	var listed []JVM // once it is needed
+func Choose(words []string) ([]Process, error) {
+	var chosen []Process
+	var listed []Process // once it is needed
 	for _, word := range words {
-		var j *JVM
+		var j *Process
 		pid, err := strconv.Atoi(word)
 		if err == nil {
 			j, err = Look(pid)
@@ -79,7 +79,7 @@ func Choose(words []string) ([]JVM, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(chosen, func(c JVM) bool { return c.PID == j.PID }) {
+		if !slices.ContainsFunc(chosen, func(c Process) bool { return c.PID == j.PID }) {
 			chosen = append(chosen, *j)
 		}
 	}
@@ -89,7 +89,7 @@ func Choose(words []string) ([]JVM, error) {
 // An AmbiguousError is a name that several JVMs have.
 type AmbiguousError struct {
 	Name string
-	JVMs []JVM
+	JVMs []Process
 }
 
 func (e *AmbiguousError) Error() string {
@@ -101,11 +101,11 @@ func (e *AmbiguousError) Error() string {
 }
 
 // named finds the one JVM that has a name.
-func named(jvms []JVM, name string) (*JVM, error) {
+func named(jvms []Process, name string) (*Process, error) {
 	if name == "" {
 		return nil, errors.New("the name of a JVM is empty: `gasm attach` lists those that run")
 	}
-	var whole, part []JVM
+	var whole, part []Process
 	for _, j := range jvms {
 		if j.Main == name {
 			whole = append(whole, j)
