@@ -2,6 +2,7 @@ package printassembly
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -112,6 +113,36 @@ func unescape(b []byte) string {
 		return string(b)
 	}
 	return unescaper.Replace(string(b))
+}
+
+// Escape escapes what must not stand in the text of a log: XML's characters, as HotSpot does
+// (xmlTextStream::write), and control characters, which HotSpot leaves in the names of
+// classes and which would end the line.
+func Escape(text string) string {
+	special := func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("<>&'\"", r) }
+	if !strings.ContainsFunc(text, special) {
+		return text
+	}
+	var s strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '<':
+			s.WriteString("&lt;")
+		case r == '>':
+			s.WriteString("&gt;")
+		case r == '&':
+			s.WriteString("&amp;")
+		case r == '\'':
+			s.WriteString("&apos;")
+		case r == '"':
+			s.WriteString("&quot;")
+		case special(r):
+			fmt.Fprintf(&s, `\u%04x`, r)
+		default:
+			s.WriteRune(r)
+		}
+	}
+	return s.String()
 }
 
 // nameText is a name out of text between tags.

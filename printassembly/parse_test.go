@@ -262,3 +262,20 @@ func TestLines(t *testing.T) {
 	assert.Equal(t, []string{"a", "", "b\r", string(long), "  cut"}, got)
 	assert.NoError(t, r.err)
 }
+
+// What is escaped is read back, but for control characters, which stay escaped.
+func TestEscape(t *testing.T) {
+	for text, want := range map[string]string{
+		"pkg.Class::method":   "pkg.Class::method",
+		"<init> & 'a' \"b\"":  "&lt;init&gt; &amp; &apos;a&apos; &quot;b&quot;",
+		"größe::日本":           "größe::日本",
+		`half \ud835`:         `half \ud835`,
+		"two\nlines\x00":      `two\u000alines\u0000`,
+		"two\nlines\x1b\x7fx": `two\u000alines\u001b\u007fx`,
+	} {
+		assert.Equal(t, want, Escape(text))
+		if !strings.Contains(want, `\u`) {
+			assert.Equal(t, text, unescape([]byte(want)))
+		}
+	}
+}

@@ -22,11 +22,11 @@ func (b *Blob) AppendTo(text []byte, uptimeMillis int64) []byte {
 	case b.Method != nil:
 		return appendTag(text, b.Method, uptimeMillis)
 	case b.Kind == printassembly.Interpreter:
-		return fmt.Appendf(text, "%s  [%#016x, %#016x]  %d bytes\n", escaped(b.Name), b.Lo, b.Hi, size)
+		return fmt.Appendf(text, "%s  [%#016x, %#016x]  %d bytes\n", printassembly.Escape(b.Name), b.Lo, b.Hi, size)
 	case b.Kind == printassembly.Stub:
-		return fmt.Appendf(text, "%s [%#016x, %#016x] (%d bytes)\n", escaped(b.Name), b.Lo, b.Hi, size)
+		return fmt.Appendf(text, "%s [%#016x, %#016x] (%d bytes)\n", printassembly.Escape(b.Name), b.Lo, b.Hi, size)
 	}
-	name := escaped(b.Name)
+	name := printassembly.Escape(b.Name)
 	switch {
 	case b.Kind == printassembly.VtableStub:
 		name = "VtableStub " + name + "@0"
@@ -92,30 +92,5 @@ func taggedName(name string) string {
 	if ok {
 		class += "/0x" + hidden
 	}
-	return escaped(class + " " + method + " " + descriptor)
-}
-
-// escaped escapes what must not stand in a tag or a line of a log: XML's characters, as
-// HotSpot does, and control characters, which would end the line.
-func escaped(name string) string {
-	var s strings.Builder
-	for _, r := range name {
-		switch {
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&s, `\u%04x`, r)
-		case r == '<':
-			s.WriteString("&lt;")
-		case r == '>':
-			s.WriteString("&gt;")
-		case r == '&':
-			s.WriteString("&amp;")
-		case r == '\'':
-			s.WriteString("&apos;")
-		case r == '"':
-			s.WriteString("&quot;")
-		default:
-			s.WriteRune(r)
-		}
-	}
-	return s.String()
+	return printassembly.Escape(class + " " + method + " " + descriptor)
 }

@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // A logWriter writes the log. After a failure nothing more is written.
@@ -36,8 +36,8 @@ func (w *logWriter) head(vm *vmstructs.VM) {
 		command = cmp.Or(commandOf(vm), command)
 	}
 	w.text = fmt.Appendf(w.text, "<hotspot_log version='160 1' process='%d' time_ms='%d'>\n", w.pid, w.o.StartWallMillis)
-	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n", escaped(version), escaped(info))
-	w.text = fmt.Appendf(w.text, "<vm_arguments>\n<command>\n%s\n</command>\n</vm_arguments>\n", escaped(command))
+	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n", printassembly.Escape(version), printassembly.Escape(info))
+	w.text = fmt.Appendf(w.text, "<vm_arguments>\n<command>\n%s\n</command>\n</vm_arguments>\n", printassembly.Escape(command))
 	w.text = append(w.text, "<tty>\n<writer thread='gasm'/>\n"...)
 }
 
@@ -72,11 +72,6 @@ func commandOf(vm *vmstructs.VM) string {
 		text = append(text, piece...)
 	}
 	return string(text)
-}
-
-// escaped escapes XML's characters, and what would end the line.
-func escaped(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "'", "&apos;", "\n", " ", "\r", " ").Replace(text)
 }
 
 // flush writes the text.

@@ -112,10 +112,10 @@ func (c *Copier) readMetadataName(at uint64) (string, error) {
 	switch kind {
 	case klassMetadata:
 		name, err := c.klassSymbol(at)
-		return escaped(klassText(name)), err
+		return printassembly.Escape(klassText(name)), err
 	case methodMetadata:
 		text, err := c.methodText(at)
-		return escaped(text), err
+		return printassembly.Escape(text), err
 	case methodDataMetadata:
 		method, err := c.vm.Uint64(at + c.layout.methodDataMethod)
 		if err != nil {

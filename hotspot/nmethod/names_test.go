@@ -24,15 +24,3 @@ func TestExternalName(t *testing.T) {
 		assert.Equal(t, want, externalName(internal), "%q", internal)
 	}
 }
-
-func TestEscaped(t *testing.T) {
-	cases := map[string]string{
-		"java.util.List": "java.util.List", "A::<init>": "A::&lt;init&gt;", "a&b::>": "a&amp;b::&gt;",
-		"two\nlines\x00": `two\u000alines\u0000`, "größe::日本": "größe::日本", "del\x7f": `del\u007f`,
-		"\x1b]0;x": `\u001b]0;x`, `half \ud835`: `half \ud835`, "'quoted' \"name\"": "'quoted' \"name\"",
-	}
-	require.NotEmpty(t, cases)
-	for name, want := range cases {
-		assert.Equal(t, want, escaped(name), "%q", name)
-	}
-}

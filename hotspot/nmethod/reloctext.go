@@ -3,6 +3,8 @@ package nmethod
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // relocTexts are what HotSpot prints of relocations, without what some of them have
@@ -128,7 +130,7 @@ func (c *Code) callee(index int) string {
 	if err != nil {
 		return ""
 	}
-	return escaped(name)
+	return printassembly.Escape(name)
 }
 
 // metadata gives the address that a relocation of metadata refers to. It is in the

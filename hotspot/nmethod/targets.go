@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // Names names what runtime calls go to, where no field in the JVM's memory does. A nil
@@ -105,6 +106,6 @@ func (c *Copier) targetName(addr uint64) string {
 			name = "Stub::" + stub
 		}
 	}
-	c.targets[addr] = escaped(name)
+	c.targets[addr] = printassembly.Escape(name)
 	return c.targets[addr]
 }

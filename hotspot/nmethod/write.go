@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -97,7 +96,7 @@ func (w *codeWriter) nextRelocation() (ok bool) {
 //	 main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352
 //	 stub code      [0x00007fae08ed7900,0x00007fae08ed7918] = 24
 func (c *Code) appendHead(text []byte) []byte {
-	compiler, attribute, name, size := c.Compiler, ' ', escaped(c.Name), fmt.Sprintf("%d bytes", c.BytecodeSize)
+	compiler, attribute, name, size := c.Compiler, ' ', printassembly.Escape(c.Name), fmt.Sprintf("%d bytes", c.BytecodeSize)
 	switch {
 	case c.Kind == "osr":
 		attribute, name = '%', name+fmt.Sprintf(" @ %d", c.OSRBCI)
@@ -278,41 +277,16 @@ func (c *Copier) appendBytecode(text []byte, m *method, bci int) []byte {
 	}
 	text = append(append(text, ";*"...), name...)
 	if member := c.member(m, bci); member != "" {
-		text = append(append(text, ' '), escaped(member)...)
+		text = append(append(text, ' '), printassembly.Escape(member)...)
 	}
 	return append(text, "\n "...)
 }
 
 func appendFrame(text []byte, m *method, bci int) []byte {
-	text = append(append(text, "; - "...), escaped(m.name)...)
+	text = append(append(text, "; - "...), printassembly.Escape(m.name)...)
 	text = strconv.AppendInt(append(text, '@'), int64(bci), 10)
 	if line := m.line(bci); line > 0 {
 		text = append(strconv.AppendInt(append(text, " (line "...), int64(line), 10), ')')
 	}
 	return append(text, '\n')
-}
-
-// escaped escapes what a name must not have in a log: XML's characters, as HotSpot
-// does, and control characters, which HotSpot leaves in the names of classes and which
-// would end the line.
-func escaped(name string) string {
-	if isPlain(name) && !strings.ContainsAny(name, "<>&") {
-		return name
-	}
-	var s strings.Builder
-	for _, r := range name {
-		switch {
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&s, `\u%04x`, r)
-		case r == '<':
-			s.WriteString("&lt;")
-		case r == '>':
-			s.WriteString("&gt;")
-		case r == '&':
-			s.WriteString("&amp;")
-		default:
-			s.WriteRune(r)
-		}
-	}
-	return s.String()
 }
