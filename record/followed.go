@@ -69,6 +69,9 @@ func sortByStart(jvms []capture.JVM) {
 // that are sampled while it ends. They have next to no samples, so no note is needed.
 const fewLate = 50
 
+// manyAmbiguous: a note tells of more than one ambiguous sample in so many.
+const manyAmbiguous = 1000
+
 // codeNotes say what of a JVM's code could not be had.
 func (j *followedJVM) codeNotes() (notes []string) {
 	r := j.result
@@ -77,6 +80,10 @@ func (j *followedJVM) codeNotes() (notes []string) {
 	}
 	if r.NoFrames != nil {
 		notes = append(notes, fmt.Sprintf("the methods of JVM %d have no lines and no inlined methods: %v", j.PID, r.NoFrames))
+	}
+	if r.Ambiguous*manyAmbiguous > r.Samples {
+		notes = append(notes, fmt.Sprintf("%d of the %d samples in code of JVM %d were at addresses whose code was replaced between two looks, some 10 ms apart: they count as the newer code's",
+			r.Ambiguous, r.Samples, j.PID))
 	}
 	all := r.Copied + r.Late + r.Missed
 	switch {

@@ -85,9 +85,9 @@ type Result struct {
 	// before all of them was copied. Missed counts all others that could not be copied, or
 	// not with all of their debug info.
 	Late, Missed int
-	// Ambiguous counts the samples at addresses that changed their owner between the two
-	// polls around them.
-	Ambiguous int
+	// Samples counts those that the Follower was told of, and Ambiguous those of them at
+	// addresses that changed their owner between the two polls around them.
+	Samples, Ambiguous int
 	// NoFrames is why the methods have machine code and names, but neither lines nor inlined
 	// methods; nil where they have these.
 	NoFrames error
@@ -316,6 +316,7 @@ func (f *Follower) look() (news bool) {
 			break
 		}
 		b, ambiguous := f.cache.At(at.pc, at.monoNanos)
+		f.result.Samples++
 		if ambiguous {
 			f.result.Ambiguous++
 		}
