@@ -79,7 +79,7 @@ func (j *followedJVM) codeNotes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("the code of JVM %d could not be followed to the end, so its newer methods are not in the report: %v", j.PID, r.Unread))
 	}
 	if r.NoFrames != nil {
-		notes = append(notes, fmt.Sprintf("the methods of JVM %d have no lines and no inlined methods: %v", j.PID, r.NoFrames))
+		notes = append(notes, fmt.Sprintf("the methods of JVM %d have no lines and no inlined methods: %v (with hsdis, --code print has them)", j.PID, r.NoFrames))
 	}
 	if r.Ambiguous*manyAmbiguous > r.Samples {
 		notes = append(notes, fmt.Sprintf("%d of the %d samples in code of JVM %d were at addresses whose code was replaced between two looks, some 10 ms apart: they count as the newer code's",

@@ -41,11 +41,7 @@ func readable(command []string) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("only Linux lets gasm read the memory of a JVM")
 	}
-	release := jdk.Release(command)
-	switch {
-	case release == 8 && startsJava(command):
-		return errors.New("of JDK 8 only the names are known")
-	case release > 8 && !nmethod.Known(release):
+	if release := jdk.Release(command); release > 8 && !nmethod.Known(release) {
 		return fmt.Errorf("gasm does not know the memory of JDK %d", release)
 	}
 	if err := vmstructs.Allowed(); err != nil {

@@ -2,7 +2,6 @@ package nmethod
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -17,10 +16,6 @@ func Known(release int) bool {
 		return true
 	}
 	return false
-}
-
-func unknownRelease(release int) error {
-	return fmt.Errorf("gasm does not know the memory of JDK %d", release)
 }
 
 // ErrGone tells that a method was gone before it could be copied: its nmethod was

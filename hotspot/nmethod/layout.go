@@ -85,7 +85,7 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	}
 	l.findDebugInfo(&q)
 	if l.noFrames = q.missing; !Known(vm.Release) {
-		l.noFrames = unknownRelease(vm.Release)
+		l.noFrames = fmt.Errorf("gasm does not know the debug info of JDK %d", vm.Release)
 	}
 	return l, nil
 }

@@ -2,7 +2,6 @@ package nmethod
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -36,7 +35,6 @@ var releases = []int{11, 17, 21, 25, 26, 27, 28}
 func TestKnown(t *testing.T) {
 	for release := range 100 {
 		assert.Equal(t, slices.Contains(releases, release), Known(release), "JDK %d", release)
-		assert.EqualError(t, unknownRelease(release), fmt.Sprintf("gasm does not know the memory of JDK %d", release))
 	}
 }
 
