@@ -224,7 +224,7 @@ func TestAttachSeveral(t *testing.T) {
 	jar := jarOf(t, "Shares")
 	one, two := spinning(t), startJVM(t, "MEASURE", java, "-Dsec=30", "-jar", jar)
 	name := strings.TrimSuffix(filepath.Base(jar), ".jar")
-	rep, r := attachJSON(t, "--length", "1s", "--frequency", "999", one.pid(), name, two.pid())
+	rep, r := attachJSON(t, "--length", "1s", "--merge-jvms", "--frequency", "999", one.pid(), name, two.pid())
 	assert.Regexp(t, `^gasm: sampling pid `+one.pid()+` \(Spin, [^)]+\), `+two.pid()+` \(`+name+`.jar, [^)]+\), for 1s$`, r.said())
 	assert.Len(t, rep.Capture.JVMs, 2)
 	require.Len(t, rep.Profiles, 1)

@@ -74,7 +74,7 @@ func TestBadCommand(t *testing.T) {
 		{"not executable", []string{notExecutable}, 1, "permission denied (is it executable?)"},
 		{"no program", []string{noProgram}, 1, "neither a program nor a script"},
 		{"no JVM", []string{"true"}, 1, "true started no JVM"},
-		{"no JVM, and it fails", []string{"sh", "-c", "exit 3"}, 3, "sh ended with exit code 3 before a JVM had told of any code"},
+		{"no JVM, and it fails", []string{"sh", "-c", "exit 3"}, 3, "sh ended with exit code 3 before it had started a JVM"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			temp := t.TempDir()
@@ -124,17 +124,22 @@ func TestBadOutputFolder(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
-	disk := gasmtest.NeedSmallDisk(t, "1200k")
-	r := runGasm(t, []string{"profile", "-o", filepath.Join(disk, "capture"), "--", "java", "-Dsec=2", "-cp", classes, "Spin"})
-	assert.Regexp(t, `READY \d+\nsink -?\d+\n`, r.stdout, "the program ran to its end")
-	assert.Equal(t, 1, r.code)
-	lines := strings.Split(r.said(), "\n")
-	require.Len(t, lines, 2, r.said())
-	assert.Contains(t, strings.ToLower(lines[0]), "no space left on device")
-	assert.Contains(t, lines[1], "the capture is kept in "+disk)
-	assert.Contains(t, r.stdout, "note: the capture is not whole", "the report of what there is says so")
-	assert.Contains(t, r.stdout, "Account of Samples")
-	t.Log(r.said())
+	// Less than what each way writes, and more than the block that is tried before.
+	for code, size := range map[string]string{"print": "1200k", "copy": "64k"} {
+		t.Run(code, func(t *testing.T) {
+			disk := gasmtest.NeedSmallDisk(t, size)
+			r := runGasm(t, []string{"profile", "--code", code, "-o", filepath.Join(disk, "capture"), "--", "java", "-Dsec=2", "-cp", classes, "Spin"})
+			assert.Regexp(t, `READY \d+\nsink -?\d+\n`, r.stdout, "the program ran to its end")
+			assert.Equal(t, 1, r.code)
+			lines := strings.Split(r.said(), "\n")
+			require.Len(t, lines, 2, r.said())
+			assert.Contains(t, strings.ToLower(lines[0]), "no space left on device")
+			assert.Contains(t, lines[1], "the capture is kept in "+disk)
+			assert.Contains(t, r.stdout, "note: the capture is not whole", "the report of what there is says so")
+			assert.Contains(t, r.stdout, "Account of Samples")
+			t.Log(r.said())
+		})
+	}
 }
 
 // withBlocked has perf_event_open fail, as under a container's filter of system calls. It

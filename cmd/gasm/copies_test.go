@@ -44,7 +44,7 @@ func TestCode(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, logs, 1)
 				checkCompiled(t, logs[0], how)
-				p := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", "--hot-threshold", "0.001", dir}).stdout)).Profiles[0]
+				p := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", "--hot-threshold", "0.002", dir}).stdout)).Profiles[0]
 				unresolvedAtMost(t, &p, 0.005)
 				if how == record.CodeCopy {
 					checkRegions(t, &p)
@@ -55,13 +55,15 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// checkRegions finds instructions in the regions of compiled code that are not cold. Methods
+// checkRegions finds instructions in the regions of compiled code that have 0.2 % of the samples. Methods
 // that were compiled as the JVM ended may have none.
 func checkRegions(t *testing.T, p *schema.Profile) {
 	t.Helper()
 	compiled, bare := 0, 0
 	for _, region := range p.Regions {
-		if !strings.HasPrefix(region.Source, "c") || region.TooBig > 0 {
+		event := hottestEvent(p)
+		cold := region.Counts.Of(event)*500 < p.Account.Of(event).Profiled
+		if cold || !strings.HasPrefix(region.Source, "c") || region.TooBig > 0 {
 			continue
 		}
 		if compiled++; len(region.Lines) == 0 {
@@ -73,7 +75,7 @@ func checkRegions(t *testing.T, p *schema.Profile) {
 }
 
 // checkCompiled finds code and frames in the compiled methods of a log, in the order in which
-// they were installed. All of those that HotSpot has printed have code.
+// they were installed where HotSpot has printed them. All of those have code.
 func checkCompiled(t *testing.T, path string, how record.CodeSource) {
 	t.Helper()
 	log, err := printassembly.Open(path)
@@ -85,8 +87,10 @@ func checkCompiled(t *testing.T, path string, how record.CodeSource) {
 		if b.Kind != printassembly.NMethod {
 			continue
 		}
-		assert.GreaterOrEqual(t, b.UptimeMillis, last-50, b.Name)
-		last = max(last, b.UptimeMillis)
+		if how == record.CodePrint {
+			assert.GreaterOrEqual(t, b.UptimeMillis, last-50, b.Name)
+			last = max(last, b.UptimeMillis)
+		}
 		compiled[b.Compiler]++
 		if !b.HasCode && how == record.CodeCopy {
 			continue

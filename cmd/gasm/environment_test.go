@@ -12,11 +12,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Variables that would take the log away stop gasm before the command runs.
+// Where HotSpot is to print its code, variables that would take the log away stop gasm before
+// the command runs.
 func TestOverridingVariables(t *testing.T) {
 	for _, name := range []string{"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
 		ran := filepath.Join(t.TempDir(), "ran")
-		r := runGasm(t, []string{"profile", "--", "touch", ran}, withEnv(name+"=-Xmx1g -XX:LogFile=/tmp/x"))
+		r := runGasm(t, []string{"profile", "--code", "print", "--", "touch", ran}, withEnv(name+"=-Xmx1g -XX:LogFile=/tmp/x"))
 		assert.Equal(t, 1, r.code)
 		assert.Equal(t, "gasm: "+name+" has -XX:LogFile=/tmp/x, which takes the JVM's log away from gasm: unset "+name, r.said())
 		assert.NoFileExists(t, ran)
