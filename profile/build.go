@@ -2,8 +2,6 @@ package profile
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -112,6 +110,7 @@ func (w *work) profile() Profile {
 	p.StartWallNanos = w.startWall()
 	p.Accounts = w.accounts()
 	sampled := w.sampledBlobs()
+	w.readAhead(sampled)
 	p.Regions = w.regions(&p, w.mergeForks(sampled))
 	p.Methods = w.methods(sampled, p.PIDs)
 	p.Compilations = w.compilations(&p, sampled)
@@ -258,30 +257,3 @@ func (w *work) sampledBlobs() []*sampledBlob {
 // compareCounts orders counts for a list that has the most samples first: by the first
 // event, then by the next one.
 func compareCounts(a, b Counts) int { return slices.Compare(b, a) }
-
-// maxListed is how many instructions of listings are kept. Code that is needed again is read
-// again. It is more than the hot code of most programs has.
-const maxListed = 2 << 20
-
-// listing gives a blob's instructions, which it reads from the log.
-func (w *work) listing(r blobRef) []printassembly.Instruction {
-	insts, ok := w.listings[r]
-	if ok {
-		return insts
-	}
-	insts, err := w.b.jvms[r.jvm].Log.Code(w.blob(r), w.opts.Syntax)
-	if _, again := w.unread[r]; err != nil && !again {
-		w.unread[r] = true
-		if tooMuch := new(printassembly.TooMuchError); errors.As(err, &tooMuch) {
-			w.warnings = append(w.warnings, err.Error())
-		} else {
-			w.warnings = append(w.warnings, fmt.Sprintf("%v: shown without code", err))
-		}
-	}
-	if w.listed += len(insts); w.listed > maxListed {
-		clear(w.listings)
-		w.listed = len(insts)
-	}
-	w.listings[r] = insts
-	return insts
-}

@@ -368,7 +368,7 @@ func isGone(err error) bool {
 
 // keepNames is how long the names of classes and methods are taken for those at their
 // addresses. Classes may be unloaded, and others put at their addresses, at any time.
-const keepNames = 50 * time.Millisecond
+const keepNames = 250 * time.Millisecond
 
 // copyMethod copies one method. Where its debug info makes no sense, names that the copier
 // had may be those of classes that were unloaded, or the method was replaced while it was
