@@ -24,6 +24,6 @@
 // # How often it looks
 //
 // A poll in which nothing is new takes some microseconds. While methods come, the pause is
-// [shortestPause]; each poll without news doubles it, up to [longestPause]. A sample that
-// is in the code cache where no blob is known has the Follower look at once.
+// 10 ms; each poll without news doubles it, up to 2.6 s. Samples have the Follower look at
+// once, so a pause is long only while the JVM runs no code.
 package follow

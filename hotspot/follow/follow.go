@@ -197,10 +197,12 @@ func (f *Follower) Stop() Result {
 	return f.result
 }
 
-// The pauses between two polls.
+// The pauses between two polls. A sample ends a pause, so a long one is for a JVM that
+// sleeps, which is to cost next to nothing. Without samples nothing ends it.
 const (
-	shortestPause = 10 * time.Millisecond
-	longestPause  = 320 * time.Millisecond
+	shortestPause      = 10 * time.Millisecond
+	longestPause       = 2560 * time.Millisecond
+	longestWithoutWake = 320 * time.Millisecond
 )
 
 // run polls again and again, until it is stopped or the JVM has ended.
@@ -209,6 +211,10 @@ func (f *Follower) run() {
 	defer f.end()
 	if f.o.Launched && !f.await() {
 		return
+	}
+	longest := longestPause
+	if f.o.All {
+		longest = longestWithoutWake
 	}
 	timer := time.NewTimer(shortestPause)
 	for pause := shortestPause; !f.gone; {
@@ -222,7 +228,7 @@ func (f *Follower) run() {
 				timer.Reset(pause)
 			}
 		case <-timer.C:
-			if pause = min(2*pause, longestPause); f.poll() {
+			if pause = min(2*pause, longest); f.poll() {
 				pause = shortestPause
 			}
 			timer.Reset(pause)

@@ -6,16 +6,6 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// isPlain tells whether a name has nothing but printable characters of ASCII.
-func isPlain(name string) bool {
-	for i := range len(name) {
-		if name[i] < ' ' || name[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
 // externalName writes the name of a class as HotSpot prints it (Klass::external_name):
 // java/lang/String is java.lang.String, and the address of a hidden class stands behind
 // a slash. HotSpot has and prints the name in modified UTF-8; here it is in UTF-8.
