@@ -1,22 +1,13 @@
 package follow
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
-	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -308,97 +299,6 @@ func (f *Follower) add(blobs []*codecache.Blob) {
 // Follower was, 0, is taken to have been there from the JVM's start on.
 func (f *Follower) uptimeMillis(mono int64) int64 {
 	return max(0, (mono-f.o.StartMonoNanos)/int64(time.Millisecond))
-}
-
-// look copies the methods that have samples for the first time. It polls before, because
-// the samples are younger than the last poll. It tells whether anything was new.
-func (f *Follower) look() (news bool) {
-	f.mu.Lock()
-	f.seen, f.places = f.places, f.seen[:0]
-	f.mu.Unlock()
-	news = f.poll()
-	for _, at := range f.seen {
-		if f.cache == nil {
-			break
-		}
-		b, ambiguous := f.cache.At(at.pc, at.monoNanos)
-		f.result.Samples++
-		if ambiguous {
-			f.result.Ambiguous++
-		}
-		if b != nil && b.Method != nil && f.state[b] == 0 {
-			f.state[b] = f.take(b)
-		}
-	}
-	return news
-}
-
-// take copies a method into the log.
-func (f *Follower) take(b *codecache.Blob) copyState {
-	if f.result.Disk != nil {
-		return failed
-	}
-	err := f.copyMethod(b.Method)
-	switch {
-	case err == nil:
-		f.result.Copied++
-		return copied
-	case isGone(err):
-		f.result.Late++
-	default:
-		f.result.Missed++
-		if f.result.Why == nil {
-			f.result.Why = fmt.Errorf("%s (compile id %d): %w", b.Method.Name, b.Method.ID, err)
-		}
-	}
-	return failed
-}
-
-// isJVM tells whether a process has libjvm.so mapped. One that has ended has nothing.
-func isJVM(pid int) bool {
-	mappings, _ := native.ReadMaps(pid)
-	return slices.ContainsFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
-}
-
-// monoNanos reads CLOCK_MONOTONIC, the clock of the samples.
-func monoNanos() int64 {
-	var ts unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // every Unix has this clock
-	return ts.Nano()
-}
-
-// isGone tells whether a method could not be copied because it was gone, or the JVM.
-func isGone(err error) bool {
-	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
-}
-
-// keepNames is how long the names of classes and methods are taken for those at their
-// addresses. Classes may be unloaded, and others put at their addresses, at any time.
-const keepNames = 250 * time.Millisecond
-
-// copyMethod copies one method. Where its debug info makes no sense, names that the copier
-// had may be those of classes that were unloaded, or the method was replaced while it was
-// read: then it is read again. What was copied of it stays when there is no more to be had.
-func (f *Follower) copyMethod(m *printassembly.Installed) error {
-	if now := time.Now(); now.After(f.forgetAt) {
-		f.copier.Forget()
-		f.forgetAt = now.Add(keepNames)
-	}
-	start := len(f.log.text)
-	var err error
-	for range 2 {
-		var code *nmethod.Code
-		if code, err = f.copier.Copy(m); isGone(err) {
-			return err
-		}
-		if err == nil {
-			if f.log.text, err = code.AppendTo(f.log.text[:start]); err == nil {
-				return nil
-			}
-		}
-		f.copier.Forget()
-	}
-	return err
 }
 
 // end completes the log.
