@@ -88,14 +88,13 @@ func (r *Recording) run() error {
 		return err
 	}
 	if !r.begin(command) {
-		r.code.end()
+		r.endCode()
 		command.Abandon()
 		return ErrNotRun
 	}
 	if err := command.Release(); err != nil {
 		r.end()
-		_ = r.sampling.Stop()
-		r.code.end()
+		r.endCode()
 		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
@@ -112,6 +111,13 @@ func (r *Recording) run() error {
 		r.resolver = named
 	}
 	return nil
+}
+
+// endCode ends what the code of a command that did not run was to be had by. It waits for
+// the last sample, so the sampler is stopped first; it has sampled nothing that could be lost.
+func (r *Recording) endCode() {
+	_ = r.sampling.Stop()
+	r.code.end()
 }
 
 // Wait waits until nothing is left of the sampler. DTrace takes seconds to end, so
