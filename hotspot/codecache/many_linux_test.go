@@ -28,8 +28,7 @@ func TestMany(t *testing.T) {
 			cpu = cpuTime() - cpu
 			t.Logf("%d blobs took %v of CPU time, %v of it for opening; %v of wall time", len(changes.Added), cpu, opened, time.Since(wall))
 			assert.Greater(t, len(changes.Added), 5000)
-			// 10 000 are to be known within 0.3 s.
-			assert.Less(t, cpu, time.Duration(len(changes.Added))*30*time.Microsecond+50*time.Millisecond)
+			walk := cpu
 
 			_, err = c.Poll(monoNanos()) // looks once more at what may have been changing
 			require.NoError(t, err)
@@ -42,7 +41,7 @@ func TestMany(t *testing.T) {
 			}
 			cpu = (cpuTime() - cpu) / polls
 			t.Logf("a poll in vain took %v of CPU time", cpu)
-			assert.Less(t, cpu, 50*time.Microsecond, "3 to 10 are usual")
+			assert.Less(t, 100*cpu, walk, "it is some ten thousandth of a walk")
 		})
 	}
 }
