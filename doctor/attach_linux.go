@@ -59,6 +59,7 @@ func (j *foundJDK) tryAttach(ctx context.Context, dir string) (methods int, err 
 // its stdin is closed.
 type orphan struct {
 	pid   int
+	group int // the process group of all that the java program may have started
 	stdin *os.File
 }
 
@@ -79,7 +80,7 @@ func startOrphan(java string) (*orphan, error) {
 		stdin.Close()
 		return nil, err
 	}
-	return &orphan{pid, stdin}, nil
+	return &orphan{pid, shell.Process.Pid, stdin}, nil
 }
 
 // methods counts the JVM's methods; there are none while it starts.
@@ -101,14 +102,15 @@ func (o *orphan) refused() bool {
 
 func (o *orphan) gone() bool { return syscall.Kill(o.pid, 0) != nil }
 
-// end ends the JVM, and waits for its end, which is only a moment.
+// end ends the JVM, and waits for its end, which is only a moment. Then nothing is left of it,
+// also where java is a script.
 func (o *orphan) end() {
 	o.stdin.Close()
 	for range 100 {
 		if o.gone() {
-			return
+			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	syscall.Kill(o.pid, syscall.SIGKILL)
+	_ = syscall.Kill(-o.group, syscall.SIGKILL) // ESRCH: nothing is left
 }

@@ -87,7 +87,9 @@ func TestBrokenJDKs(t *testing.T) {
 	defer func(d time.Duration) { patience = d }(patience)
 	patience = 200 * time.Millisecond
 	began := time.Now()
-	_, code = examine(t, fakeJDK(t, release, "sleep 1000 & wait"))
+	_, code = examine(t, fakeJDK(t, release, "sleep 1017 & wait"))
+	left, _ := exec.Command("pgrep", "-f", "^sleep 1017$").Output()
+	assert.Empty(t, left, "a process that java started")
 	assert.Equal(t, "java does not run: no answer within 200ms", code.Text)
 	assert.Less(t, time.Since(began), 100*time.Second, "nothing waits for sleep, which is killed too")
 }

@@ -85,7 +85,7 @@ func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
 	require.NoError(t, err)
 	assert.Equal(t, Known(jdk.Feature), c.Frames() == nil, "%v", c.Frames())
 
-	same := 0
+	same, freed := 0, 0
 	for _, line := range tags.FindAll(log, -1) {
 		tag, ok := printassembly.ParseInstalled(line)
 		require.True(t, ok, "%s", line)
@@ -98,11 +98,15 @@ func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
 			continue // unloaded since
 		}
 		name, size, err := c.MethodName(method)
-		require.NoError(t, err)
+		if err != nil {
+			freed++ // HotSpot writes over what was an nmethod, and its compile id may outlive its method
+			continue
+		}
 		assert.Equal(t, tag.Name, name)
 		assert.Equal(t, tag.BytecodeSize, size, name)
 		same++
 	}
+	assert.LessOrEqual(t, freed*100, same)
 	assert.Greater(t, same, 100)
 }
 
