@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -93,6 +94,12 @@ func startCopy(t *testing.T, name string) (pid int, path string) {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
+	// Start returns when the kernel has given the process a new memory, which is empty at
+	// first.
+	require.Eventually(t, func() bool {
+		mappings, err := native.ReadMaps(cmd.Process.Pid)
+		return err == nil && slices.ContainsFunc(mappings, func(m native.Mapping) bool { return m.Path == path })
+	}, 10*time.Second, time.Millisecond)
 	return cmd.Process.Pid, path
 }
 

@@ -3,6 +3,7 @@ package perfevent
 import (
 	"encoding/binary"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,7 +19,9 @@ type waiter struct {
 	epoll int
 	file  *os.File // of the epoll
 	conn  syscall.RawConn
-	stop  int // an eventfd, by which interrupt ends wait
+
+	mu   sync.Mutex // an interrupt may come while the waiter is closed
+	stop int        // an eventfd, by which interrupt ends wait; -1 when it is closed
 }
 
 func newWaiter() (w *waiter, err error) {
@@ -62,14 +65,21 @@ func (w *waiter) wait(d time.Duration) {
 	})
 }
 
-// interrupt ends wait, also one that has not begun.
+// interrupt ends wait, also one that has not begun. After close it does nothing.
 func (w *waiter) interrupt() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop < 0 {
+		return
+	}
 	one := binary.NativeEndian.AppendUint64(nil, 1)
 	_, _ = unix.Write(w.stop, one)
 }
 
 func (w *waiter) close() {
 	w.file.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.stop >= 0 {
 		unix.Close(w.stop)
 		w.stop = -1 // another file may get the number
