@@ -32,11 +32,26 @@ func (f *Follower) look() (news bool) {
 		if ambiguous {
 			f.result.Ambiguous++
 		}
-		if b != nil && b.Method != nil && f.state[b] == 0 {
-			f.state[b] = f.take(b)
+		if b != nil && b.Method != nil {
+			f.sampled(b, at.pc)
 		}
 	}
+	f.completeSome()
 	return news
+}
+
+// sampled copies the method that a sample was in, all of it if there is time for that.
+func (f *Follower) sampled(b *codecache.Blob, pc uint64) {
+	switch waiting := f.excerpts[b]; {
+	case waiting != nil:
+		waiting.samples++
+		_ = f.addTo(waiting, b, pc) // it has what was added before
+	case f.state[b] != 0:
+	case f.budget.left() > 0:
+		f.state[b] = f.take(b)
+	default:
+		f.state[b] = f.takeExcerpt(b, pc)
+	}
 }
 
 // take copies a method into the log.
@@ -44,7 +59,14 @@ func (f *Follower) take(b *codecache.Blob) copyState {
 	if f.result.Disk != nil {
 		return failed
 	}
+	began := time.Now()
 	err := f.copyMethod(b.Method)
+	f.budget.spend(time.Since(began))
+	return f.count(b, err)
+}
+
+// count counts a method that was copied, or was not.
+func (f *Follower) count(b *codecache.Blob, err error) copyState {
 	switch {
 	case err == nil:
 		f.result.Copied++
@@ -82,14 +104,18 @@ func isGone(err error) bool {
 // addresses. Classes may be unloaded, and others put at their addresses, at any time.
 const keepNames = 250 * time.Millisecond
 
-// copyMethod copies one method. Where its debug info makes no sense, names that the copier
-// had may be those of classes that were unloaded, or the method was replaced while it was
-// read: then it is read again. What was copied of it stays when there is no more to be had.
-func (f *Follower) copyMethod(m *printassembly.Installed) error {
+func (f *Follower) forgetNames() {
 	if now := time.Now(); now.After(f.forgetAt) {
 		f.copier.Forget()
 		f.forgetAt = now.Add(keepNames)
 	}
+}
+
+// copyMethod copies one method. Where its debug info makes no sense, names that the copier
+// had may be those of classes that were unloaded, or the method was replaced while it was
+// read: then it is read again. What was copied of it stays when there is no more to be had.
+func (f *Follower) copyMethod(m *printassembly.Installed) error {
+	f.forgetNames()
 	start := len(f.log.text)
 	var err error
 	for range 2 {

@@ -12,6 +12,11 @@
 //	<nmethod compile_id='138' compiler='c2' … stamp='0.579'/>              each method, when it is seen first
 //	Compiled method (c2) …                                                 a copy of each method that has samples
 //
+// To copy a method takes a millisecond, nearly all of it for the names in its debug info. A
+// JVM that compiles thousands of methods would wait for that as much as for a third
+// compiler's thread. So copies have a budget, and what is beyond it has the debug info of
+// sampled instructions alone until there is time for the rest (excerpts.go).
+//
 // # Times
 //
 // HotSpot does not note when it installed a method. A method that is seen at one poll, and
@@ -24,6 +29,7 @@
 // # How often it looks
 //
 // A poll in which nothing is new takes some microseconds. While methods come, the pause is
-// 10 ms; each poll without news doubles it, up to 2.6 s. Samples have the Follower look at
-// once, so a pause is long only while the JVM runs no code.
+// 10 ms, or up to 40 ms where polls are so slow that they would take more than 4 % of a
+// processor; each poll without news doubles it, up to 2.6 s. Samples have the Follower look
+// at once, so a pause is long only while the JVM runs no code.
 package follow

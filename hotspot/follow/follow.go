@@ -27,6 +27,8 @@ type Options struct {
 	// All has every method copied as soon as it is seen, for want of samples while the JVM
 	// runs.
 	All bool
+
+	excerptsOnly bool // for a test: nothing may be spent on copies
 }
 
 // A Follower follows the code of one JVM.
@@ -49,7 +51,10 @@ type Follower struct {
 	forgetAt time.Time // when the copier must forget what it read of names
 	seen     []place   // a buffer
 	state    map[*codecache.Blob]copyState
-	gone     bool // the JVM has ended, or can't be read any more
+	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied
+	budget   budget                       // for copies
+	pollTook time.Duration                // the last poll
+	gone     bool                         // the JVM has ended, or can't be read any more
 	result   Result
 }
 
@@ -65,6 +70,7 @@ type copyState uint8
 const (
 	copied copyState = iota + 1
 	failed
+	excerpted // it is one of Follower.excerpts
 )
 
 // A Result says what became of a JVM's code.
@@ -72,6 +78,9 @@ type Result struct {
 	// Methods is how many methods were seen in the code cache, and Copied those of them
 	// that had samples and were copied.
 	Methods, Copied int
+	// Excerpts counts those copied methods that have lines and inlined methods at sampled
+	// instructions alone, because they or their JVM were gone before the rest was read.
+	Excerpts int
 	// Late counts the methods that had samples and were gone, alone or with their JVM,
 	// before all of them was copied. Missed counts all others that could not be copied, or
 	// not with all of their debug info.
@@ -100,7 +109,10 @@ type Result struct {
 // The error says why the process can't be followed; see vmstructs.Open for its types.
 func Start(pid int, o Options) (*Follower, error) {
 	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		state: map[*codecache.Blob]copyState{}}
+		state: map[*codecache.Blob]copyState{}, excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget()}
+	if o.excerptsOnly {
+		f.budget.spend(time.Hour)
+	}
 	if !o.Launched {
 		if err := f.open(); err != nil {
 			return nil, err
@@ -212,6 +224,7 @@ func (f *Follower) run() {
 		select {
 		case <-f.stop:
 			f.look()
+			f.completeLast()
 			return
 		case <-f.wake:
 			if f.look() {
@@ -222,12 +235,38 @@ func (f *Follower) run() {
 			if pause = min(2*pause, longest); f.poll() {
 				pause = shortestPause
 			}
+			if f.completeSome(); len(f.excerpts) > 0 {
+				pause = min(pause, longestWithoutWake)
+			}
 			timer.Reset(pause)
 		}
 		f.log.flush()
+		f.rest()
 	}
 	<-f.stop
 	f.look() // what was sampled last is counted as late
+	f.completeLast()
+}
+
+// pollShare is which part of a processor polls take at most, 1 of so many, while the rest
+// that this needs is below longestRest.
+const (
+	pollShare   = 25
+	longestRest = 40 * time.Millisecond
+)
+
+// rest waits after a poll. A JVM that compiles all the time needs its processors itself,
+// and its larger code cache makes polls slow.
+func (f *Follower) rest() {
+	rest := min(pollShare*f.pollTook, longestRest)
+	f.pollTook = 0
+	if rest < shortestPause {
+		return
+	}
+	select {
+	case <-f.stop:
+	case <-time.After(rest):
+	}
 }
 
 // await waits until HotSpot has set up its code cache. It is false where the Follower was
@@ -261,7 +300,9 @@ func (f *Follower) poll() (news bool) {
 	if f.gone {
 		return false
 	}
+	began := time.Now()
 	changes, err := f.cache.Poll(monoNanos())
+	f.pollTook = time.Since(began)
 	f.add(changes.Added)
 	if err != nil {
 		f.gone = true
@@ -270,6 +311,7 @@ func (f *Follower) poll() (news bool) {
 		}
 	}
 	for _, b := range changes.Gone {
+		f.writeExcerpt(b)
 		delete(f.state, b)
 	}
 	return len(changes.Added)+len(changes.Gone) > 0

@@ -1,0 +1,118 @@
+package follow
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// Two Followers are told of the same samples of a JVM that compiles all the time. One of them
+// copies methods as a whole as its budget allows, the other makes excerpts alone. At each sampled
+// instruction both have the same machine code and the same inlined methods and lines.
+func TestExcerpts(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classPath := t.TempDir()
+	programs := gasmtest.Testdata("programs")
+	gasmtest.CompileJava(t, classPath, 17, filepath.Join(programs, "Compile.java"), filepath.Join(programs, "MemoryFile.java"), filepath.Join(programs, "MemoryFiles.java"))
+	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			compareExcerpts(t, exec.Command(jdk.Java(), "-Dclasses=100", "-cp", classPath, "Compile"))
+		})
+	}
+}
+
+func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
+	require.NoError(t, cmd.Start())
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	time.Sleep(time.Second) // HotSpot is set up
+	pid := cmd.Process.Pid
+	start := func(name string, o Options) *Follower {
+		o.Log, o.StartMonoNanos, o.StartWallMillis = filepath.Join(t.TempDir(), name), monoNanos()-1e9, time.Now().UnixMilli()-1000
+		f, err := Start(pid, o)
+		require.NoError(t, err)
+		return f
+	}
+	followers := []*Follower{start("whole", Options{}), start("excerpts", Options{excerptsOnly: true})}
+	n, err := sampler.AttachNative(sampler.Options{PID: pid, Frequency: 997, Dir: t.TempDir()})
+	require.NoError(t, err)
+	stream := n.Subscribe(1<<16, 20*time.Millisecond)
+	sampled := map[uint64]bool{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for s := range stream.C {
+			if s.Module == "" && !s.Kernel() {
+				sampled[s.PC] = true
+				for _, f := range followers {
+					f.Sampled(s.PC, s.MonoNanos)
+				}
+			}
+		}
+	}()
+	time.Sleep(3 * time.Second)
+	require.NoError(t, n.Stop())
+	<-done
+	whole, excerpts := followers[0].Stop(), followers[1].Stop()
+	t.Logf("%+v", whole)
+	t.Logf("%+v", excerpts)
+	assert.Zero(t, excerpts.Missed, "%v", excerpts.Why)
+	assert.Equal(t, excerpts.Copied, excerpts.Excerpts)
+	assert.Greater(t, whole.Copied, whole.Excerpts)
+
+	of := readCode(t, followers[0].o.Log, sampled)
+	compared := 0
+	for at, got := range readCode(t, followers[1].o.Log, sampled) {
+		if want, ok := of[at]; ok {
+			compared++
+			// A call may have been resolved in between, so its target is not compared.
+			assert.Equal(t, strings.Fields(want.Text)[0], strings.Fields(got.Text)[0])
+			assert.Equal(t, want.Frames, got.Frames, "method %d at %#x", at.id, at.pc)
+		}
+	}
+	t.Logf("%d instructions compared", compared)
+	assert.Greater(t, compared, 50, "a busy machine samples less")
+}
+
+type instruction struct {
+	id int // the compile id
+	pc uint64
+}
+
+// readCode gives the instructions of a log that have one of the addresses.
+func readCode(t *testing.T, path string, at map[uint64]bool) map[instruction]printassembly.Instruction {
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	info, err := file.Stat()
+	require.NoError(t, err)
+	log, err := printassembly.NewLog(file, info.Size(), path)
+	require.NoError(t, err)
+	assert.Zero(t, log.Damaged)
+	found := map[instruction]printassembly.Instruction{}
+	for i := range log.Blobs {
+		b := &log.Blobs[i]
+		if !b.HasCode || !b.Kind.Java() {
+			continue
+		}
+		code, err := log.Code(b, disasm.ATT)
+		require.NoError(t, err)
+		for _, inst := range code {
+			if at[inst.Lo] {
+				found[instruction{b.ID, inst.Lo}] = inst
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,69 @@
+package nmethod
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// An Excerpt is a copy of a method that has the debug info of some of its instructions
+// alone. To read all debug info of a method takes a hundred times longer than to read its
+// machine code, because names of methods lie all over the JVM's memory.
+type Excerpt struct {
+	code     Code
+	comments []excerptComment // by ascending offset
+}
+
+// An excerptComment is the text of the frames of one PcDesc, without an address.
+type excerptComment struct {
+	end    int // see pcDesc
+	frames []byte
+}
+
+// Excerpt makes an Excerpt that has machine code alone. Unlike the copy, it stays valid.
+func (c *Code) Excerpt() *Excerpt {
+	return &Excerpt{code: Code{Installed: c.Installed, MachineCode: slices.Clone(c.MachineCode), VerifiedEntry: c.VerifiedEntry, OSRBCI: c.OSRBCI}}
+}
+
+// Add adds the debug info of the instruction at an address, out of a copy of the method.
+// An instruction that has none has that of the next one that has; see
+// [printassembly.Instruction].
+func (e *Excerpt) Add(c *Code, pc uint64) error {
+	offset := int(pc - c.Lo)
+	var failed error
+	err := eachPCDesc(c.scopesPCs, len(c.MachineCode), func(d pcDesc) bool {
+		if d.end <= offset {
+			return true
+		}
+		i, found := slices.BinarySearchFunc(e.comments, d.end, func(c excerptComment, end int) int { return c.end - end })
+		if found {
+			return false
+		}
+		var frames []byte
+		frames, failed = c.appendFrames(nil, d.scope)
+		if failed == nil && len(frames) > 0 {
+			e.comments = slices.Insert(e.comments, i, excerptComment{d.end, frames})
+		}
+		return failed == nil && len(frames) == 0
+	})
+	return cmp.Or(failed, err)
+}
+
+// AppendTo appends the method as text, as [Code.AppendTo] does. A comment at its first
+// instruction says why it has so few.
+func (e *Excerpt) AppendTo(text []byte) []byte {
+	w := codeWriter{code: &e.code, text: e.code.appendHead(text)}
+	w.text = append(w.text, "[MachCode]\n"+printassembly.ExactMark+"\n"...)
+	w.appendAddress(0)
+	w.text = append(w.text, " ;   ("+excerptMark+")\n"...)
+	for _, c := range e.comments {
+		w.rowsTo(c.end - 1)
+		w.appendAddress(c.end - 1)
+		w.text = append(append(w.text, ' '), c.frames...)
+	}
+	w.rowsTo(len(e.code.MachineCode) + rowBytes)
+	return append(w.text, "[/MachCode]\n"...)
+}
+
+const excerptMark = "lines of the sampled instructions alone: the method was gone before the others were read"
