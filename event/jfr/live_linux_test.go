@@ -67,12 +67,12 @@ func TestLogAnchor(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "gc.log")
-			t.Setenv("JAVA_TOOL_OPTIONS", "-Xmn4m -XX:+UseSerialGC -Xlog:gc+start:file="+log+":tn:filecount=0")
+			t.Setenv("JAVA_TOOL_OPTIONS", "-Xmn4m -XX:+UseSerialGC -Xlog:gc,gc+start:file="+log+":tn,tg:filecount=0")
 			path := record(t, j, classes, "default", "collect", "500")
 			text, err := os.ReadFile(log)
 			require.NoError(t, err)
 			var logged []int64 // when each collection began, by its number
-			for _, m := range regexp.MustCompile(`(?m)^\[(\d+)ns\] GC\((\d+)\) Pause`).FindAllStringSubmatch(string(text), -1) {
+			for _, m := range regexp.MustCompile(`(?m)^\[(\d+)ns\]\[gc,start *\] GC\((\d+)\) Pause`).FindAllStringSubmatch(string(text), -1) {
 				at, err := strconv.ParseInt(m[1], 10, 64)
 				require.NoError(t, err)
 				require.Equal(t, strconv.Itoa(len(logged)), m[2])
@@ -147,26 +147,32 @@ func TestKilled(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, chunks, 1)
 			r := open(t, chunks[0])
-			last := int64(-1)
+			var numbers []int64
 			for r.Scan() {
 				e := r.Event()
 				assert.True(t, e.Chunk().Unfinished)
 				if e.Type().Name == "test.Small" {
-					n := e.Field("number").Int()
-					assert.Equal(t, last+1, n, "each event is there")
-					last = n
+					numbers = append(numbers, e.Field("number").Int())
 				}
 			}
-			require.NoError(t, r.Err())
 			damage := r.Damage()
-			t.Logf("%d events, %+v", last+1, damage)
+			t.Logf("%d events, %v, %+v", len(numbers), r.Err(), damage)
 			if j.Feature < 14 {
-				require.Equal(t, 1, damage.Chunks)
-				assert.Contains(t, damage.First[0], "before it wrote the chunk's types")
+				assert.Empty(t, numbers)
+				if damage.Any() {
+					assert.Contains(t, damage.First[0], "before it wrote the chunk's types")
+				} else {
+					require.ErrorContains(t, r.Err(), "is empty")
+				}
 				return
 			}
+			require.NoError(t, r.Err())
 			assert.Equal(t, Damage{}, damage)
-			assert.Greater(t, last, int64(1000), "there was a flush a second, and an event a millisecond")
+			assert.Greater(t, len(numbers), 1000, "there was a flush a second, and an event a millisecond")
+			slices.Sort(numbers)
+			for i, n := range numbers {
+				require.Equal(t, int64(i), n, "none is missing")
+			}
 		})
 	}
 }

@@ -80,7 +80,11 @@ func TestPrint(t *testing.T) {
 	newest := printer(t)
 	classes := recordedClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
-		for _, settings := range []string{"default", "profile", "everything"} {
+		all := []string{"default", "profile", "everything"}
+		if j.Feature > 25 {
+			all = all[2:] // whose format is that of 25
+		}
+		for _, settings := range all {
 			t.Run(j.Name()+"/"+settings, func(t *testing.T) {
 				name := settings
 				if settings == "everything" {
@@ -90,7 +94,8 @@ func TestPrint(t *testing.T) {
 				n := comparePrint(t, newest, path)
 				t.Logf("%d events", n)
 				assert.Greater(t, n, 700, "500 of the program's own, and some of the JVM's")
-				if settings == "default" && hasTool(j) && tool(j) != newest {
+				// The tools of 11 and 17 get time spans without end wrong.
+				if settings == "default" && j.Feature > 17 && hasTool(j) && tool(j) != newest {
 					comparePrint(t, tool(j), path)
 				}
 			})

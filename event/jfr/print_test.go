@@ -219,7 +219,11 @@ func differSpan(v Value, want string) string {
 	total.Add(total.Mul(total, big.NewInt(60)), part(m[2]))
 	total.Mul(total, big.NewInt(60e9))
 	total.Add(total, part(m[3]+m[4]+(m[5] + "000000000")[:9]))
-	if !total.IsInt64() || total.Int64() != v.Nanos() {
+	same := total.IsInt64() && total.Int64() == v.Nanos()
+	if c := v.chunk.Clock; !same && v.Unit() == TimespanTicks { // the tool divides as doubles, which have 53 bits
+		same = total.IsInt64() && total.Int64() == int64(float64(v.Int())/(float64(c.TicksPerSecond)/1e9))
+	}
+	if !same {
 		return fmt.Sprintf("%d ns is %s", v.Nanos(), want)
 	}
 	return ""

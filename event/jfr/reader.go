@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// A Reader reads the events of a recording, in the order of the file. A chunk's events are roughly in
-// the order in which they ended, those of one thread exactly.
+// A Reader reads the events of a recording in the order of the file. That is not the order in which they were: the
+// JVM writes the full buffers of a thread behind the one that it fills.
 type Reader struct {
 	name   string
 	w      window
