@@ -1,0 +1,49 @@
+package jfr
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// BenchmarkReader reads a real recording of 200,000 of a program's events and some of the JVM's, and looks at when
+// each was, and at some fields.
+func BenchmarkReader(b *testing.B) {
+	jdks := gasmtest.NeedJDKs(b, withRecorder)
+	path := record(b, jdks[len(jdks)-1], recordedClasses(b), "default", "small", "200000")
+	info, err := os.Stat(path)
+	require.NoError(b, err)
+	for _, bench := range []struct {
+		name string
+		look func(e *Event) int64
+	}{
+		{"types", func(e *Event) int64 { return e.StartTicks() }},
+		{"fields", func(e *Event) int64 {
+			n := e.Field("number").Int() + e.Field("nanoTime").Int()
+			if t := e.Thread(); t != nil {
+				n += t.OSID
+			}
+			return n
+		}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.SetBytes(info.Size())
+			b.ReportAllocs()
+			events := 0
+			for b.Loop() {
+				r := open(b, path)
+				for r.Scan() {
+					bench.look(r.Event())
+					events++
+				}
+				if r.Err() != nil || r.Damage().Any() || events < 200_000 {
+					b.Fatal(r.Err(), r.Damage(), events)
+				}
+			}
+			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package jfr
+
+import "iter"
+
+// An Event is one of a recording. It is valid until the next Scan.
+type Event struct {
+	chunk    *Chunk
+	typ      *Type
+	data     []byte
+	offsets  []int32 // of the fields in data
+	start    int64
+	duration int64
+}
+
+// set takes an event whose size and type take head bytes. It tells whether the fields fit.
+func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
+	e.chunk, e.typ, e.data, e.offsets = c, t, d, e.offsets[:0]
+	i := head
+	for k := range t.Fields {
+		e.offsets = append(e.offsets, int32(i))
+		if i = t.Fields[k].skip(d, i); i < 0 {
+			return false
+		}
+	}
+	var next int
+	e.start, next = varint(d, head)
+	e.duration = 0
+	if t.hasDuration() {
+		e.duration, _ = varint(d, next)
+	}
+	return true
+}
+
+// Chunk is the one that the event is in, with its clock.
+func (e *Event) Chunk() *Chunk { return e.chunk }
+
+// Type is the event's type; its name is jdk.GCPhasePause, or that of the program's own.
+func (e *Event) Type() *Type { return e.typ }
+
+// StartTicks is when the event began, by [Chunk.Clock].
+func (e *Event) StartTicks() int64 { return e.start }
+
+// DurationTicks is how long it lasted; 0 for an event that has no duration.
+func (e *Event) DurationTicks() int64 { return e.duration }
+
+// MonoNanos is when the event began on CLOCK_MONOTONIC, and how many nanoseconds it lasted.
+func (e *Event) MonoNanos(a Anchor) (start, duration int64) {
+	return e.chunk.Clock.MonoNanos(e.start, a), e.chunk.Clock.Nanos(e.duration)
+}
+
+// Field is the value of a field; null when the type has none of the name.
+func (e *Event) Field(name string) Value {
+	if i := e.typ.index(name); i >= 0 {
+		return e.at(i)
+	}
+	return Value{}
+}
+
+// Fields are all fields with their values, in the order of the type.
+func (e *Event) Fields() iter.Seq2[*Field, Value] {
+	return func(yield func(*Field, Value) bool) {
+		for i := range e.typ.Fields {
+			if !yield(&e.typ.Fields[i], e.at(i)) {
+				return
+			}
+		}
+	}
+}
+
+func (e *Event) at(i int) Value { return e.chunk.value(&e.typ.Fields[i], e.data[e.offsets[i]:]) }

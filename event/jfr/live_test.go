@@ -1,0 +1,187 @@
+package jfr
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// withRecorder wants the JDKs that run testdata/Recorded.java and have JFR.
+func withRecorder(j gasmtest.JDK) bool {
+	_, err := os.Stat(filepath.Join(j.Home, "lib", "jfr", "default.jfc"))
+	return j.Feature >= 11 && err == nil
+}
+
+// recordedClasses compiles testdata/Recorded.java.
+func recordedClasses(tb testing.TB) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	gasmtest.CompileJava(tb, dir, 11, "testdata/Recorded.java")
+	return dir
+}
+
+// record runs Recorded with a recording from its start to its end.
+func record(tb testing.TB, j gasmtest.JDK, classes, settings string, args ...string) (path string) {
+	tb.Helper()
+	path = filepath.Join(tb.TempDir(), "run.jfr")
+	all := []string{"-XX:StartFlightRecording=dumponexit=true,filename=" + path + ",settings=" + settings, "-cp", classes, "Recorded"}
+	cmd := exec.Command(j.Java(), slices.Concat(all, args)...)
+	cmd.Dir = filepath.Dir(path)
+	out, err := cmd.CombinedOutput()
+	require.NoError(tb, err, string(out))
+	return path
+}
+
+// open opens a recording until the test ends.
+func open(tb testing.TB, path string) *Reader {
+	tb.Helper()
+	f, err := os.Open(path)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { f.Close() })
+	info, err := f.Stat()
+	require.NoError(tb, err)
+	return NewReader(f, info.Size(), path)
+}
+
+// everything makes settings that record all events, with no threshold, from those of a JDK. A file's settings
+// are elements: <setting name="enabled">false</setting>.
+func everythingSettings(t *testing.T, j gasmtest.JDK) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(j.Home, "lib", "jfr", "profile.jfc"))
+	require.NoError(t, err)
+	for _, r := range []struct{ from, to string }{
+		{`(<setting name="enabled"[^>]*>)[^<]*`, "${1}true"},
+		{`(<setting name="stackTrace"[^>]*>)[^<]*`, "${1}true"},
+		{`(<setting name="threshold"[^>]*>)[^<]*`, "${1}0 ns"},
+		{`(<setting name="period"[^>]*>)[^<]*`, "${1}endChunk"},
+		{` control="[^"]*"`, ""}, // which would set it again
+	} {
+		text = regexp.MustCompile(r.from).ReplaceAll(text, []byte(r.to))
+	}
+	path := filepath.Join(t.TempDir(), "everything.jfc")
+	require.NoError(t, os.WriteFile(path, text, 0o644))
+	return path
+}
+
+// TestPrint compares all events of live recordings, field by field, with what the jfr tool prints of them.
+func TestPrint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs JVMs")
+	}
+	newest := printer(t)
+	classes := recordedClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
+		all := []string{"default", "profile", "everything"}
+		if j.Feature > 25 {
+			all = all[2:] // whose format is that of 25
+		}
+		for _, settings := range all {
+			t.Run(j.Name()+"/"+settings, func(t *testing.T) {
+				name := settings
+				if settings == "everything" {
+					name = everythingSettings(t, j)
+				}
+				path := record(t, j, classes, name, "everything", "500")
+				n := comparePrint(t, newest, path)
+				t.Logf("%d events", n)
+				assert.Greater(t, n, 700, "500 of the program's own, and some of the JVM's")
+				// The tools of 11 and 17 get time spans without end wrong.
+				if settings == "default" && j.Feature > 17 && hasTool(j) && tool(j) != newest {
+					comparePrint(t, tool(j), path)
+				}
+			})
+		}
+	}
+}
+
+// comparePrint compares a recording with what a jfr tool prints. The tool sorts the events of each chunk by
+// when they ended.
+func comparePrint(t *testing.T, tool, path string) (n int) {
+	t.Helper()
+	next, differences := sortedEvents(t, path), 0
+	types := map[string]int{}
+	printJSON(t, tool, path, func(want printed) {
+		n++
+		types[want.Type]++
+		e := next()
+		d := ""
+		switch {
+		case e == nil:
+			d = "is missing"
+		case e.Type().Name != want.Type:
+			d = "is a " + e.Type().Name
+		default:
+			d = differEvent(e, want)
+		}
+		if d != "" && differences < 10 {
+			differences++
+			t.Errorf("event %d, %s: %s", n, want.Type, d)
+		}
+	})
+	assert.Nil(t, next(), "all events are printed")
+	assert.Greater(t, len(types), 20, "kinds of events")
+	return n
+}
+
+func differEvent(e *Event, want printed) string {
+	n := 0
+	for f, v := range e.Fields() {
+		p, ok := want.Values[f.Name]
+		if !ok {
+			return f.Name + " is not printed"
+		}
+		if d := differ(v, p); d != "" {
+			return f.Name + ": " + d
+		}
+		if again := differ(e.Field(f.Name), p); again != "" {
+			return f.Name + " by its name: " + again
+		}
+		n++
+	}
+	if n != len(want.Values) {
+		return fmt.Sprintf("%d of %d fields", n, len(want.Values))
+	}
+	return ""
+}
+
+// sortedEvents gives the events of a recording one by one, those of each chunk sorted as the jfr tool does.
+func sortedEvents(t *testing.T, path string) (next func() *Event) {
+	t.Helper()
+	r := open(t, path)
+	var events []*Event
+	var chunk *Chunk
+	from := 0
+	finish := func() {
+		slices.SortStableFunc(events[from:], func(a, b *Event) int { return int(a.start + a.duration - b.start - b.duration) })
+		from = len(events)
+	}
+	for r.Scan() {
+		e := *r.Event()
+		if e.chunk != chunk {
+			finish()
+			chunk = e.chunk
+		}
+		e.data, e.offsets = slices.Clone(e.data), slices.Clone(e.offsets)
+		events = append(events, &e)
+	}
+	finish()
+	require.NoError(t, r.Err())
+	require.Equal(t, Damage{}, r.Damage())
+	return func() *Event {
+		if len(events) == 0 {
+			return nil
+		}
+		e := events[0]
+		events = events[1:]
+		return e
+	}
+}

@@ -1,0 +1,258 @@
+package jfr
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Limits of the metadata of a chunk. A JDK has some 3,500 strings, 450 types and 1,900 fields.
+const (
+	maxMetadataStrings  = 1 << 20
+	maxMetadataElements = 1 << 18
+	maxTypes            = 1 << 16
+	maxMetadataDepth    = 32 // of elements; JFR's are five deep
+)
+
+// metadata is what a chunk's metadata events say.
+type metadata struct {
+	types     map[int64]*Type
+	gmtMillis int // the time zone that the JVM was in, east of Greenwich
+}
+
+// A metadataParser reads one metadata event: a table of strings, and elements that refer to it.
+//
+//	<root><metadata><class name="jdk.GCPhasePause" superType="jdk.jfr.Event" id="113">
+//	  <annotation class="176" value="GC Phase Pause"/>
+//	  <field name="duration" class="10"><annotation class="158" value="TICKS"/></field> …
+//	<region locale="en_US" gmtOffset="0"/>
+type metadataParser struct {
+	data     []byte
+	at       int // -1 after damage
+	strings  []string
+	elements int
+	into     *metadata
+	class    *Type // the one whose element is open
+	field    *Field
+}
+
+var errMetadata = errors.New("the metadata is cut or damaged")
+
+// add reads a metadata event, without its size and type. A class that is there already is replaced:
+// a later event of a chunk has all that the JVM knows by then.
+func (m *metadata) add(d []byte) error {
+	p := &metadataParser{data: d, into: m}
+	for range 3 {
+		p.int() // start, duration, and an id that changes with the types
+	}
+	if err := p.readStrings(); err != nil {
+		return err
+	}
+	return p.element(0)
+}
+
+func (p *metadataParser) int() int {
+	v, next := varint(p.data, p.at)
+	p.at = next
+	return int(int32(v))
+}
+
+func (p *metadataParser) readStrings() error {
+	n, next := count(p.data, p.at)
+	if next < 0 {
+		return errMetadata
+	}
+	if n > maxMetadataStrings {
+		return fmt.Errorf("the metadata has %d strings, more than the %d that gasm reads", n, maxMetadataStrings)
+	}
+	p.at = next
+	p.strings = make([]string, 0, n)
+	for range n {
+		start := p.at
+		if p.at = skipString(p.data, start); p.at < 0 {
+			return errMetadata
+		}
+		p.strings = append(p.strings, text(p.data[start:p.at]))
+	}
+	return nil
+}
+
+func (p *metadataParser) string() string {
+	if i := p.int(); p.at >= 0 && i >= 0 && i < len(p.strings) {
+		return p.strings[i]
+	}
+	p.at = -1
+	return ""
+}
+
+// element reads an element and those within it.
+func (p *metadataParser) element(depth int) error {
+	p.elements++
+	if depth > maxMetadataDepth || p.elements > maxMetadataElements {
+		return errors.New("the metadata has too many elements or too deep ones")
+	}
+	name := p.string()
+	attributes := make([]Attribute, 0, 4)
+	for n := p.int(); n > 0 && p.at >= 0; n-- {
+		attributes = append(attributes, Attribute{p.string(), p.string()})
+	}
+	if p.at < 0 {
+		return errMetadata
+	}
+	class, field := p.class, p.field
+	p.open(name, attributes)
+	for n := p.int(); n > 0 && p.at >= 0; n-- {
+		if err := p.element(depth + 1); err != nil {
+			return err
+		}
+	}
+	p.class, p.field = class, field
+	if p.at < 0 {
+		return errMetadata
+	}
+	return nil
+}
+
+// open takes what an element says. Elements within it belong to it until element is done.
+func (p *metadataParser) open(name string, attributes []Attribute) {
+	switch name {
+	case "class":
+		p.class, p.field = newType(attributes), nil
+		if len(p.into.types) < maxTypes {
+			p.into.types[p.class.ID] = p.class
+		}
+	case "field":
+		if p.class != nil {
+			p.class.Fields = append(p.class.Fields, newField(attributes))
+			p.field = &p.class.Fields[len(p.class.Fields)-1]
+		}
+	case "annotation":
+		p.annotate(attributes)
+	case "setting":
+		p.class = nil // whose annotations are not the event's
+	case "region":
+		for _, a := range attributes {
+			if a.Name == "gmtOffset" {
+				p.into.gmtMillis, _ = strconv.Atoi(a.Value) // what is no number is 0
+			}
+		}
+	}
+}
+
+func newType(attributes []Attribute) *Type {
+	t := new(Type)
+	for _, a := range attributes {
+		switch a.Name {
+		case "id":
+			t.ID = number(a.Value)
+		case "name":
+			t.Name = a.Value
+		case "superType":
+			t.Super = a.Value
+		case "simpleType":
+			t.simple = true
+		}
+	}
+	return t
+}
+
+func newField(attributes []Attribute) Field {
+	var f Field
+	for _, a := range attributes {
+		switch a.Name {
+		case "name":
+			f.Name = a.Value
+		case "class":
+			f.typeID = number(a.Value)
+		case "dimension":
+			f.Array = number(a.Value) > 0
+		case "constantPool":
+			f.pooled = true
+		}
+	}
+	return f
+}
+
+// number reads a decimal number; -1 for anything else, which is no type's id.
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// annotate gives the open field, or else the open class, an annotation. Its first attribute is the id
+// of the annotation's class, which may come later: resolve finds its name.
+func (p *metadataParser) annotate(attributes []Attribute) {
+	switch {
+	case p.class == nil:
+	case p.field != nil:
+		p.field.Annotations = append(p.field.Annotations, Annotation{Values: attributes})
+	default:
+		p.class.Annotations = append(p.class.Annotations, Annotation{Values: attributes})
+	}
+}
+
+// resolve makes the types ready when all metadata of a chunk has been added.
+func (m *metadata) resolve() {
+	for _, t := range m.types {
+		t.prepare(m.types)
+		m.name(t.Annotations)
+		for i := range t.Fields {
+			f := &t.Fields[i]
+			m.name(f.Annotations)
+			for _, a := range f.Annotations {
+				f.take(a)
+			}
+		}
+	}
+}
+
+// name finds the names of annotations.
+func (m *metadata) name(annotations []Annotation) {
+	for i := range annotations {
+		a := &annotations[i]
+		for k, attribute := range a.Values {
+			if attribute.Name != "class" {
+				continue
+			}
+			if t := m.types[number(attribute.Value)]; t != nil {
+				a.Name = t.Name
+			}
+			a.Values = append(a.Values[:k:k], a.Values[k+1:]...)
+			break
+		}
+	}
+}
+
+// units are the values of the annotations that say what an integer is.
+var units = map[string]map[string]Unit{
+	"jdk.jfr.Timestamp": {"TICKS": TimestampTicks, "MILLISECONDS_SINCE_EPOCH": TimestampMillis},
+	"jdk.jfr.Timespan": {"TICKS": TimespanTicks, "NANOSECONDS": TimespanNanos, "MICROSECONDS": TimespanMicros,
+		"MILLISECONDS": TimespanMillis, "SECONDS": TimespanSeconds},
+	"jdk.jfr.Percentage": {"": Percentage},
+	"jdk.jfr.DataAmount": {"BYTES": Bytes},
+}
+
+// take sets what an annotation says of a field.
+func (f *Field) take(a Annotation) {
+	if a.Name == "jdk.jfr.Unsigned" {
+		f.Unsigned = true
+	}
+	known := units[a.Name]
+	if known == nil {
+		return
+	}
+	value := ""
+	for _, v := range a.Values {
+		if v.Name == "value" {
+			value = v.Value
+		}
+	}
+	unit, ok := known[value]
+	if !ok {
+		unit = OtherUnit
+	}
+	f.Unit = unit
+}

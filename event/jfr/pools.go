@@ -1,0 +1,106 @@
+package jfr
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// pools are the constants of a chunk.
+type pools struct {
+	blocks [][]byte // what checkpoints hold
+	byType map[int64]*pool
+}
+
+// A pool has the constants of one type: their keys, and where their bytes are.
+type pool struct {
+	constants []constant
+	sorted    bool
+}
+
+// A constant is at an offset of a block, and as long as its type says.
+type constant struct {
+	key           int64
+	block, offset uint32
+}
+
+// add takes the constants of a checkpoint, without its size and type:
+//
+//	start, duration, position of the previous checkpoint relative to this one, flags (a byte),
+//	number of pools, and for each: id of the type, number of constants, and for each its key and value
+func (p *pools) add(d []byte, types map[int64]*Type) error {
+	p.blocks = append(p.blocks, d)
+	i := 0
+	for range 3 {
+		i = skipVarint(d, i)
+	}
+	n, i := count(d, skipBytes(d, i, 1))
+	for ; n > 0 && i >= 0; n-- {
+		var id int64
+		var constants int
+		id, i = varint(d, i)
+		constants, i = count(d, i)
+		if i < 0 {
+			break
+		}
+		t := types[id]
+		if t == nil {
+			return fmt.Errorf("it has constants of type %d, which is not in the metadata", id)
+		}
+		if t.fault != "" {
+			return fmt.Errorf("it has constants of a type that can't be read: %s", t.fault)
+		}
+		i = p.addPool(d, i, t, constants)
+	}
+	if i < 0 {
+		return errCheckpoint
+	}
+	return nil
+}
+
+var errCheckpoint = errors.New("it is cut or damaged")
+
+func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
+	into := p.byType[t.ID]
+	if into == nil {
+		into = new(pool)
+		p.byType[t.ID] = into
+	}
+	for ; n > 0; n-- {
+		var key int64
+		key, i = varint(d, i)
+		c := constant{key, uint32(len(p.blocks) - 1), uint32(i)}
+		if i = t.skip(d, i); i < 0 {
+			return -1
+		}
+		into.constants = append(into.constants, c)
+		into.sorted = false
+	}
+	return i
+}
+
+// find gives the bytes that a constant begins with, or nil.
+func (p *pools) find(t *Type, key int64) []byte {
+	in := p.byType[t.ID]
+	if in == nil {
+		return nil
+	}
+	if !in.sorted {
+		in.sort()
+	}
+	i, ok := slices.BinarySearchFunc(in.constants, key, func(c constant, key int64) int { return cmp.Compare(c.key, key) })
+	if !ok {
+		return nil
+	}
+	c := in.constants[i]
+	return p.blocks[c.block][c.offset:]
+}
+
+// sort makes constants ready for find. Of several with one key the first counts, as for the
+// jfr tool.
+func (p *pool) sort() {
+	slices.SortStableFunc(p.constants, func(a, b constant) int { return cmp.Compare(a.key, b.key) })
+	p.constants = slices.CompactFunc(p.constants, func(a, b constant) bool { return a.key == b.key })
+	p.sorted = true
+}

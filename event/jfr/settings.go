@@ -1,0 +1,73 @@
+package jfr
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A recorded is an event that gasm has JFR record.
+type recorded struct {
+	event     string
+	threshold bool // it has a duration, and all of them are wanted
+	stack     bool
+	throttle  string // how many of them: "300/s"
+	since     int    // the JDK that has it first
+	until     int    // the first JDK in which another one is better; 0 for none
+}
+
+// kinds are the events of each kind that a user may ask for.
+var kinds = map[string][]recorded{
+	"gc":        {{event: "jdk.GarbageCollection", threshold: true}, {event: "jdk.GCPhasePause", threshold: true}},
+	"safepoint": {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.ExecuteVMOperation", threshold: true}},
+	"compile":   {{event: "jdk.Compilation", threshold: true}, {event: "jdk.Deoptimization", stack: true, since: 14}},
+	"lock":      {{event: "jdk.JavaMonitorEnter", threshold: true, stack: true}},
+	"park":      {{event: "jdk.ThreadPark", threshold: true, stack: true}, {event: "jdk.JavaMonitorWait", threshold: true, stack: true}},
+	"sleep":     {{event: "jdk.ThreadSleep", threshold: true, stack: true}},
+	"alloc": {
+		{event: "jdk.ObjectAllocationSample", stack: true, throttle: "300/s", since: 16},
+		{event: "jdk.ObjectAllocationInNewTLAB", stack: true, until: 16},
+		{event: "jdk.ObjectAllocationOutsideTLAB", stack: true, until: 16},
+	},
+	"class":  {{event: "jdk.ClassLoad", threshold: true, stack: true}},
+	"thread": {{event: "jdk.ThreadStart"}, {event: "jdk.ThreadEnd"}},
+}
+
+// Kinds are the names that [Settings] knows.
+func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
+
+// Settings makes the text of a .jfc file for a feature release of the JDK, which has JFR record the events of
+// some kinds, all of them however short, and nothing else of the JVM's own. The program's own events are recorded
+// as it wants them, because no settings are given for them. A file is needed, because JDK 25 records nothing with settings=none and
+// the same settings as options.
+func Settings(feature int, of ...string) (string, error) {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+		`<configuration version="2.0" label="gasm" description="What gasm shows beside samples" provider="gasm">` + "\n")
+	for _, kind := range slices.Compact(slices.Sorted(slices.Values(of))) {
+		events, ok := kinds[kind]
+		if !ok {
+			return "", fmt.Errorf("JFR has no events of the kind %q: those that it has are %s", kind, strings.Join(Kinds(), ", "))
+		}
+		for _, e := range events {
+			if feature >= e.since && (e.until == 0 || feature < e.until) {
+				e.write(&b)
+			}
+		}
+	}
+	b.WriteString("</configuration>\n")
+	return b.String(), nil
+}
+
+func (e recorded) write(b *strings.Builder) {
+	fmt.Fprintf(b, "  <event name=%q>\n    <setting name=\"enabled\">true</setting>\n", e.event)
+	fmt.Fprintf(b, "    <setting name=\"stackTrace\">%t</setting>\n", e.stack)
+	if e.threshold {
+		b.WriteString("    <setting name=\"threshold\">0 ns</setting>\n")
+	}
+	if e.throttle != "" {
+		fmt.Fprintf(b, "    <setting name=\"throttle\">%s</setting>\n", e.throttle)
+	}
+	b.WriteString("  </event>\n")
+}

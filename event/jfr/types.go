@@ -1,0 +1,216 @@
+package jfr
+
+import "fmt"
+
+// A Type says how values are made up. It holds for one chunk.
+type Type struct {
+	ID     int64 // differs from run to run
+	Name   string
+	Super  string // eventSuper for events; "" for most
+	Fields []Field
+	// Annotations of the class: its label, its category.
+	Annotations []Annotation
+
+	simple bool // stands for its only field
+	kind   Kind // of a primitive; Struct for a class
+	wire   wire
+	state  typeState
+	height int    // how deep its values are nested
+	fault  string // why its values can't be read; "" when they can
+}
+
+// A Field is one of a Type.
+type Field struct {
+	Name        string
+	Type        *Type
+	Array       bool
+	Annotations []Annotation
+	Unit        Unit
+	Unsigned    bool
+
+	typeID int64
+	pooled bool // the value is a key of a constant
+	wire   wire
+}
+
+// An Annotation is one of Java's on a class or field: jdk.jfr.Timespan with the values value=NANOSECONDS.
+type Annotation struct {
+	Name   string
+	Values []Attribute
+}
+
+// An Attribute is one value of an annotation. Of an array each element is one: value-0, value-1.
+type Attribute struct{ Name, Value string }
+
+// A Unit says what an integer is.
+type Unit uint8
+
+// The units.
+const (
+	NoUnit Unit = iota
+	TimestampTicks
+	TimestampMillis // since 1970
+	TimespanTicks
+	TimespanNanos
+	TimespanMicros
+	TimespanMillis
+	TimespanSeconds
+	Percentage // 1 is all
+	Bytes
+	OtherUnit // as the annotation says
+)
+
+const eventSuper = "jdk.jfr.Event"
+
+// IsEvent tells whether values of the type are events.
+func (t *Type) IsEvent() bool { return t.Super == eventSuper }
+
+// Field gives the field of a name, or nil.
+func (t *Type) Field(name string) *Field {
+	if i := t.index(name); i >= 0 {
+		return &t.Fields[i]
+	}
+	return nil
+}
+
+func (t *Type) index(name string) int {
+	for i := range t.Fields {
+		if t.Fields[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// hasDuration tells whether the second field of an event is how long it lasted.
+func (t *Type) hasDuration() bool { return len(t.Fields) > 1 && t.Fields[1].isLong("duration") }
+
+func (f *Field) isLong(name string) bool {
+	return f.Name == name && !f.Array && !f.pooled && f.wire == wireVarint
+}
+
+// wire is how the bytes of one value are skipped.
+type wire uint8
+
+const (
+	wireStruct wire = iota
+	wireVarint
+	wireOne
+	wireFour
+	wireEight
+	wireString
+)
+
+// primitives are the types without fields whose values have bytes.
+var primitives = map[string]struct {
+	kind Kind
+	wire wire
+}{
+	"boolean":          {Bool, wireOne},
+	"byte":             {Int, wireOne},
+	"short":            {Int, wireVarint},
+	"int":              {Int, wireVarint},
+	"long":             {Int, wireVarint},
+	"char":             {Char, wireVarint},
+	"float":            {Float, wireFour},
+	"double":           {Float, wireEight},
+	"java.lang.String": {String, wireString},
+}
+
+// maxHeight limits how deep types are nested within one another, other than by keys. JFR's
+// own are three deep: a stack trace has frames, a frame has integers.
+const maxHeight = 32
+
+type typeState uint8
+
+const (
+	unprepared typeState = iota
+	preparing
+	prepared
+)
+
+// prepare finds out how the values of a type are skipped, and whether they can be. Each value and each
+// field takes at least a byte then, so that no input makes a loop that is longer than itself.
+func (t *Type) prepare(types map[int64]*Type) {
+	if t.state != unprepared {
+		return
+	}
+	t.state = preparing
+	defer func() { t.state = prepared }()
+	t.kind, t.wire, t.height = Struct, wireStruct, 1
+	if p, ok := primitives[t.Name]; ok && len(t.Fields) == 0 {
+		t.kind, t.wire = p.kind, p.wire
+		return
+	}
+	if len(t.Fields) == 0 {
+		t.fault = t.Name + " has no fields"
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if f.Type = types[f.typeID]; f.Type == nil {
+			f.Type = &Type{ID: f.typeID, kind: Struct, state: prepared, fault: fmt.Sprintf("type %d is not in the metadata", f.typeID)}
+		}
+		if f.pooled {
+			f.wire = wireVarint
+			continue
+		}
+		if f.Type.state == preparing {
+			t.fault = t.Name + " contains itself"
+			continue
+		}
+		f.Type.prepare(types)
+		f.wire = f.Type.wire
+		t.height = max(t.height, f.Type.height+1)
+		if f.Type.fault != "" {
+			t.fault = fmt.Sprintf("the field %s of %s: %s", f.Name, t.Name, f.Type.fault)
+		}
+		if t.height > maxHeight {
+			t.fault = t.Name + " is nested too deep"
+		}
+	}
+	if t.IsEvent() && t.fault == "" && !t.Fields[0].isLong("startTime") {
+		t.fault = t.Name + " has no start time"
+	}
+}
+
+// skip gives the place behind the value at i.
+func (t *Type) skip(d []byte, i int) int {
+	switch t.wire {
+	case wireVarint:
+		return skipVarint(d, i)
+	case wireOne:
+		return skipBytes(d, i, 1)
+	case wireFour:
+		return skipBytes(d, i, 4)
+	case wireEight:
+		return skipBytes(d, i, 8)
+	case wireString:
+		return skipString(d, i)
+	}
+	for k := range t.Fields {
+		if i = t.Fields[k].skip(d, i); i < 0 {
+			return -1
+		}
+	}
+	return i
+}
+
+// skip gives the place behind the value of the field at i.
+func (f *Field) skip(d []byte, i int) int {
+	if !f.Array {
+		return f.skipOne(d, i)
+	}
+	n, i := count(d, i)
+	for ; n > 0 && i >= 0; n-- {
+		i = f.skipOne(d, i)
+	}
+	return i
+}
+
+// skipOne is skip for one element of an array.
+func (f *Field) skipOne(d []byte, i int) int {
+	if f.wire == wireVarint {
+		return skipVarint(d, i)
+	}
+	return f.Type.skip(d, i)
+}

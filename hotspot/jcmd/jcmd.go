@@ -1,0 +1,72 @@
+package jcmd
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxCommand is how long a command may be (AttachOperation::arg_length_max).
+const maxCommand = 1024
+
+// maxReply is how much of an answer is read. What gasm asks for has some lines.
+const maxReply = 1 << 20
+
+// A FailedError is a command that the JVM has refused, or failed to do.
+type FailedError struct {
+	PID     int
+	Command string
+	Reply   string // what the JVM says
+}
+
+func (e *FailedError) Error() string {
+	reply := strings.Join(strings.Fields(e.Reply), " ")
+	if reply == "" {
+		reply = "it does not say why"
+	}
+	name, _, _ := strings.Cut(e.Command, " ")
+	return fmt.Sprintf("the JVM with pid %d did not do %s: %s", e.PID, name, reply)
+}
+
+// Quote makes a value that may stand behind "name=" in a command. HotSpot knows quotation marks of both kinds, and no way to
+// write one within its own kind.
+func Quote(value string) (string, error) {
+	switch {
+	case strings.ContainsAny(value, "\n\x00"):
+		return "", fmt.Errorf("%q can't be told to a JVM, because it has more than one line", value)
+	case !strings.ContainsAny(value, " \t'\",="):
+		return value, nil
+	case !strings.Contains(value, `"`):
+		return `"` + value + `"`, nil
+	case !strings.Contains(value, "'"):
+		return "'" + value + "'", nil
+	}
+	return "", fmt.Errorf("%s can't be told to a JVM, because it has both kinds of quotation marks", value)
+}
+
+// request is what is written for a command.
+func request(command string) ([]byte, error) {
+	switch {
+	case command == "":
+		return nil, errors.New("there is no command for the JVM")
+	case strings.Contains(command, "\x00"):
+		return nil, fmt.Errorf("%q can't be told to a JVM", command)
+	case len(command) > maxCommand:
+		return nil, fmt.Errorf("the JVM reads commands of at most %d bytes, and this one has %d: take a shorter folder name", maxCommand, len(command))
+	}
+	return []byte("1\x00jcmd\x00" + command + "\x00\x00\x00"), nil
+}
+
+// parseReply takes an answer apart.
+func parseReply(pid int, command string, reply []byte) (string, error) {
+	code, text, found := strings.Cut(string(reply), "\n")
+	if _, err := strconv.Atoi(code); err != nil || !found {
+		return "", fmt.Errorf("the JVM with pid %d gave no answer to %s that gasm knows: %.100q", pid, command, reply)
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if code != "0" {
+		return "", &FailedError{pid, command, text}
+	}
+	return text, nil
+}

@@ -1,0 +1,205 @@
+package jcmd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+const waiterSource = `public class Waiter {
+    public static void main(String[] args) throws Exception {
+        System.out.println("READY");
+        System.in.read();
+    }
+}
+`
+
+// waiterClasses compiles a program that waits for its stdin, for JDK 8 and newer, and for all users.
+func waiterClasses(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "Waiter.java")
+	require.NoError(t, os.WriteFile(source, []byte(waiterSource), 0o644))
+	gasmtest.CompileJava(t, dir, 8, source)
+	for path := dir; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
+		require.NoError(t, os.Chmod(path, 0o755))
+	}
+	return dir
+}
+
+// A waiting program has its output in lines.
+type waiting struct {
+	pid   int
+	lines *bufio.Scanner
+	stdin io.Closer
+}
+
+// startWaiter starts a command that becomes the program, and waits until its main runs. It ends with the test.
+func startWaiter(t *testing.T, cmd *exec.Cmd) *waiting {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = cmd.Stdout
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		stdin.Close()
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = cmd.Wait()
+	})
+	w := &waiting{cmd.Process.Pid, bufio.NewScanner(stdout), stdin}
+	for w.lines.Scan() && w.lines.Text() != "READY" {
+	}
+	require.Equal(t, "READY", w.lines.Text())
+	return w
+}
+
+// rest ends the program, and gives what it has printed since.
+func (w *waiting) rest() (text []string) {
+	w.stdin.Close()
+	for w.lines.Scan() {
+		text = append(text, w.lines.Text())
+	}
+	return text
+}
+
+func allJDKs(gasmtest.JDK) bool { return true }
+
+func run(t *testing.T, pid int, command string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return Run(ctx, pid, command)
+}
+
+// TestRun talks to JVMs of all releases that are here.
+func TestRun(t *testing.T) {
+	classes := waiterClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
+		t.Run(j.Name()+"-Xrs", func(t *testing.T) {
+			w := startWaiter(t, exec.Command(j.Java(), "-Xrs", "-cp", classes, "Waiter"))
+			_, err := run(t, w.pid, "VM.version")
+			require.NoError(t, err)
+			assert.Empty(t, w.rest())
+		})
+		t.Run(j.Name(), func(t *testing.T) {
+			w := startWaiter(t, exec.Command(j.Java(), "-cp", classes, "Waiter"))
+			for range 2 { // it listens already the second time
+				text, err := run(t, w.pid, "VM.version")
+				require.NoError(t, err)
+				assert.Contains(t, text, "JDK "+strings.TrimPrefix(fmt.Sprint(j.Feature), "1."))
+			}
+			_, err := run(t, w.pid, "VM.none")
+			var failed *FailedError
+			require.ErrorAs(t, err, &failed)
+			assert.ErrorContains(t, err, "Unknown diagnostic command")
+			assert.NoFileExists(t, fmt.Sprintf("/tmp/.attach_pid%d", w.pid))
+			assert.Empty(t, w.rest(), "nothing is printed")
+		})
+	}
+}
+
+// TestLog has JVMs write a log to a file whose name has blanks, and end that.
+func TestLog(t *testing.T) {
+	classes := waiterClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature > 8 }) {
+		t.Run(j.Name(), func(t *testing.T) {
+			w := startWaiter(t, exec.Command(j.Java(), "-cp", classes, "Waiter"))
+			path := filepath.Join(t.TempDir(), "it's a log.txt")
+			quoted, err := Quote(path)
+			require.NoError(t, err)
+			_, err = run(t, w.pid, "VM.log output="+quoted+" what=gc decorators=tn")
+			require.NoError(t, err)
+			_, err = run(t, w.pid, "GC.run")
+			require.NoError(t, err)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Contains(t, string(text), "Pause Full")
+			_, err = run(t, w.pid, "VM.log output="+quoted+" what=all=off")
+			require.NoError(t, err)
+		})
+	}
+}
+
+// TestRefused asks JVMs that don't want to be asked, and what is none. They go on, and print nothing.
+func TestRefused(t *testing.T) {
+	classes := waiterClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
+		t.Run(j.Name(), func(t *testing.T) {
+			w := startWaiter(t, exec.Command(j.Java(), "-XX:+DisableAttachMechanism", "-cp", classes, "Waiter"))
+			_, err := run(t, w.pid, "VM.version")
+			require.ErrorContains(t, err, "can't be told anything: it was started with -XX:+DisableAttachMechanism")
+			assert.NoFileExists(t, fmt.Sprintf("/tmp/.attach_pid%d", w.pid))
+			assert.Empty(t, w.rest())
+		})
+	}
+	sleeper := exec.Command("sleep", "60")
+	require.NoError(t, sleeper.Start())
+	defer func() {
+		require.NoError(t, sleeper.Process.Kill())
+		_ = sleeper.Wait()
+	}()
+	_, err := run(t, sleeper.Process.Pid, "VM.version")
+	require.ErrorContains(t, err, "does not handle SIGQUIT")
+	_, err = run(t, 1<<22, "VM.version")
+	assert.ErrorContains(t, err, "no process has the id 4194304")
+}
+
+// TestStopped asks a JVM that is stopped. The asking ends when its time is over.
+func TestStopped(t *testing.T) {
+	w := startWaiter(t, exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), "Waiter"))
+	for _, listens := range []bool{false, true} {
+		require.NoError(t, unix.Kill(w.pid, unix.SIGSTOP))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		_, err := Run(ctx, w.pid, "VM.version")
+		cancel()
+		require.ErrorIs(t, err, context.DeadlineExceeded, "listens: %t", listens)
+		require.NoError(t, unix.Kill(w.pid, unix.SIGCONT))
+		_, err = run(t, w.pid, "VM.version")
+		require.NoError(t, err)
+	}
+}
+
+// TestOthers talks to JVMs of another user, as root, and to one with a /tmp and process ids of its own.
+func TestOthers(t *testing.T) {
+	gasmtest.NeedRoot(t)
+	classes := waiterClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
+		t.Run(j.Name(), func(t *testing.T) {
+			cmd := exec.Command(j.Java(), "-cp", classes, "Waiter")
+			cmd.Dir = "/"
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			w := startWaiter(t, cmd)
+			_, err := run(t, w.pid, "VM.version")
+			require.NoError(t, err)
+			assert.Empty(t, w.rest())
+			assert.Equal(t, 0, os.Geteuid())
+		})
+		t.Run(j.Name()+"/namespaces", func(t *testing.T) {
+			const script = `mount --make-rprivate / && mount -t proc proc /proc && mount -t tmpfs none /mnt && cp "$1"/*.class /mnt &&
+				mount -t tmpfs none /tmp && exec "$0" -cp /mnt Waiter`
+			cmd := exec.Command("/bin/sh", "-c", script, j.Java(), classes)
+			cmd.Dir = "/"
+			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID}
+			w := startWaiter(t, cmd)
+			_, err := run(t, w.pid, "VM.version")
+			require.NoError(t, err)
+			assert.NoFileExists(t, fmt.Sprintf("/tmp/.java_pid%d", w.pid))
+		})
+	}
+}
