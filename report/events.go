@@ -119,39 +119,61 @@ func writeJSONLine(out *bufio.Writer, value any) error {
 // Times are in µs.
 type traceEvent struct {
 	Name  string            `json:"name"`
-	Cat   event.Kind        `json:"cat"`
-	Phase string            `json:"ph"` // X has a duration, i has none
+	Cat   event.Kind        `json:"cat,omitempty"`
+	Phase string            `json:"ph"` // X has a duration, i has none, M names a lane
 	TS    float64           `json:"ts"`
 	Dur   float64           `json:"dur,omitempty"`
 	PID   int               `json:"pid"`
-	TID   string            `json:"tid"` // a lane for each kind, as kinds overlap
+	TID   int               `json:"tid"` // a lane for each kind, because kinds overlap
 	Args  map[string]string `json:"args,omitempty"`
+}
+
+// A lane is where the events of a kind are drawn.
+type lane struct {
+	pid  int
+	kind event.Kind
 }
 
 // writeTrace writes the Trace Event Format.
 func writeTrace(w io.Writer, events []event.Event, _ layout.Look) error {
 	out := bufio.NewWriter(w)
 	out.WriteString("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")
-	for i := range events {
-		e := &events[i]
-		if i > 0 {
+	lanes, written := map[lane]int{}, 0
+	write := func(t traceEvent) error {
+		if written++; written > 1 {
 			out.WriteByte(',')
 		}
 		out.WriteByte('\n')
-		t := traceEvent{Name: e.Name, Cat: e.Kind, Phase: "X", TS: float64(e.MonoNanos) / 1e3, Dur: float64(e.Nanos) / 1e3, PID: e.PID, TID: string(e.Kind), Args: eventArgs(e.Args)}
-		if e.Nanos == 0 {
-			t.Phase = "i"
-		}
-		if e.WaitNanos > 0 {
-			if t.Args == nil {
-				t.Args = map[string]string{}
+		return writeJSONLine(out, t)
+	}
+	for i := range events {
+		e := &events[i]
+		key := lane{e.PID, e.Kind}
+		if lanes[key] == 0 {
+			lanes[key] = len(lanes) + 1
+			name := traceEvent{Name: "thread_name", Phase: "M", PID: e.PID, TID: lanes[key], Args: map[string]string{"name": string(e.Kind)}}
+			if err := write(name); err != nil {
+				return err
 			}
-			t.Args["time to safepoint"] = fmt.Sprintf("%.3f ms", float64(e.WaitNanos)/1e6)
 		}
-		if err := writeJSONLine(out, t); err != nil {
+		if err := write(newTraceEvent(e, lanes[key])); err != nil {
 			return err
 		}
 	}
 	out.WriteString("\n]}\n")
 	return out.Flush()
+}
+
+func newTraceEvent(e *event.Event, lane int) traceEvent {
+	t := traceEvent{Name: e.Name, Cat: e.Kind, Phase: "X", TS: float64(e.MonoNanos) / 1e3, Dur: float64(e.Nanos) / 1e3, PID: e.PID, TID: lane, Args: eventArgs(e.Args)}
+	if e.Nanos == 0 {
+		t.Phase = "i"
+	}
+	if e.WaitNanos > 0 {
+		if t.Args == nil {
+			t.Args = map[string]string{}
+		}
+		t.Args["time to safepoint"] = fmt.Sprintf("%.3f ms", float64(e.WaitNanos)/1e6)
+	}
+	return t
 }

@@ -66,8 +66,9 @@ func TestPausesAndBeans(t *testing.T) {
 				p := &readReport(t, readFile(t, file)).Profiles[0]
 				count, total := eventsOfKind(p, "gc")
 				assert.Equal(t, collections, count)
-				// Beans sum up whole ms, of each collection or of all: half a ms for each is not in them.
-				assert.InDelta(t, millis, total, 0.1*millis+0.5*float64(collections))
+				t.Logf("beans %g ms, events %g ms", millis, total)
+				// Beans sum up ticks and tell whole ms, of two beans: they are less than 2 ms short.
+				assert.InDelta(t, millis, total, 0.1*millis+2)
 				safepoints, stopped := eventsOfKind(p, "safepoint")
 				assert.GreaterOrEqual(t, safepoints, count/2, "a young and a full collection may share one")
 				assert.Greater(t, stopped, 0.95*total, "pauses are inside of safepoints")
@@ -157,7 +158,13 @@ func checkEventLists(t *testing.T, dir string) {
 		TraceEvents []struct{ Ph string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(trace.stdout), &tr))
-	assert.Len(t, tr.TraceEvents, len(objects))
+	shown := 0
+	for _, e := range tr.TraceEvents {
+		if e.Ph != "M" {
+			shown++
+		}
+	}
+	assert.Equal(t, len(objects), shown)
 	assert.Equal(t, 2, runGasm(t, []string{"events"}).code)
 	assert.Equal(t, 2, runGasm(t, []string{"events", "--format", "xml", dir}).code)
 }

@@ -34,11 +34,14 @@ func (r *Reader) collection(message []byte, part bool) (found bool, msg string) 
 			r.event.Nanos = max(r.event.MonoNanos-b.mono, 0)
 		}
 		r.event.MonoNanos = b.mono
+		if kind == event.GC {
+			r.endInner(&b)
+		}
 		r.ended(kind, b.label, text[len(b.label.text):])
 		return true, ""
 	}
 	if !timed {
-		r.begin(begun{kind, id, r.event.MonoNanos, r.label(text, collectionLabel)})
+		r.begin(begun{kind: kind, id: id, mono: r.event.MonoNanos, label: r.label(text, collectionLabel)})
 		return false, ""
 	}
 	if nanos > r.event.MonoNanos {
@@ -48,6 +51,19 @@ func (r *Reader) collection(message []byte, part bool) (found bool, msg string) 
 	name, heap := cutHeap(before)
 	r.ended(kind, r.label(name, collectionLabel), heap)
 	return true, ""
+}
+
+// endInner has a pause end where a pause inside of it began, and tells those that are open of
+// this one.
+func (r *Reader) endInner(b *begun) {
+	if b.inner > 0 {
+		r.event.Nanos = max(b.inner-b.mono, 0)
+	}
+	for i := range r.open {
+		if o := &r.open[i]; o.kind == event.GC && o.mono <= b.mono && o.inner == 0 {
+			o.inner = b.mono
+		}
+	}
 }
 
 // ended completes the event of a collection. tail may have the heap's size.

@@ -24,7 +24,7 @@ func (r *Reader) operation(message []byte) (found bool, msg string) {
 	name, rest, _ := bytes.Cut(rest, []byte(", mode: "))
 	mode, _, _ := bytes.Cut(rest, []byte(", "))
 	if begins {
-		r.begin(begun{event.VMOperation, id, r.event.MonoNanos, r.label(name, plainLabel)})
+		r.begin(begun{kind: event.VMOperation, id: id, mono: r.event.MonoNanos, label: r.label(name, plainLabel)})
 		return false, ""
 	}
 	for i := len(r.open) - 1; i >= 0; i-- {

@@ -12,8 +12,10 @@
 //
 // A pause has two lines, as above. Both have its number, and the second one begins as the
 // first one does. Then it may have the heap's size and the duration. The last parenthesis
-// of the first line is the cause. Concurrent phases look the same. One collection may lie
-// inside another: a young one that fails is followed by a full one, and ends after it.
+// of the first line is the cause. Concurrent phases look the same. With Serial one pause may lie
+// inside another: a young collection for which there is no room does nothing but begin a full
+// one, and its end is told of behind that of the full one. It is taken to end where the full one
+// begins, so that no time counts twice. The JVM's beans say the same.
 // A line that has a duration and no beginning is an event, too.
 //
 // # Safepoints
@@ -85,6 +87,8 @@ type begun struct {
 	id    uint64 // the number of the collection, or the address of the operation
 	mono  int64
 	label label
+	// inner is when a pause began inside of this one, and has ended; 0 for none.
+	inner int64
 }
 
 const (

@@ -52,7 +52,7 @@ func TestReader(t *testing.T) {
 			"gc Pause Remark 2000000+812000, heap 24M->24M(256M)"},
 		{"one in another", "[1000ns][9][gc,start] GC(3) Pause Young (Allocation Failure)\n[2000ns][9][gc,start] GC(4) Pause Full (Allocation Failure)\n" +
 			"[6000ns][9][gc] GC(4) Pause Full (Allocation Failure) 9M->1M(9M) 0.004ms\n[7000ns][9][gc] GC(3) Pause Young (Allocation Failure) 9M->1M(9M) 0.006ms\n",
-			"gc Pause Full 2000+4000, cause Allocation Failure, heap 9M->1M(9M)\ngc Pause Young 1000+6000, cause Allocation Failure, heap 9M->1M(9M)"},
+			"gc Pause Full 2000+4000, cause Allocation Failure, heap 9M->1M(9M)\ngc Pause Young 1000+1000, cause Allocation Failure, heap 9M->1M(9M)"},
 		{"a concurrent cycle", "[1000ns][9][gc] GC(1) Concurrent Mark Cycle\n[9000ns][9][gc] GC(1) Concurrent Mark Cycle 0.008ms\n",
 			"gc-concurrent Concurrent Mark Cycle 1000+8000"},
 		{"ZGC, whose end has no time", "[1000ns][9][gc,start] GC(0) Garbage Collection (Warmup)\n[3000ns][9][gc] GC(0) Garbage Collection (Warmup) 106M(10%)->90M(9%)\n",
