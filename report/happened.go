@@ -115,7 +115,7 @@ func (r *textReport) eventTable() {
 	if more := len(r.p.Happened) - len(shown); more > 0 {
 		note += fmt.Sprintf(" %s that took less time left out.", layout.Plural(more, "row"))
 	}
-	r.Line("%s", r.Paint(layout.Dim, note))
+	r.Paragraph("", note)
 	r.Line("")
 }
 
@@ -157,7 +157,7 @@ func (r *textReport) delayTable() {
 		total += d.Counts[0]
 	}
 	r.Rule("Time to Safepoint")
-	r.Line("%s", fmt.Sprintf("Threads waited %s for others to come to %s, at most %s. These ran meanwhile:",
+	r.Paragraph("", fmt.Sprintf("Threads waited %s for others to come to %s, at most %s. These ran meanwhile:",
 		millis(s.wait), layout.Plural(s.count, "safepoint"), millis(s.longestWait)))
 	for i := range r.p.Delays[:min(len(r.p.Delays), maxDelays)] {
 		d := &r.p.Delays[i]
@@ -180,7 +180,7 @@ func (r *textReport) delayTable() {
 		}
 	}
 	r.EndRule()
-	r.Line("%s", r.Paint(layout.Dim, "Shares are of the samples that application threads had between the request and the arrival of the last one."))
+	r.Paragraph("", "Shares are of the samples that application threads had between the request and the arrival of the last one.")
 	r.Line("")
 }
 
