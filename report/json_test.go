@@ -45,10 +45,17 @@ func small() profile.Profile {
 				Counts: c(7, 0),
 			}},
 		}, {Source: "stub", Method: "StubRoutines::libmLog", TooBig: 1834, Counts: c(0, 0)}},
-		Methods:  []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::<init>", CompileID: 145, Blobs: 2, Counts: c(7, 0)}},
-		Frames:   []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
-		Native:   []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
-		Sources:  []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
+		Methods: []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::<init>", CompileID: 145, Blobs: 2, Counts: c(7, 0)}},
+		Frames:  []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
+		Native:  []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
+		Sources: []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
+		Compilations: []profile.Compilation{
+			{Source: "c1, level 3", Method: "Workload::<init>", CompileID: 12, Level: 3, PID: 25134, MadeMillis: 81, Counts: c(0, 0),
+				Ended: &printassembly.End{UptimeMillis: 104}},
+			{Source: "c2, level 4", Method: "Workload::<init>", CompileID: 99, Level: 4, PID: 25134, MadeMillis: 104, Counts: c(1, 0),
+				Ended: &printassembly.End{UptimeMillis: 2040, Reason: "uncommon trap", Trap: "unstable_if"}, EndedInside: true},
+			{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Level: 4, OSR: true, PID: 25134, MadeMillis: 2051, MadeInside: true, Counts: c(6, 0)},
+		},
 		Warnings: []string{"one"},
 	}
 }

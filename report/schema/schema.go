@@ -60,14 +60,17 @@ type Profile struct {
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
 	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of
 	// each JVM, in the order of PIDs.
-	Slices   Slices       `json:"slices,omitzero"`
-	Regions  []Region     `json:"regions"`
-	Methods  []Method     `json:"methods"`
-	Frames   []Frames     `json:"frames"`
-	Native   []Native     `json:"native"`
-	Sources  []Source     `json:"sources"`
-	Threads  []ThreadKind `json:"threads"`
-	Warnings []string     `json:"warnings"`
+	Slices  Slices       `json:"slices,omitzero"`
+	Regions []Region     `json:"regions"`
+	Methods []Method     `json:"methods"`
+	Frames  []Frames     `json:"frames"`
+	Native  []Native     `json:"native"`
+	Sources []Source     `json:"sources"`
+	Threads []ThreadKind `json:"threads"`
+	// Compilations are the versions of the hottest methods' code, by method, and by the time
+	// they were made. Of several JVMs they are of the one with the most samples of the method.
+	Compilations []Compilation `json:"compilations,omitempty"`
+	Warnings     []string      `json:"warnings"`
 }
 
 // An Account says where each sample of one event went:
@@ -129,6 +132,33 @@ type Line struct {
 	Counts   Counts   `json:"counts"`
 	Frames   []Frame  `json:"frames"` // the inlining chain, innermost first
 	Comments []string `json:"comments"`
+}
+
+// A Compilation is one version of a hot method's code. Times are milliseconds of the JVM's
+// life.
+type Compilation struct {
+	Method       string `json:"method"`
+	Source       string `json:"source"`
+	CompileID    int    `json:"compile_id"`
+	Tier         int    `json:"tier"`
+	OSR          bool   `json:"osr"`
+	OSRBCI       *int   `json:"osr_bci,omitempty"` // where an on-stack replacement is entered
+	PID          int    `json:"pid"`
+	MadeMillis   int64  `json:"made_ms"`
+	MadeInWindow bool   `json:"made_in_window"`
+	// Left tells when and why it was left; it is missing of one that was not, and where the log
+	// does not tell.
+	Left   *CompilationEnd   `json:"left,omitempty"`
+	Counts Counts            `json:"counts"`
+	Share  PerEvent[float64] `json:"share"` // of the profile
+}
+
+// A CompilationEnd says when and why code was left.
+type CompilationEnd struct {
+	Millis   int64  `json:"ms"`
+	InWindow bool   `json:"in_window"`
+	Reason   string `json:"reason,omitempty"` // "not used", "uncommon trap"
+	Trap     string `json:"trap,omitempty"`   // "unstable_if"
 }
 
 // A Frame is one level of an inlining chain.
