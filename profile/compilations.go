@@ -13,6 +13,9 @@ type Compilation struct {
 	Source    string // "c2, level 4"
 	Method    string
 	CompileID int
+	Level     int // tier
+	OSR       bool
+	OSRBCI    int // bci at which an OSR method is entered
 	PID       int
 	Counts    Counts
 	// MadeMillis is when it was made, in milliseconds of the JVM's life.
@@ -48,7 +51,7 @@ func (w *work) compilations(p *Profile, sampled []*sampledBlob) []Compilation {
 		var versions []Compilation
 		for _, i := range j.compiled(name) {
 			b := &j.Log.Blobs[i]
-			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, PID: j.PID, MadeMillis: b.UptimeMillis, Counts: w.counts(counts[blobRef{jvm, int(i)}])}
+			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID, MadeMillis: b.UptimeMillis, Counts: w.counts(counts[blobRef{jvm, int(i)}])}
 			c.MadeInside = w.inside(&j.JVM, c.MadeMillis)
 			if end, ok := j.Log.EndOf(b); ok {
 				c.Ended, c.EndedInside = &end, w.inside(&j.JVM, end.UptimeMillis)

@@ -18,7 +18,10 @@ type codeWay interface {
 	// begin is called when the sampler is at work, and the command, which is held in the
 	// process pid, is about to run.
 	begin(s sampling, pid int) error
-	// end is called when the sampler was stopped. The resolver knows all mappings that the
+	// pause and resume are called while no samples are taken, because no window is open.
+	pause()
+	resume()
+	// end is called when the sampler was stopped, perhaps while the command still runs. The resolver knows all mappings that the
 	// samplers do not tell of.
 	end() *native.Resolver
 	// finish completes the JVMs' logs in the capture, and describes the JVMs in the order in

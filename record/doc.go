@@ -9,7 +9,9 @@
 //     the sampler is never the command's parent: its failure does not touch what is
 //     being profiled.
 //  3. While the command runs, its stdout passes through gasm, which notes when a line
-//     that begins or ends a measurement arrives. The sampler tells which processes map
+//     that begins or ends a measurement arrives (outputwatch.go). When no window will
+//     open any more, sampling and the following of code end; between two windows they
+//     pause (windowkeeper.go). The sampler tells which processes map
 //     libjvm.so, and the code of these is read out of their memory (live.go). Where that
 //     can't be done, HotSpot prints it, and JVMs are found by the logs that they write
 //     (printed.go).
@@ -20,8 +22,9 @@
 //
 // # The command is run unchanged
 //
-// stdin, stderr, the terminal, signals and the exit code are the command's own; of
-// stdout the command notices nothing. What a JVM must be told travels in
+// stdin, the terminal, signals and the exit code are the command's own. stdout passes
+// through gasm, and stderr where its lines open or close windows: of that the command
+// notices nothing (passage.go). What a JVM must be told travels in
 // JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and in
 // JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads: that JVMs log their events
 // (eventlogs.go) and, where HotSpot prints its code, all options (javaflags.go). So forks of JMH,
@@ -44,5 +47,6 @@
 //
 // A trial has windows, which belong to a process. The first of these rules that
 // applies makes them (windows.go): a delay and a length; lines of the output that the
-// user named; JMH's progress lines (jmh.go); the whole run.
+// user named; JMH's progress lines (jmh.go), which may be in a file (jmhfile.go); the
+// whole run.
 package record

@@ -7,12 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/gasm-profiler/gasm/capture"
 )
 
 // A heldCommand is the command's process. It is made in three steps: [hold] starts
@@ -20,24 +18,22 @@ import (
 // it exec the command; [heldCommand.Wait] waits for the command's end. The process id
 // stays the same.
 type heldCommand struct {
-	cmd    *exec.Cmd
-	gate   *os.File      // the held process waits for a byte from it
-	result *os.File      // the held process writes here why it could not exec
-	copied chan struct{} // closed when the command's stdout is at its end
-	out    *os.File      // gasm's end of the command's stdout
-	// idleSince is when the reading of stdout began to wait, 0 while output is
-	// on its way.
-	idleSince atomic.Int64
+	cmd      *exec.Cmd
+	gate     *os.File   // the held process waits for a byte from it
+	result   *os.File   // the held process writes here why it could not exec
+	passages []*passage // of what it prints
 }
 
-// heldOptions say how a command runs. It gets Stdin and Stderr as they are.
+// heldOptions say how a command runs. It gets Stdin as it is.
 type heldOptions struct {
-	Command       []string
-	Java          javaFlags
-	Stdin, Stderr *os.File
-	// Stdout gets what the command prints, after Watch has seen it.
-	Stdout *os.File
-	Watch  *outputWatch
+	Command []string
+	Java    javaFlags
+	Stdin   *os.File
+	// Stdout gets what the command prints, after Watch has seen it. With WatchStderr so does
+	// Stderr; else the command has Stderr as it is.
+	Stdout, Stderr *os.File
+	Watch          *outputWatch
+	WatchStderr    bool
 }
 
 // hold makes the command's process and holds it in front of its exec. The error is a
@@ -47,16 +43,21 @@ func hold(opts heldOptions) (*heldCommand, error) {
 	if err != nil {
 		return nil, &CommandError{opts.Command[0], err}
 	}
-	h, ends, err := connect(opts.Stdout)
-	defer func() { closeFiles(ends.gate, ends.result, ends.stdout) }() // the command has its own
+	h, ends, err := connect(opts)
+	defer func() { closeFiles(append(ends.made, ends.gate, ends.result)...) }() // the command has its own
 	if err == nil {
 		err = h.start(path, opts, ends)
 	}
 	if err != nil {
-		closeFiles(h.gate, h.result, h.out)
+		closeFiles(h.gate, h.result)
+		for _, p := range h.passages {
+			p.ours.Close()
+		}
 		return nil, fmt.Errorf("launching %s: %w", opts.Command[0], err)
 	}
-	go h.copyOutput(opts.Stdout, opts.Watch)
+	for _, p := range h.passages {
+		go p.copy()
+	}
 	return h, nil
 }
 
@@ -74,21 +75,66 @@ func lookUp(command string) (string, error) {
 	return path, err
 }
 
-// commandEnds are the command's ends of the pipes between it and gasm.
-type commandEnds struct{ gate, result, stdout *os.File }
+// commandEnds are the command's ends of the pipes between it and gasm, and its stdout and
+// stderr, of which those in made were made for it.
+type commandEnds struct {
+	gate, result, stdout, stderr *os.File
+	made                         []*os.File
+}
 
 // connect makes a command with its pipes. After an error, the pipes that were made
 // are in h and ends.
-func connect(stdout *os.File) (h *heldCommand, ends commandEnds, err error) {
-	h = &heldCommand{copied: make(chan struct{})}
+func connect(opts heldOptions) (h *heldCommand, ends commandEnds, err error) {
+	h = &heldCommand{}
 	if ends.gate, h.gate, err = os.Pipe(); err != nil {
 		return h, ends, err
 	}
 	if h.result, ends.result, err = os.Pipe(); err != nil {
 		return h, ends, err
 	}
-	h.out, ends.stdout, err = outputFor(stdout)
+	seeOut, seeErr := opts.Watch.seers()
+	if ends.stdout, err = h.pass(opts.Stdout, seeOut, &ends); err != nil {
+		return h, ends, err
+	}
+	switch {
+	case !opts.WatchStderr || !isOpen(opts.Stderr):
+		ends.stderr = opts.Stderr
+	case sameFile(opts.Stdout, opts.Stderr) && opts.Watch.ofBoth():
+		ends.stderr = ends.stdout // so the order of what it prints stays as it is
+	default:
+		ends.stderr, err = h.pass(opts.Stderr, seeErr, &ends)
+	}
 	return h, ends, err
+}
+
+// pass makes a passage to a stream of gasm's, and gives the command's end of it.
+func (h *heldCommand) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (commands *os.File, err error) {
+	ours, commands, err := outputFor(to)
+	if err != nil {
+		return nil, err
+	}
+	h.passages = append(h.passages, newPassage(ours, to, see))
+	ends.made = append(ends.made, commands)
+	return commands, nil
+}
+
+// isOpen tells whether gasm was started with a stream.
+func isOpen(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	_, err := f.Stat()
+	return err == nil
+}
+
+// sameFile tells whether two streams lead to the same file, pipe or terminal.
+func sameFile(a, b *os.File) bool {
+	if !isOpen(a) || !isOpen(b) {
+		return false
+	}
+	infoA, errA := a.Stat()
+	infoB, errB := b.Stat()
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // start makes the process that will become the command.
@@ -100,7 +146,7 @@ func (h *heldCommand) start(path string, opts heldOptions, ends commandEnds) err
 	h.cmd = exec.Command(self, append([]string{holdArg, path}, opts.Command...)...)
 	h.cmd.Env = opts.Java.addTo(os.Environ())
 	h.cmd.Stdin, h.cmd.Stdout = opts.Stdin, ends.stdout
-	h.cmd.ExtraFiles = []*os.File{ends.gate, ends.result, opts.Stderr} // gateFD, resultFD and stderrFD
+	h.cmd.ExtraFiles = []*os.File{ends.gate, ends.result, ends.stderr} // gateFD, resultFD and stderrFD
 	return h.cmd.Start()
 }
 
@@ -161,8 +207,10 @@ func (h *heldCommand) Abandon() {
 // end cleans up behind a process that did not become the command.
 func (h *heldCommand) end() {
 	_ = h.cmd.Wait() // that it failed is known
-	<-h.copied
-	h.out.Close()
+	for _, p := range h.passages {
+		<-p.copied
+		p.ours.Close()
+	}
 }
 
 // Signal sends a signal to the command.
@@ -173,8 +221,10 @@ func (h *heldCommand) Signal(sig os.Signal) { _ = h.cmd.Process.Signal(sig) }
 // left behind may still hold its stdout. They are waited for only while they print.
 func (h *heldCommand) Wait() int {
 	_ = h.cmd.Wait() // how it ended is in ProcessState
-	h.drain()
-	h.out.Close()
+	for _, p := range h.passages {
+		p.drain()
+		p.ours.Close()
+	}
 	state := h.cmd.ProcessState
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal())
@@ -182,43 +232,13 @@ func (h *heldCommand) Wait() int {
 	return state.ExitCode()
 }
 
-// drain waits for the rest of the output: to its end, or until nothing has come
-// for a second.
-func (h *heldCommand) drain() {
-	for {
-		select {
-		case <-h.copied:
+// awaitLineEnd waits until all that the command has printed ends with a whole line, but not
+// longer than limit: what gasm says then stands on a line of its own.
+func (h *heldCommand) awaitLineEnd(limit time.Duration) {
+	const pause = 5 * time.Millisecond
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(pause) {
+		if !slices.ContainsFunc(h.passages, (*passage).inLine) {
 			return
-		case <-time.After(50 * time.Millisecond):
-			if idle := h.idleSince.Load(); idle != 0 && capture.MonoNanos()-idle > int64(time.Second) {
-				return
-			}
-		}
-	}
-}
-
-// copyOutput passes the command's stdout on. The output watch sees it first, because
-// the time of a line is the time of its arrival.
-func (h *heldCommand) copyOutput(to *os.File, watch *outputWatch) {
-	defer close(h.copied)
-	buf := make([]byte, 1<<16)
-	for {
-		h.idleSince.Store(capture.MonoNanos())
-		n, err := h.out.Read(buf)
-		h.idleSince.Store(0)
-		if n > 0 {
-			if watch != nil {
-				watch.See(buf[:n], capture.MonoNanos())
-			}
-			// When gasm's stdout is closed (gasm … | head), the command must get the
-			// same SIGPIPE that it would get without gasm.
-			if _, err := to.Write(buf[:n]); err != nil {
-				h.out.Close()
-				return
-			}
-		}
-		if err != nil {
-			return // EOF; EIO from a terminal whose last user is gone
 		}
 	}
 }

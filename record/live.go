@@ -28,9 +28,10 @@ type liveCode struct {
 	resolver *native.Resolver // knows what watch has told; nil without it
 	told     chan struct{}    // closed when the followers have got all samples; nil without a stream
 
-	mu    sync.Mutex
-	jvms  []*followedJVM // in the order in which they were found
-	byPID map[int]*followedJVM
+	mu     sync.Mutex
+	jvms   []*followedJVM // in the order in which they were found
+	byPID  map[int]*followedJVM
+	paused bool
 }
 
 func newLiveCode(r *Recording) *liveCode { return &liveCode{r: r, byPID: map[int]*followedJVM{}} }
@@ -87,8 +88,23 @@ func (c *liveCode) mapped(m native.Mapping) {
 		c.r.problem(err)
 		return
 	}
+	if c.paused {
+		j.follower.Pause()
+	}
 	c.byPID[m.PID] = j
 	c.jvms = append(c.jvms, j)
+}
+
+func (c *liveCode) pause()  { c.turn(true, (*follow.Follower).Pause) }
+func (c *liveCode) resume() { c.turn(false, (*follow.Follower).Resume) }
+
+func (c *liveCode) turn(paused bool, turn func(*follow.Follower)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.paused = paused
+	for _, j := range c.jvms {
+		turn(j.follower)
+	}
 }
 
 // tell gives the samples to the followers.
@@ -131,6 +147,9 @@ func (c *liveCode) finish() (jvms []capture.JVM, notes []string, err error) {
 
 // noJVM is the error of a command that started no JVM.
 func (c *liveCode) noJVM() error {
+	if c.r.over {
+		return fmt.Errorf("the measurement was over before %s had started a JVM: %w", c.r.o.Command[0], ErrNoJVM)
+	}
 	if c.r.Interrupted() || c.r.exitCode != 0 {
 		return fmt.Errorf("%s ended with exit code %d before it had started a JVM: %w", c.r.o.Command[0], c.r.exitCode, ErrNoJVM)
 	}

@@ -20,8 +20,9 @@ type Options struct {
 	Command []string // what is run; not empty
 	Folder  *Folder  // of the capture; not nil
 
-	// Stdin and Stderr are the command's own. What the command prints to stdout goes
-	// to Stdout after gasm has looked at it.
+	// Stdin is the command's own. What the command prints to stdout goes to Stdout after
+	// gasm has looked at it, and so does stderr where windows begin or end with its lines.
+	// Otherwise Stderr is the command's own, too.
 	Stdin, Stdout, Stderr *os.File
 
 	Sampler Sampler         // not empty
@@ -34,8 +35,10 @@ type Options struct {
 	// Delay and Length limit the measurement to a time after the command's start.
 	Delay, Length time.Duration
 	// WindowStart and WindowEnd limit it to what lies between lines of the command's
-	// stdout that match; nil does not.
+	// output that match; nil does not.
 	WindowStart, WindowEnd *regexp.Regexp
+	// WindowFrom says on which streams such lines are looked for.
+	WindowFrom WindowSource
 
 	Code    CodeSource // not empty
 	Methods []string   // patterns of the methods whose code is printed; none: all
@@ -51,6 +54,10 @@ type Options struct {
 	// Message is called with a sentence for the user on what the recording waits for;
 	// nil for nobody.
 	Message func(text string)
+	// Window is called when a window opens or closes while the command runs, from a goroutine
+	// of its own; of JMH's windows, and of one that opens with the command, it is not. nil for
+	// nobody.
+	Window func(WindowChange)
 	// Progress is called while perf script writes the samples' text at the end, with
 	// the number of bytes that were written since the last call; nil for nobody.
 	Progress func(bytes int)
@@ -70,6 +77,22 @@ const (
 
 var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace}
 
+// WindowSource says where lines begin and end windows.
+type WindowSource string
+
+// The sources; "" is FromBoth.
+const (
+	FromStdout WindowSource = "stdout"
+	FromStderr WindowSource = "stderr"
+	FromBoth   WindowSource = "both"
+)
+
+// byLines tells whether lines of the output begin or end the windows.
+func (o *Options) byLines() bool { return o.WindowStart != nil || o.WindowEnd != nil }
+
+// reopens tells whether a window may open after one has closed.
+func (o *Options) reopens() bool { return o.WindowStart != nil && o.WindowEnd != nil }
+
 // Check finds out what the options say that makes no sense. It runs nothing.
 func (o *Options) Check() error {
 	switch {
@@ -81,8 +104,12 @@ func (o *Options) Check() error {
 		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
 	case o.Delay < 0 || o.Length < 0:
 		return errors.New("--delay and --length can't be negative")
-	case (o.Delay > 0 || o.Length > 0) && (o.WindowStart != nil || o.WindowEnd != nil):
+	case (o.Delay > 0 || o.Length > 0) && o.byLines():
 		return errors.New("--delay/--length and --window-start/--window-end say two different windows; use one pair")
+	case !slices.Contains([]WindowSource{"", FromStdout, FromStderr, FromBoth}, o.WindowFrom):
+		return fmt.Errorf("--window-from is %q; it can be stdout, stderr or both", o.WindowFrom)
+	case o.WindowFrom != "" && !o.byLines():
+		return errors.New("--window-from says where lines are looked for: it takes --window-start or --window-end")
 	}
 	for _, m := range o.Methods {
 		if err := printassembly.CheckPattern(m); err != nil {

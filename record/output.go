@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// outputFor makes the two ends of the command's stdout: ours to read from, and the
-// command's to write to. Where gasm's own stdout is a terminal, the command gets a
+// outputFor makes the two ends of the command's stdout or stderr: ours to read from, and the
+// command's to write to. Where gasm's own one is a terminal, the command gets a
 // pseudo-terminal of the same size, so that it prints colours and flushes its lines as
 // it would without gasm. The pseudo-terminal changes nothing in what passes through.
 func outputFor(stdout *os.File) (ours, commands *os.File, err error) {
@@ -45,23 +45,25 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	return ours, commands, nil
 }
 
-// Resize tells the command's terminal the size of ours; for SIGWINCH.
-func (h *heldCommand) Resize(stdout *os.File) {
-	size, err := unix.IoctlGetWinsize(int(stdout.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return // no terminal
-	}
-	if out, err := h.out.SyscallConn(); err == nil {
-		_ = out.Control(func(fd uintptr) { _ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) })
+// Resize tells the command's terminals the size of ours; for SIGWINCH.
+func (h *heldCommand) Resize() {
+	for _, p := range h.passages {
+		size, err := unix.IoctlGetWinsize(int(p.to.Fd()), unix.TIOCGWINSZ)
+		if err != nil {
+			continue // no terminal
+		}
+		if ours, err := p.ours.SyscallConn(); err == nil {
+			_ = ours.Control(func(fd uintptr) { _ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) })
+		}
 	}
 }
 
 // handOn gives the running command a signal that gasm got.
-func (h *heldCommand) handOn(sig syscall.Signal, stdout *os.File) {
+func (h *heldCommand) handOn(sig syscall.Signal) {
 	switch {
 	case sig == syscall.SIGPIPE:
 	case sig == syscall.SIGWINCH:
-		h.Resize(stdout)
+		h.Resize()
 	case (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && fromTerminal():
 		// Ctrl-C and Ctrl-\ go to all processes in the terminal's foreground, so
 		// the command has its own.

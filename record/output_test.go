@@ -38,7 +38,13 @@ func newTerminal(t *testing.T) terminal {
 // run runs a command on the terminal and gives what arrives there.
 func (tm terminal) run(t *testing.T, during func(*heldCommand), command ...string) (out []byte, code int) {
 	t.Helper()
-	l, err := hold(heldOptions{Command: command, Stdout: tm.screen, Stderr: os.Stderr})
+	return tm.runHeld(t, during, heldOptions{Command: command, Stdout: tm.screen, Stderr: os.Stderr})
+}
+
+// runHeld is run with all options.
+func (tm terminal) runHeld(t *testing.T, during func(*heldCommand), opts heldOptions) (out []byte, code int) {
+	t.Helper()
+	l, err := hold(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,16 +92,16 @@ func TestTerminalResize(t *testing.T) {
 		if err := pty.Setsize(tm.screen, &pty.Winsize{Rows: 20, Cols: 70}); err != nil {
 			t.Error(err)
 		}
-		l.Resize(tm.screen)
+		l.Resize()
 	}
 	out, _ := tm.run(t, resize, "sh", "-c", `exec 3<&1; for i in 1 2 3 4 5 6 7 8 9; do [ "$(stty size <&3)" = "20 70" ] && echo resized && exit; sleep 0.2; done`)
 	if string(out) != "resized\n" {
 		t.Errorf("got %q", out)
 	}
 	l := start(t, heldOptions{}, "true")
-	l.Resize(tm.screen) // a pipe has no size
+	l.Resize() // a pipe has no size
 	l.finish(t)
-	l.Resize(tm.screen) // nor has what is closed
+	l.Resize() // nor has what is closed
 }
 
 // TestTerminalBackgroundChild leaves a process that holds the terminal; no
@@ -105,7 +111,7 @@ func TestTerminalBackgroundChild(t *testing.T) {
 	tm.run(t, nil, "true")
 	time.Sleep(50 * time.Millisecond) // its goroutines are on their way out
 	goroutines := runtime.NumGoroutine()
-	out, code := tm.run(t, func(l *heldCommand) { l.Resize(tm.screen) }, "sh", "-c", "sleep 30 >&1 2>/dev/null & echo $!")
+	out, code := tm.run(t, (*heldCommand).Resize, "sh", "-c", "sleep 30 >&1 2>/dev/null & echo $!")
 	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
 	if code != 0 || err != nil {
 		t.Fatalf("got %q, code %d", out, code)

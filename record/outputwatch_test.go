@@ -52,6 +52,52 @@ func TestWatcherSpans(t *testing.T) {
 	check("a", "b", "20-20", strings.Repeat("x", 5000), "\na\nb\n")
 }
 
+// Lines of both streams open and close windows, or of one. Each stream has lines of its own,
+// and what JVMs say because of gasm's options is no line of the command's.
+func TestWatcherStreams(t *testing.T) {
+	check := func(from WindowSource, want string, parts ...string) { // "o:" or "e:" and text
+		t.Helper()
+		w := newOutputWatch(regexp.MustCompile("^MEASURE|Picked|NonSafe"), regexp.MustCompile("^DONE"))
+		w.only(from)
+		for i, part := range parts {
+			if text, ok := strings.CutPrefix(part, "e:"); ok {
+				w.stderr.See([]byte(text), int64(i+1)*10)
+			} else {
+				w.stdout.See([]byte(strings.TrimPrefix(part, "o:")), int64(i+1)*10)
+			}
+		}
+		var got []string
+		for _, s := range w.Spans() {
+			got = append(got, fmt.Sprintf("%d-%d", s.FromMonoNanos, s.ToMonoNanos))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("from %q, %q: got %q, want %q", from, parts, got, want)
+		}
+	}
+	for _, both := range []WindowSource{"", FromBoth} {
+		check(both, "10-20 30-40", "o:MEASURE\n", "e:DONE\n", "e:MEASURE\n", "o:DONE\n")
+		check(both, "30-40", "o:MEAS", "e:URE\n", "o:URE\n", "e:DONE\n")
+	}
+	check(FromStdout, "10-40", "o:MEASURE\n", "e:DONE\n", "e:MEASURE\n", "o:DONE\n")
+	check(FromStderr, "30-0", "o:MEASURE\n", "e:DONE\n", "e:MEASURE\n", "o:DONE\n")
+	check(FromBoth, "", "e:Picked up JAVA_TOOL_OPTIONS: -XX:+DebugNonSafepoints\n", "e:NOTE: Picked up JDK_JAVA_OPTIONS: MEASURE\n")
+	check(FromBoth, "", "e:Pick", "e:ed up JAVA_TOOL_OPTIONS: -XX:+DebugNonSafepoints\n")
+	check(FromBoth, "20-0", "e:Pick", "e:ed\n")
+	check(FromBoth, "10-0", "e:-XX:+DebugNonSafepoints\n")
+}
+
+func TestUnclosedNote(t *testing.T) {
+	o := Options{}
+	if got, want := o.unclosedNote(1), "no line of output matched --window-end: the one window goes on to the end of the run"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	o.WindowFrom = FromStderr
+	want := "of 3 windows, the last one was not closed: no line of stderr matched --window-end after it had opened, so it goes on to the end of the run"
+	if got := o.unclosedNote(3); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // checkSpans checks what holds for all windows that follow each other.
 func checkSpans(t *testing.T, spans []capture.Span) {
 	t.Helper()

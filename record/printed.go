@@ -74,6 +74,10 @@ func (p *printedCode) begin(s sampling, _ int) error {
 	return nil
 }
 
+// pause does nothing: HotSpot goes on to print, and nobody can have it stop.
+func (p *printedCode) pause()  {}
+func (p *printedCode) resume() {}
+
 // foundJVM is called when a JVM has begun to write its log.
 func (p *printedCode) foundJVM(log writtenLog) { p.r.clocks.found[log.pid] = capture.ReadClock() }
 

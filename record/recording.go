@@ -28,6 +28,8 @@ type Recording struct {
 	longNote string // that the options are too long for JDK 8
 	events   eventLogs
 	exitCode int
+	endOnce  sync.Once // ends the sampling and the following of code
+	over     bool      // they ended while the command ran, because no window was to open any more
 
 	mu      sync.Mutex
 	command *heldCommand // while it runs, for signals
@@ -42,6 +44,7 @@ type Recording struct {
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
 	r := &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
+	r.output.only(o.WindowFrom)
 	r.gasm, r.folder, r.tell, r.progress = o.Gasm, o.Folder, o.Problem, o.Progress
 	r.clocks.found = map[int]capture.Clock{}
 	r.code, r.codeNote = r.chooseCode()
@@ -75,10 +78,13 @@ func (r *Recording) run() error {
 	flags = r.addEventFlag(flags)
 	r.longNote = flags.longNote(r.o.Command)
 	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
-		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output})
+		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output,
+		WatchStderr: r.o.byLines() && r.o.WindowFrom != FromStdout})
 	if err != nil {
 		return err
 	}
+	jmh := followJMHFile(r.o.Command, r.output.jmhFile.See)
+	defer jmh.stop()
 	if r.sampling, err = r.startSampler(command.PID()); err != nil {
 		command.Abandon()
 		r.stoppedEarly(command.stoppedBy())
@@ -101,18 +107,54 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
+	keeper := r.keepWindows(command)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
-	if err := r.sampling.Stop(); err != nil {
+	keeper.end()
+	r.endSampling()
+	r.clocks.end = capture.ReadClock()
+	return nil
+}
+
+// endSampling ends the sampling and the following of code.
+func (r *Recording) endSampling() {
+	r.endOnce.Do(func() {
+		if err := r.sampling.Stop(); err != nil {
+			r.problem(err)
+		}
+		r.resolver = r.code.end()
+		if named := r.sampling.resolver(); named != nil {
+			r.resolver = named
+		}
+	})
+}
+
+// windowsOver ends the sampling and the following of code while the command runs, because no
+// window will open any more.
+func (r *Recording) windowsOver() {
+	r.over = true
+	r.turn(r.sampling.Pause) // at once; to stop a sampler may take a while
+	r.endSampling()
+}
+
+// pause has no samples taken and no code followed until resume.
+func (r *Recording) pause() {
+	r.turn(r.sampling.Pause)
+	r.code.pause()
+}
+
+func (r *Recording) resume() {
+	r.turn(r.sampling.Resume)
+	r.code.resume()
+}
+
+// turn switches the sampler. Where that fails there are samples outside of the windows, which
+// do no harm, or none inside, which is to be told.
+func (r *Recording) turn(sampler func() error) {
+	if err := sampler(); err != nil {
 		r.problem(err)
 	}
-	r.clocks.end = capture.ReadClock()
-	r.resolver = r.code.end()
-	if named := r.sampling.resolver(); named != nil {
-		r.resolver = named
-	}
-	return nil
 }
 
 // endCode ends what the code of a command that did not run was to be had by. It waits for
@@ -145,7 +187,7 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 	case r.ended:
 		return false
 	case r.command != nil:
-		r.command.handOn(sig, r.o.Stdout)
+		r.command.handOn(sig)
 	case stops(sig) && r.early == 0:
 		r.early = sig
 		r.stop()

@@ -20,6 +20,9 @@ type sampling interface {
 	// there are none before the end.
 	stream() <-chan sampler.Sample
 	Notes() []string // what could not be had
+	// Pause has no samples taken, or kept, until Resume.
+	Pause() error
+	Resume() error
 	// Stop ends the sampling. After a *sampler.StoppedError there are the samples
 	// until then.
 	Stop() error
@@ -88,7 +91,7 @@ func firstFailure(native, perf error) error {
 func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Events)
 	perf, err := sampler.StartPerf(r.stopped, sampler.Options{
-		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message})
+		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.o.reopens()})
 	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -47,14 +48,13 @@ func (s *session) spanByTime(delay, length time.Duration, recorded string) (span
 
 // spansByLines are the windows between the lines that the user named.
 func (r *Recording) spansByLines() (spans []capture.Span, note string) {
-	const noEnd = "no line of output matched --window-end: the window goes on to the end of the run"
 	spans = r.output.Spans()
 	for i := range spans {
 		spans[i].FromMonoNanos = max(spans[i].FromMonoNanos, r.startedMonoNanos)
 		if spans[i].ToMonoNanos == 0 {
 			spans[i].ToMonoNanos = r.endedMonoNanos
 			if r.o.WindowEnd != nil {
-				note = noEnd
+				note = r.o.unclosedNote(len(spans))
 			}
 		}
 	}
@@ -62,11 +62,29 @@ func (r *Recording) spansByLines() (spans []capture.Span, note string) {
 	case len(spans) > 0:
 		return spans, note
 	case r.o.WindowStart == nil:
-		note = noEnd
+		note = r.o.unclosedNote(1)
 	default:
-		note = "no line of output matched --window-start: the whole run is measured"
+		note = "no line of " + r.o.windowLines() + " matched --window-start: the whole run is measured"
 	}
 	return []capture.Span{r.wholeRun()}, note
+}
+
+// unclosedNote says that the last of some windows was not closed.
+func (o *Options) unclosedNote(windows int) string {
+	if windows == 1 {
+		return "no line of " + o.windowLines() + " matched --window-end: the one window goes on to the end of the run"
+	}
+	return fmt.Sprintf("of %d windows, the last one was not closed: no line of %s matched --window-end after it had opened, so it goes on to the end of the run",
+		windows, o.windowLines())
+}
+
+// windowLines names the lines that windows are opened and closed by.
+func (o *Options) windowLines() string {
+	switch o.WindowFrom {
+	case FromStdout, FromStderr:
+		return string(o.WindowFrom)
+	}
+	return "output"
 }
 
 // trialsOfJMH are the trials that JMH announced; none when the command was not JMH or
@@ -81,7 +99,7 @@ func (r *Recording) trialsOfJMH(jvms []capture.JVM) (trials []capture.Trial, not
 	}
 	for i := range jvms {
 		if forkOfJMH(&jvms[i]) {
-			note = "JMH ran here, but no measured iterations were seen on its stdout (has it -o, or was it stopped?): " +
+			note = "JMH ran here, but no measured iterations were seen on its stdout or in the file of its -o (was it stopped, or does a script give it -o?): " +
 				"the whole run is measured, JMH's host and warm-up too"
 		}
 	}

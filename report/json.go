@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -99,9 +100,10 @@ func (p jsonProfile) profile() schema.Profile {
 				return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
 			})}
 		}),
-		Happened: each(p.Happened, p.event),
-		Delays:   each(p.Delays, p.delay),
-		Warnings: list(p.Warnings),
+		Happened:     each(p.Happened, p.event),
+		Delays:       each(p.Delays, p.delay),
+		Compilations: each(p.Compilations, p.compilation),
+		Warnings:     list(p.Warnings),
 	}
 }
 
@@ -169,6 +171,31 @@ func (p jsonProfile) frames(f *profile.FrameTotal) schema.Frames {
 			return schema.LineTotal{Line: l.Line, Counts: p.counts(l.Counts)}
 		}),
 	}
+}
+
+func (p jsonProfile) compilation(c *profile.Compilation) schema.Compilation {
+	out := schema.Compilation{Method: c.Method, Source: c.Source, CompileID: c.CompileID, Tier: c.Level, OSR: c.OSR, PID: c.PID,
+		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
+	if c.OSR {
+		out.OSRBCI = &c.OSRBCI
+	}
+	if c.Ended != nil {
+		out.Left = &schema.CompilationEnd{Millis: c.Ended.UptimeMillis, InWindow: c.EndedInside, Reason: c.Ended.Reason, Trap: c.Ended.Trap}
+	}
+	return out
+}
+
+// shares gives counts as shares of the profile, to a millionth.
+func (p jsonProfile) shares(c profile.Counts) schema.PerEvent[float64] {
+	shares := schema.PerEvent[float64]{Events: p.Events}
+	for e, n := range c {
+		share := 0.0
+		if all := p.Accounts[e].Profiled; all > 0 {
+			share = math.Round(1e6*float64(n)/float64(all)) / 1e6
+		}
+		shares.Values = append(shares.Values, share)
+	}
+	return shares
 }
 
 func newAccount(a *profile.Account) schema.Account {

@@ -67,6 +67,8 @@ type dtraceText struct {
 	lastRead atomic.Int64 // when text came last: Unix ns
 	mu       sync.Mutex
 	failure  error // why the file could not be written
+	pauses   []pausedTime
+	line     []byte // the begin of a line that has not come to its end; "" without pauses
 }
 
 func newDTraceText(pipe, file *os.File) *dtraceText {
@@ -80,6 +82,7 @@ func (t *dtraceText) save() {
 	defer close(t.saved)
 	defer t.pipe.Close()
 	defer t.file.Close()
+	defer t.writeRest()
 	buf := make([]byte, 64<<10)
 	var tail []byte // the end of what was read before, for a mark of which half has come
 	begun, ended := false, false
@@ -187,6 +190,14 @@ func (t *dtraceText) hurry() {
 func (t *dtraceText) write(text []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.pauses != nil || len(t.line) > 0 {
+		text = t.withoutPauses(text)
+	}
+	t.writeText(text)
+}
+
+// writeText writes into the file. The caller has the lock.
+func (t *dtraceText) writeText(text []byte) {
 	if t.failure == nil {
 		_, t.failure = t.file.Write(text)
 	}

@@ -4,8 +4,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
@@ -24,9 +22,7 @@ const mappingPause = 20 * time.Millisecond
 // WatchMappings begins to watch a process that is held before its exec, and all that come
 // of it. It calls mapped from a goroutine of its own.
 func WatchMappings(pid int, mapped func(native.Mapping)) (*MappingWatch, error) {
-	// The kernel tells of mappings beside any event; this one never happens.
-	dummy := perfevent.Event{Name: "dummy", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_DUMMY}}
-	set, err := perfevent.Open(pid, perfevent.Options{Events: []perfevent.Event{dummy}, Frequency: 1})
+	set, err := perfevent.Open(pid, perfevent.Options{Events: []perfevent.Event{perfevent.Dummy}, Frequency: 1})
 	if err != nil {
 		return nil, err
 	}

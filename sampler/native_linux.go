@@ -23,6 +23,7 @@ type Native struct {
 	// buffers is the size of the kernel's buffers in bytes.
 	buffers int
 
+	switches chan switching // what Pause and Resume ask for; holds one
 	stopOnce sync.Once
 	stopping atomic.Bool
 	done     chan struct{} // closed when all samples are in the file
@@ -58,7 +59,7 @@ type opener func(o perfevent.Options) (*perfevent.Set, error)
 // startNative opens the first of the candidate events that this machine has.
 // learn tells the drain of the processes.
 func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
-	n := &Native{done: make(chan struct{})}
+	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
 	var note string
 	n.hertz, note = allowedFrequency(opts.Frequency)
 	n.note(note)
@@ -66,7 +67,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	var err error
 	var refused *RefusedError // the first candidate's
 	for _, n.events = range r.candidates {
-		if n.set, err = openEvents(n.events, n.hertz, open); err == nil {
+		if n.set, err = openEvents(n.events, perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}, open); err == nil {
 			break
 		}
 		failure := refusedNative(err, n.events, opts.PID, thisHost())
@@ -96,8 +97,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 }
 
 // openEvents finds the events by their names and opens them.
-func openEvents(events []Event, hertz int, open opener) (*perfevent.Set, error) {
-	o := perfevent.Options{Frequency: hertz}
+func openEvents(events []Event, o perfevent.Options, open opener) (*perfevent.Set, error) {
 	for _, e := range events {
 		pmu, modifiers := e.around()
 		found, err := perfevent.Lookup(e.Spec, pmu, e.Name, modifiers)
@@ -172,6 +172,7 @@ func (n *Native) run() {
 	pause, ended := shortestDrain, 0
 	for !n.stopping.Load() {
 		n.set.Wait(pause)
+		n.obey()
 		ended = n.drain.forgetEnded(ended)
 		pause = min(2*pause, longestDrain)
 		found := n.set.Drain(false, n.drain.take) > 0

@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type Options struct {
 	PID       int    // the process, held before its exec; its children are followed
 	MorePIDs  []int  // other processes, for AttachNative alone
 	Dir       string // the folder for perf.data or the text; an older file is replaced
+	// Pauses tells that Pause and Resume will be called.
+	Pauses bool
 	// Mapped is called, by StartNative alone, for each file that a process maps as code. It
 	// must return soon. nil for nobody.
 	Mapped func(native.Mapping)
@@ -45,6 +48,11 @@ type Perf struct {
 	slow    func(message string) // may be nil
 	process *process
 	control *os.File // nil for a perf without --control
+	acks    *os.File // perf's answers to what control tells it; nil as well
+	answers *bufio.Reader
+	// named tells that perf's events can be disabled by name, unnamed that they can't.
+	// Without both it was not tried.
+	named, unnamed bool
 
 	stopOnce sync.Once
 	stopErr  error

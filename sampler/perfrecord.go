@@ -99,14 +99,13 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 		control.Close()
 		return err
 	}
-	defer acks.Close()
 	// perf's thread for BPF events would delay perf's end by up to a second.
 	args = append(slices.Clone(args), "--control", "fd:3,4", "-D", "-1", "--no-bpf-event")
 	p.process, err = startProcess(ctx, p.tool, args, commands, ackTo)
 	// perf has copies of these two. Without ours, acks ends when perf does.
 	commands.Close()
 	ackTo.Close()
-	p.control = control
+	p.control, p.acks, p.answers = control, acks, bufio.NewReader(acks)
 	if err != nil {
 		p.closeControl()
 		return err
@@ -117,7 +116,7 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 	}
 	// If perf has ended this fails, and so does the read below.
 	_, _ = control.WriteString("enable\n")
-	ack, err := bufio.NewReader(acks).ReadString('\n')
+	ack, err := p.answers.ReadString('\n')
 	if strings.Contains(ack, "ack") {
 		return nil
 	}
@@ -177,6 +176,7 @@ func (p *Perf) unknownOption() bool {
 func (p *Perf) closeControl() {
 	if p.control != nil {
 		p.control.Close()
+		p.acks.Close()
 		p.control = nil
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ type profileFlags struct {
 	sampler, code          string
 	windowStart, windowEnd string
 	kinds                  string
+	windowFrom             string
 }
 
 func (f *profileFlags) register(flags *pflag.FlagSet) {
@@ -33,6 +35,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kinds, "events", "default", "`kinds` of events that HotSpot logs, separated by commas: gc, safepoint, compile; default is gc,safepoint; none has none")
 	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
+	flags.StringVar(&f.windowFrom, "window-from", "", "look for such lines on `stdout, stderr or both` (default: both)")
 }
 
 // recordOptions are what the flags mean for the recording of a command. They are
@@ -54,6 +57,7 @@ func (f *profileFlags) recordOptions(s streams, command []string) (o record.Opti
 	}
 	o.Gasm, o.Command, o.Sampler, o.Code = version, command, record.Sampler(f.sampler), record.CodeSource(f.code)
 	o.Stdin, o.Stdout, o.Stderr = s.in, s.out, s.err
+	o.WindowFrom = record.WindowSource(f.windowFrom)
 	if err := o.Check(); err != nil {
 		return o, usage("%w", err)
 	}
@@ -130,6 +134,7 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 	o.Progress = bar.Add
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
 	o.Message = func(text string) { say(s.err, "gasm: %s", text) }
+	o.Window = func(c record.WindowChange) { say(s.err, "gasm: %s", windowText(c)) }
 	rec := record.New(o)
 	signals.handTo(rec, s, o.Folder)
 	if err := rec.Run(); err != nil {
@@ -152,6 +157,17 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		return &exitError{1, err}
 	}
 	return nil
+}
+
+// windowText tells of a window that has opened or closed.
+func windowText(c record.WindowChange) string {
+	switch {
+	case c.More:
+		return "there are more windows; they are measured, and no longer told of"
+	case c.Open:
+		return fmt.Sprintf("window opened after %.1f s", c.After.Seconds())
+	}
+	return fmt.Sprintf("window closed after %.1f s; Ctrl-C ends the command and shows the report", c.After.Seconds())
 }
 
 // reportOn makes the report of what was recorded. finish completes the capture.

@@ -3,6 +3,7 @@ package follow
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
@@ -39,6 +40,9 @@ type Follower struct {
 	stop chan struct{}
 	done chan struct{}
 	wake chan struct{} // has one element while places is not empty
+	// switched has one element when paused was changed.
+	switched chan struct{}
+	paused   atomic.Bool
 
 	mu     sync.Mutex
 	places []place // of samples, that the Follower has not looked at
@@ -109,7 +113,7 @@ type Result struct {
 // The error says why the process can't be followed; see vmstructs.Open for its types.
 func Start(pid int, o Options) (*Follower, error) {
 	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		state: map[*codecache.Blob]copyState{}, excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget()}
+		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{}, excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget()}
 	if o.excerptsOnly {
 		f.budget.spend(time.Hour)
 	}
@@ -193,6 +197,22 @@ func (f *Follower) Methods() int {
 	return f.known
 }
 
+// Pause has the Follower leave the JVM alone until Resume. The samples that it is told of are
+// still looked at: they were taken before.
+func (f *Follower) Pause() { f.turn(true) }
+
+// Resume has the Follower look at the code cache again, at once and from then on. All methods
+// that came since Pause count as there since then.
+func (f *Follower) Resume() { f.turn(false) }
+
+func (f *Follower) turn(paused bool) {
+	f.paused.Store(paused)
+	select {
+	case f.switched <- struct{}{}:
+	default:
+	}
+}
+
 // Stop ends the following. All samples that were told of before are looked at first.
 func (f *Follower) Stop() Result {
 	close(f.stop)
@@ -226,8 +246,14 @@ func (f *Follower) run() {
 			f.look()
 			f.completeLast()
 			return
+		case <-f.switched:
+			f.poll() // so that what comes in a pause came in the pause
+			if timer.Stop(); !f.paused.Load() {
+				pause = shortestPause
+				timer.Reset(pause)
+			}
 		case <-f.wake:
-			if f.look() {
+			if f.look() && !f.paused.Load() {
 				pause = shortestPause
 				timer.Reset(pause)
 			}

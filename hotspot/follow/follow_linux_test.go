@@ -86,3 +86,48 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	assert.NotEmpty(t, samples)
 	assert.Greater(t, withCode*100, len(samples)*90, "next to all are in the loops, which are copied")
 }
+
+// A Follower that pauses writes nothing, whatever the JVM compiles, and knows what has come
+// when it goes on.
+func TestPause(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classPath := t.TempDir()
+	gasmtest.CompileJava(t, classPath, 17, gasmtest.Testdata("programs", "Compile.java"),
+		gasmtest.Testdata("programs", "MemoryFiles.java"), gasmtest.Testdata("programs", "MemoryFile.java"))
+	jdk := gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0]
+	cmd := exec.Command(jdk.Java(), "-Dclasses=2000", "-cp", classPath, "Compile")
+	require.NoError(t, cmd.Start())
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	time.Sleep(700 * time.Millisecond)
+	log := filepath.Join(t.TempDir(), "asm.log")
+	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monoNanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	require.NoError(t, err)
+	size := func() int64 {
+		info, err := os.Stat(log)
+		require.NoError(t, err)
+		return info.Size()
+	}
+	time.Sleep(300 * time.Millisecond)
+	running := size()
+	f.Pause()
+	time.Sleep(500 * time.Millisecond) // longer than a poll takes on a busy machine
+	methods, paused := f.Methods(), size()
+	time.Sleep(1500 * time.Millisecond)
+	assert.Equal(t, paused, size(), "the log grows in the pause")
+	assert.Equal(t, methods, f.Methods())
+	assert.Positive(t, running)
+	f.Resume()
+	require.Eventually(t, func() bool { return f.Methods() > methods+50 }, 30*time.Second, 10*time.Millisecond,
+		"what javac had compiled in the pause")
+	f.Pause()
+	f.Stop()
+	file, err := os.Open(log)
+	require.NoError(t, err)
+	defer file.Close()
+	info, _ := file.Stat()
+	read, err := printassembly.NewLog(file, info.Size(), log)
+	require.NoError(t, err)
+	assert.Zero(t, read.Damaged)
+	assert.False(t, read.Cut, "the log of a Follower that was stopped in a pause is whole")
+}

@@ -70,8 +70,11 @@ type Profile struct {
 	// Happened are the events in the windows, summed up by kind and name.
 	Happened []Event `json:"events,omitempty"`
 	// Delays are what ran while threads waited for others to come to a safepoint.
-	Delays   []Delay  `json:"time_to_safepoint,omitempty"`
-	Warnings []string `json:"warnings"`
+	Delays []Delay `json:"time_to_safepoint,omitempty"`
+	// Compilations are the versions of the hottest methods' code, by method, and by the time
+	// they were made. Of several JVMs they are of the one with the most samples of the method.
+	Compilations []Compilation `json:"compilations,omitempty"`
+	Warnings     []string      `json:"warnings"`
 }
 
 // An Account says where each sample of one event went:
@@ -133,6 +136,33 @@ type Line struct {
 	Counts   Counts   `json:"counts"`
 	Frames   []Frame  `json:"frames"` // the inlining chain, innermost first
 	Comments []string `json:"comments"`
+}
+
+// A Compilation is one version of a hot method's code. Times are milliseconds of the JVM's
+// life.
+type Compilation struct {
+	Method       string `json:"method"`
+	Source       string `json:"source"`
+	CompileID    int    `json:"compile_id"`
+	Tier         int    `json:"tier"`
+	OSR          bool   `json:"osr"`
+	OSRBCI       *int   `json:"osr_bci,omitempty"` // where an on-stack replacement is entered
+	PID          int    `json:"pid"`
+	MadeMillis   int64  `json:"made_ms"`
+	MadeInWindow bool   `json:"made_in_window"`
+	// Left tells when and why it was left; it is missing of one that was not, and where the log
+	// does not tell.
+	Left   *CompilationEnd   `json:"left,omitempty"`
+	Counts Counts            `json:"counts"`
+	Share  PerEvent[float64] `json:"share"` // of the profile
+}
+
+// A CompilationEnd says when and why code was left.
+type CompilationEnd struct {
+	Millis   int64  `json:"ms"`
+	InWindow bool   `json:"in_window"`
+	Reason   string `json:"reason,omitempty"` // "not used", "uncommon trap"
+	Trap     string `json:"trap,omitempty"`   // "unstable_if"
 }
 
 // A Frame is one level of an inlining chain.

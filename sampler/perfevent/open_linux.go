@@ -20,7 +20,13 @@ const (
 type Options struct {
 	Events    []Event // not empty
 	Frequency int     // samples of each event per second and CPU
+	// Pauses has the set have one more event, which never happens and goes on while the others
+	// pause: a disabled event does not tell of mappings and threads either.
+	Pauses bool
 }
+
+// Dummy is an event that never happens. The kernel tells of mappings and threads beside it.
+var Dummy = Event{Name: "dummy", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_DUMMY}}
 
 // An OpenError says that the kernel refused an event.
 type OpenError struct {
@@ -44,9 +50,11 @@ type Set struct {
 	byID   map[uint64]descriptor
 	rings  []*ring // by the index of the CPU; nil where no event could be opened
 	owners []int   // by the index of the CPU: the descriptor that has the ring; -1 for none
-	heads  []uint64
-	waiter *waiter
-	batch  []Record // taken out of the rings, and kept until their order is known
+	// tracking is the index of the event that tells of mappings and threads.
+	tracking int
+	heads    []uint64
+	waiter   *waiter
+	batch    []Record // taken out of the rings, and kept until their order is known
 	followed
 }
 
@@ -90,9 +98,14 @@ func newSet(o Options, flags uint64) (s *Set, err error) {
 	}
 	s.rings, s.heads = make([]*ring, len(s.cpus)), make([]uint64, len(s.cpus))
 	s.owners = slices.Repeat([]int{-1}, len(s.cpus))
-	for i, e := range o.Events {
+	events := slices.Clone(o.Events)
+	if o.Pauses {
+		s.tracking = len(events)
+		events = append(events, Dummy)
+	}
+	for i, e := range events {
 		op := opening{Event: e, attr: attributes(&e, o.Frequency, flags)}
-		if i == 0 { // one event tells of mappings and threads
+		if i == s.tracking {
 			op.attr.Bits |= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask
 		}
 		op.setPrecise(e.Precise)

@@ -72,6 +72,23 @@ func (s *Set) Interrupt() { s.waiter.interrupt() }
 // drained.
 func (s *Set) Disable() error { return s.control(s.fds, unix.PERF_EVENT_IOC_DISABLE) }
 
+// Pause disables the events, those of children too, until Resume. Of a set that was opened
+// with Pauses, mappings and threads are told of meanwhile.
+func (s *Set) Pause() error { return s.control(s.sampled(), unix.PERF_EVENT_IOC_DISABLE) }
+
+// Resume enables the events after Pause.
+func (s *Set) Resume() error { return s.control(s.sampled(), unix.PERF_EVENT_IOC_ENABLE) }
+
+// sampled are all events but the one that only tells of mappings and threads.
+func (s *Set) sampled() (events []descriptor) {
+	for _, d := range s.fds {
+		if d.event != s.tracking || s.tracking == 0 {
+			events = append(events, d)
+		}
+	}
+	return events
+}
+
 func (s *Set) control(events []descriptor, request uint) error {
 	for _, d := range events {
 		if err := unix.IoctlSetInt(d.fd, request, 0); err != nil {

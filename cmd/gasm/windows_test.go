@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// When the window has closed nothing is sampled or written any more, while the program goes
+// on; and the account has nothing missing.
+func TestWindowCloses(t *testing.T) {
+	for name, need := range samplers {
+		t.Run(name, func(t *testing.T) {
+			need(t)
+			closeWindow(t, name)
+		})
+	}
+}
+
+func closeWindow(t *testing.T, name string) {
+	classes, dir := javaPrograms(t), filepath.Join(t.TempDir(), "capture")
+	out, stderr := newLineWaiter("READY"), newLineWaiter("window closed")
+	cmd := exec.Command(binary, "profile", "--sampler", name, "--frequency", "1001", "--delay", "2s", "--length", "1500ms", "-o", dir,
+		"--", "java", "-Dsec=8", "-cp", classes, "Spin")
+	cmd.Stdout, cmd.Stderr = out, stderr
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	out.wait(t)
+	stderr.wait(t)
+	time.Sleep(time.Second) // for what the sampler still writes when it ends
+	size := folderSize(t, dir)
+	time.Sleep(2 * time.Second)
+	assert.Equal(t, size, folderSize(t, dir), "the folder grows while the program runs")
+	require.NotContains(t, out.String(), "sink", "the program has ended: the test was too slow")
+	require.Equal(t, 0, exitCode(t, cmd), stderr)
+	assert.Equal(t, []string{"gasm: window opened after 2.0 s", "gasm: window closed after 1.5 s; Ctrl-C ends the command and shows the report"},
+		linesOf(stderr.String(), "gasm: window"))
+
+	d, err := capture.ReadDescription(dir)
+	require.NoError(t, err)
+	to := d.Trials[0].Windows[0].ToMonoNanos
+	late := samplesAfter(t, dir, d.JVMs[0].PID, to)
+	t.Logf("the last sample was %v after the window", late)
+	// At most 0.2 s: the timer and the call that ends the events take some ms, each of them more
+	// where others have the processors.
+	assert.Less(t, late, 200*time.Millisecond)
+	r := runGasm(t, []string{"report", "--format", "json", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	rep := readReport(t, []byte(r.stdout))
+	p := rep.Profiles[0]
+	assert.InDelta(t, 1.5, p.WindowSeconds, 0.001)
+	assert.Contains(t, p.Methods[0].Name, "Spin::")
+	unresolvedAtMost(t, &p, 0.02)
+	for _, note := range append(rep.Capture.Notes, p.Warnings...) {
+		assert.NotRegexp(t, `not whole|in the middle|could not be|missing`, note)
+	}
+}
+
+// folderSize is the sum of the files in a folder.
+func folderSize(t *testing.T, dir string) (size int64) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return err
+	}))
+	return size
+}
+
+// linesOf gives the lines that begin with a word.
+func linesOf(text, begin string) (lines []string) {
+	for _, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, begin) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// samplesAfter gives how long after a time the last sample of a process was.
+func samplesAfter(t *testing.T, dir string, pid int, mono int64) (last time.Duration) {
+	t.Helper()
+	for _, s := range samplesOf(t, dir, pid) {
+		last = max(last, time.Duration(s-mono))
+	}
+	return last
+}
+
+// samplesOf gives the times of a process's samples.
+func samplesOf(t *testing.T, dir string, pid int) (times []int64) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, capture.SamplesFile))
+	require.NoError(t, err)
+	defer f.Close()
+	r := sampler.NewReader(f, "samples")
+	for r.Scan() {
+		if s, ok := r.Record().(*sampler.Sample); ok && s.PID == pid {
+			times = append(times, s.MonoNanos)
+		}
+	}
+	require.NoError(t, r.Err())
+	return times
+}
+
+var roundLine = regexp.MustCompile(`(?m)^(BEGIN|END) (\d+) (\d+)$`)
+
+// Windows that open again: the sampling pauses between them, and begins anew with each. The
+// lines are on stderr.
+func TestWindowsReopen(t *testing.T) {
+	for name, need := range samplers {
+		t.Run(name, func(t *testing.T) {
+			need(t)
+			dir := filepath.Join(t.TempDir(), "capture")
+			r := runGasm(t, []string{"profile", "--sampler", name, "--frequency", "1001", "--window-start", "^BEGIN", "--window-end", "^END", "-o", dir,
+				"--", "java", "-Drounds=3", "-Din=600", "-Dout=900", "-Dto=err", "-cp", javaPrograms(t), "Rounds"})
+			require.Equal(t, 0, r.code, r.stderr)
+			times := map[string]int64{}
+			for _, m := range roundLine.FindAllStringSubmatch(r.stderr, -1) {
+				at, err := strconv.ParseInt(m[3], 10, 64)
+				require.NoError(t, err)
+				times[m[1]+m[2]] = at
+			}
+			require.Len(t, times, 6, r.stderr)
+			said := linesOf(r.stderr, "gasm: window")
+			require.GreaterOrEqual(t, len(said), 5, r.stderr) // of the last END it is not told when the program ends first
+			for i, line := range said {
+				want := "closed after 0\\.[67] s; Ctrl-C ends the command and shows the report"
+				if i%2 == 0 {
+					want = `opened after \d+\.\d s`
+				}
+				assert.Regexp(t, "^gasm: window "+want+"$", line)
+			}
+			checkPauses(t, dir, times)
+		})
+	}
+}
+
+// checkPauses compares the samples with the times at which the program went in and out.
+func checkPauses(t *testing.T, dir string, times map[string]int64) {
+	t.Helper()
+	d, err := capture.ReadDescription(dir)
+	require.NoError(t, err)
+	require.Len(t, d.Trials[0].Windows, 3)
+	samples := samplesOf(t, dir, d.JVMs[0].PID)
+	for round := 1; round <= 3; round++ {
+		begin, end := times[fmt.Sprint("BEGIN", round)], times[fmt.Sprint("END", round)]
+		win := d.Trials[0].Windows[round-1]
+		inside, first, last := 0, int64(1<<62), int64(0)
+		for _, at := range samples {
+			if at >= begin && at < end {
+				inside++
+				first = min(first, at)
+			}
+			if at >= end && (round == 3 || at < times[fmt.Sprint("BEGIN", round+1)]) {
+				last = max(last, at-end)
+			}
+		}
+		t.Logf("round %d: window from %v to %v of the lines, %d samples, the first after %v, the last one outside after %v", round,
+			time.Duration(win.FromMonoNanos-begin), time.Duration(win.ToMonoNanos-end), inside, time.Duration(first-begin), time.Duration(last))
+		assert.Greater(t, inside, 20, "of 600 in as many ms, on however busy a machine")
+		assert.Less(t, last, int64(200e6), "samples outside")
+		assert.Less(t, first-begin, int64(200e6), "the first sample inside")
+	}
+}
+
+// The last window was not closed: the note has the number of windows.
+func TestWindowNotClosed(t *testing.T) {
+	gasmtest.NeedNative(t)
+	r := runGasm(t, []string{"profile", "--window-from", "stdout", "--window-start", "^BEGIN", "--window-end", "^END [12] ",
+		"--", "java", "-Drounds=3", "-Din=300", "-Dout=50", "-cp", javaPrograms(t), "Rounds"})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, oneLine(r.stdout), "note: of 3 windows, the last one was not closed: no line of stdout matched --window-end after it had opened, so it goes on to the end of the run")
+}
+
+// JMH's trials are found where it writes into a file.
+func TestJMHOutputFile(t *testing.T) {
+	gasmtest.NeedNative(t)
+	for _, form := range []string{"-o %s", "-o%s", "-o=%s"} {
+		dir := t.TempDir()
+		args := strings.Fields(fmt.Sprintf("VectorSum -f 1 -wi 1 -i 2 -w 200ms -r 400ms -p size=1024 "+form, "out.txt"))
+		command := jmhCommand(t, gasmtest.NeedJava(t), args...)
+		r := runGasm(t, append([]string{"profile", "--format", "json", "--report", filepath.Join(dir, "report.json"), "--"}, command...), inFolder(dir))
+		require.Equal(t, 0, r.code, "%s: %s", form, r.stderr)
+		assert.Empty(t, strings.TrimSpace(r.stdout), "JMH writes into its file")
+		text, err := os.ReadFile(filepath.Join(dir, "out.txt"))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "# Run complete.")
+		rep := readReport(t, readFile(t, filepath.Join(dir, "report.json")))
+		require.Len(t, rep.Profiles, 1)
+		p := rep.Profiles[0]
+		assert.Contains(t, p.Trial, "VectorSum.sum (size=1024)", form)
+		assert.InDelta(t, 0.8, p.WindowSeconds, 0.3, "two iterations of 0.4 s, with what JMH takes around each: %s", form)
+		assert.Positive(t, p.Operations)
+	}
+}

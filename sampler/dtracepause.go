@@ -1,0 +1,104 @@
+package sampler
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// A pausedTime is a time in which samples are left out: [from, to).
+type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
+
+// mostPauses is how many pauses are known. DTrace is behind by half a minute at most, and
+// who pauses it more often than ten times a second sees samples of the oldest pauses.
+const mostPauses = 300
+
+// Pause leaves the samples out of the text that DTrace takes until Resume. DTrace itself goes
+// on: it would take two seconds to begin anew.
+func (d *DTrace) Pause() error {
+	t := d.text
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.paused() {
+		t.pauses = append(t.pauses, pausedTime{monotonicNanos(), math.MaxInt64})
+		t.pauses = slices.Delete(t.pauses, 0, max(0, len(t.pauses)-mostPauses))
+	}
+	return nil
+}
+
+// Resume has the samples in the text again that DTrace takes from now on.
+func (d *DTrace) Resume() error {
+	t := d.text
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.paused() {
+		t.pauses[len(t.pauses)-1].toMonoNanos = monotonicNanos()
+	}
+	return nil
+}
+
+// paused tells whether the last pause has not ended. The caller has the lock.
+func (t *dtraceText) paused() bool {
+	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
+}
+
+// monotonicNanos is the time of DTrace's timestamp.
+func monotonicNanos() int64 {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // every Unix has this clock
+	return now.Nano()
+}
+
+// withoutPauses gives the whole lines of what has come, without samples that were taken in a
+// pause. The rest is kept for what comes next. The caller has the lock.
+func (t *dtraceText) withoutPauses(text []byte) (kept []byte) {
+	all := append(t.line, text...)
+	for {
+		end := bytes.IndexByte(all, '\n') + 1
+		if end == 0 {
+			break
+		}
+		if at, ok := sampleTime(all[:end]); !ok || !t.inPause(at) {
+			kept = append(kept, all[:end]...)
+		}
+		all = all[end:]
+	}
+	if len(all) > maxLine { // DTrace has no line that long
+		kept, all = append(kept, all...), nil
+	}
+	t.line = slices.Clone(all)
+	return kept
+}
+
+// inPause tells whether a time is in a pause. Most samples are younger than most pauses.
+func (t *dtraceText) inPause(monoNanos int64) bool {
+	for _, p := range slices.Backward(t.pauses) {
+		if monoNanos >= p.fromMonoNanos {
+			return monoNanos < p.toMonoNanos
+		}
+	}
+	return false
+}
+
+// sampleTime gives the time of a sample's line; false for another line.
+func sampleTime(line []byte) (monoNanos int64, ok bool) {
+	start := bytes.Index(line, []byte(":profile-"))
+	if start < 0 {
+		return 0, false
+	}
+	_, rest := cutWord(line[start+1:])
+	_, rest, okPID := cutInt(rest)
+	_, rest, okPC := cutHex(bytes.TrimPrefix(trimBlanks(rest), []byte("0x")))
+	nanos, _, okTime := cutUint(rest, math.MaxInt64)
+	return int64(nanos), okPID && okPC && okTime
+}
+
+// writeRest writes the begin of a last line that has no end.
+func (t *dtraceText) writeRest() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writeText(t.line)
+	t.line = nil
+}
