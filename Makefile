@@ -66,7 +66,7 @@ languages: $(LANGUAGES_DONE) ## build the programs in Scala and Kotlin whose sou
 
 $(LANGUAGES_DONE): $(LANGUAGES_SOURCES)
 	$(call step,building $(LANGUAGES))
-	@$(MVN) -q -B -Dstyle.color=never -f $(LANGUAGES)/pom.xml compile
+	@MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" $(MVN) -q -B -Dstyle.color=never -f $(LANGUAGES)/pom.xml compile # it is short
 	@touch $(LANGUAGES_DONE)
 
 demo: ## set up, build, and profile a JMH benchmark

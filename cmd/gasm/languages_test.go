@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -73,55 +74,84 @@ func linesTable(t *testing.T, report string) (rows []linesRow) {
 	return rows
 }
 
-// Lines of Scala and Kotlin: of a program, and of the library whose code was inlined into it.
-// The files' names are from the JVM's memory or, where HotSpot prints the code, from the class
-// files.
+// A languageProgram is one of testdata/languages, with what is hot in it: a line of its own,
+// and one of the library whose code was inlined into it.
+type languageProgram struct {
+	language, main, class, file             string
+	library                                 string // of its sources
+	libraryMethod, libraryFile, libraryText string
+}
+
+var languagePrograms = []languageProgram{
+	{"scala", "org.acme.heat.ScalaSums", "org.acme.heat.ScalaSums$", "Heat.scala",
+		"scala-library-*", "scala.collection.immutable.Range::foreach$mVc$sp", "Range.scala", "if (i == lastElement) return"},
+	{"kotlin", "org.acme.heat.KotlinSums", "org.acme.heat.KotlinSums", "Sums.kt",
+		"kotlin-stdlib-2*", "org.acme.heat.KotlinSums::small", "_Arrays.kt", "if (predicate(element)) ++count"},
+}
+
+// Lines of Scala and Kotlin, of the programs and of their libraries. The files' names are from
+// the JVM's memory or, where HotSpot prints the code, from the class files.
 func TestLanguages(t *testing.T) {
 	gasmtest.NeedNative(t)
 	project := gasmtest.NeedLanguages(t)
-	java := gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0].Java()
-	for _, c := range []struct{ language, main, class, file, library, libraryMethod, libraryFile string }{
-		{"scala", "org.acme.heat.ScalaSums", "org.acme.heat.ScalaSums$", "Heat.scala", "scala-library-*", `^scala\.collection\.immutable\.Range::foreach\$mVc\$sp$`, "Range.scala"},
-		{"kotlin", "org.acme.heat.KotlinSums", "org.acme.heat.KotlinSums", "Sums.kt", "kotlin-stdlib-2*", `^org\.acme\.heat\.KotlinSums::squares$`, "_Arrays.kt"},
-	} {
-		library, err := filepath.Glob(filepath.Join(project, "target", "sources", c.library))
+	require.NotEmpty(t, languagePrograms)
+	for _, p := range languagePrograms {
+		library, err := filepath.Glob(filepath.Join(project, "target", "sources", p.library))
 		require.NoError(t, err)
 		require.Len(t, library, 1)
-		roots := []string{filepath.Join(project, "src", "main", c.language), library[0]}
+		roots := []string{filepath.Join(project, "src", "main", p.language), library[0]}
 		texts := sourceTexts(t, roots...)
-		for _, code := range []string{"copy", "print"} {
-			t.Run(c.language+" "+code, func(t *testing.T) {
+		run := func(jdk gasmtest.JDK, code string) {
+			t.Run(fmt.Sprint(p.language, " ", jdk.Name(), " ", code), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "capture")
 				classPath := filepath.Join(project, "target", "classes") + ":" + filepath.Join(project, "target", "lib", "*")
-				r := runGasm(t, []string{"profile", "-o", dir, "--code", code, "--source", strings.Join(roots, ":"), "--", java, "-cp", classPath, c.main, "5000"})
+				r := runGasm(t, []string{"profile", "-o", dir, "--code", code, "--source", strings.Join(roots, ":"), "--",
+					jdk.Java(), "-cp", classPath, p.main, "3000"})
 				require.Equal(t, 0, r.code, r.stderr)
-				rows := linesTable(t, r.stdout)
-				t.Logf("%+v\n%s", rows, r.stderr)
-				own, inlined := 0.0, 0.0
-				for _, row := range rows {
-					switch {
-					case row.file == c.file && strings.Contains(row.text, "// hot: the program's line"):
-						own += row.share
-					case row.file == c.libraryFile && regexp.MustCompile(c.libraryMethod).MatchString(row.method) && row.text != "":
-						inlined += row.share
-					}
-					checkLine(t, texts, row)
-				}
-				// Of each iteration, most instructions are of the one line, and the others of the library's loop. The
-				// rest is the JVM's start, and on a busy machine much of what the compilers do.
-				assert.Greater(t, own, 10.0)
-				assert.Greater(t, inlined, 1.0)
+				p.check(t, linesTable(t, r.stdout), texts)
 				if code == "copy" {
-					files := map[string]string{}
-					for _, f := range jsonReport(t, dir).Profiles[0].Frames {
-						class, _, _ := strings.Cut(f.Method, "::")
-						files[class] = f.File
-					}
-					assert.Equal(t, c.file, files[c.class])
+					assert.Equal(t, p.file, jsonFiles(t, dir)[p.class])
 				}
 			})
 		}
+		run(gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0], "print")
+		// JDK 11 has the name in another place of its memory. What differs between languages does not differ between JDKs.
+		for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool {
+			return j.Feature == 17 || p.language == "kotlin" && (j.Feature == 11 || j.Feature >= 28)
+		}) {
+			run(jdk, "copy")
+		}
 	}
+}
+
+// check compares the table of the hottest lines with the sources, and with what is hot.
+func (p *languageProgram) check(t *testing.T, rows []linesRow, texts map[string][]string) {
+	t.Helper()
+	own, inlined := 0.0, 0.0
+	for _, row := range rows {
+		switch {
+		case row.file == p.file && strings.Contains(row.text, "// hot: the program's line"):
+			own += row.share
+		case row.file == p.libraryFile && row.method == p.libraryMethod && strings.Contains(row.text, p.libraryText):
+			inlined += row.share
+		}
+		checkLine(t, texts, row)
+	}
+	// Of each iteration, most instructions are of the one line, and the others of the library's loop. The rest is the
+	// JVM's start, and what the compilers do.
+	assert.Greater(t, own, 10.0, "%+v", rows)
+	assert.Greater(t, inlined, 1.0, "%+v", rows)
+}
+
+// jsonFiles are the files that a capture's JSON report has of classes.
+func jsonFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, f := range jsonReport(t, dir).Profiles[0].Frames {
+		class, _, _ := strings.Cut(f.Method, "::")
+		files[class] = f.File
+	}
+	return files
 }
 
 // checkLine compares a row's text with the line of a file of its name.

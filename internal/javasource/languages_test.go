@@ -134,3 +134,32 @@ func TestMapped(t *testing.T) {
 	require.Len(t, causes, 1)
 	assert.Contains(t, causes[0], "4 of 5 lines have no source: org.acme.MainKt (line 31 is beyond the end of Main.kt, which has 30: it is code of an inline function")
 }
+
+// TestClassFiles: where the JVM has told nothing, class files name the files of Groovy and Clojure.
+func TestClassFiles(t *testing.T) {
+	const clojureMap = "SMAP\ncore.java\nClojure\n*S Clojure\n*F\n+ 1 core.clj\nmy_app/core.clj\n*L\n1#1,1200:1\n*E"
+	jar := archiveOf(t, map[string]string{
+		"my_app/core$fn__12.class":                 string(classBytes("core.clj", clojureMap)),
+		"org/acme/Named.class":                     string(classBytes("Script.groovy", "")),
+		"org/acme/Absent.class":                    string(classBytes("Absent.groovy", "")),
+		"org/acme/Absent$_run_closure1.class":      string(classBytes("Absent.groovy", "")),
+		"org/acme/util/Lambdas.class":              string(classBytes("Main.kt", "")),
+		"BOOT-INF/classes/org/acme/util/App.class": string(classBytes("Main.kt", "")),
+	})
+	f := finder(t, folderOf(t, languageSources))
+	f.Know(nil, []string{jar})
+	for class, want := range map[string]Line{
+		"my_app.core$fn__12::invoke":            {"core.clj", 2, "(defn run [] 1)"},
+		"org.acme.Named::run":                   {"Script.groovy", 2, "println 1"},
+		"org.acme.Absent::run":                  {"Absent.groovy", 2, ""},
+		"org.acme.Absent$_run_closure1::doCall": {"Absent.groovy", 2, ""},
+	} {
+		assert.Equal(t, want, f.Line(class, 2), class)
+	}
+	for _, class := range []string{"org.acme.util.Lambdas$$Lambda/0x0000000800c03000::get", "org.acme.util.Lambdas$$Lambda$14+0x1::get", "org.acme.util.App::main"} {
+		assert.Equal(t, Line{"Main.kt", 3, "fun main() { }"}, f.Line(class, 3), class)
+	}
+	asked, missing, causes := f.Missing()
+	assert.Equal(t, []int{7, 2}, []int{asked, missing})
+	assert.Equal(t, []string{"2 of 7 lines have no source: org.acme.* (" + filepath.Base(jar) + ": no file Absent.groovy in the given roots)"}, causes)
+}

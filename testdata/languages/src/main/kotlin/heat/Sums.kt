@@ -3,8 +3,8 @@
 
 package org.acme.heat
 
-fun squares(values: IntArray): Long = values.sumOf {
-    it.toLong() * it % 7 // hot: the program's line
+fun small(values: IntArray): Int = values.count {
+    it.toLong() * it % 7 < 3 // hot: the program's line
 }
 
 fun main(args: Array<String>) {
@@ -12,7 +12,7 @@ fun main(args: Array<String>) {
     val values = IntArray(100_000) { it }
     var sum = 0L
     while (rounds-- > 0) {
-        sum += squares(values) + values.sum()
+        sum += small(values) + values.sum()
     }
     println(sum)
 }
