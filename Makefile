@@ -20,12 +20,15 @@ PERFASM_SOURCES := $(PERFASM)/pom.xml $(shell find $(PERFASM)/src -name '*.java'
 SUREFIRE := testdata/surefire
 SUREFIRE_DONE := $(SUREFIRE)/target/tested
 SUREFIRE_SOURCES := $(SUREFIRE)/pom.xml $(shell find $(SUREFIRE)/src -name '*.java')
+LANGUAGES := testdata/languages
+LANGUAGES_DONE := $(LANGUAGES)/target/compiled
+LANGUAGES_SOURCES := $(LANGUAGES)/pom.xml $(shell find $(LANGUAGES)/src -type f)
 DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build benchmarks perfasm surefire demo test check golden bench fuzz clean
+.PHONY: help setup build benchmarks perfasm surefire languages demo test check golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +62,13 @@ $(SUREFIRE_DONE): $(SUREFIRE_SOURCES)
 	@$(MVN) -q -B -Dstyle.color=never -f $(SUREFIRE)/pom.xml -Dsec=0.1 test
 	@touch $(SUREFIRE_DONE)
 
+languages: $(LANGUAGES_DONE) ## build the programs in Scala and Kotlin whose source lines the tests look for
+
+$(LANGUAGES_DONE): $(LANGUAGES_SOURCES)
+	$(call step,building $(LANGUAGES))
+	@MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" $(MVN) -q -B -Dstyle.color=never -f $(LANGUAGES)/pom.xml compile # it is short
+	@touch $(LANGUAGES_DONE)
+
 demo: ## set up, build, and profile a JMH benchmark
 	$(call step,setting up this machine)
 	@scripts/setup.sh demo
@@ -67,7 +77,7 @@ demo: ## set up, build, and profile a JMH benchmark
 	@bin/gasm profile -- $(DEMO)
 
 test: setup ## set up, and run every check there is
-	@$(MAKE) benchmarks perfasm surefire
+	@$(MAKE) benchmarks perfasm surefire languages
 	@$(MAKE) check
 
 check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
@@ -116,5 +126,5 @@ fuzz: ## run each fuzz test for FUZZTIME (60s)
 	done <<<"$$names"
 
 clean: ## remove what was built here
-	$(call step,removing bin/ $(BENCH)/target/ $(PERFASM)/target/)
-	@rm -rf bin gasm $(BENCH)/target $(PERFASM)/target
+	$(call step,removing bin/ $(BENCH)/target/ $(PERFASM)/target/ $(LANGUAGES)/target/)
+	@rm -rf bin gasm $(BENCH)/target $(PERFASM)/target $(LANGUAGES)/target

@@ -145,4 +145,10 @@ type Header struct {
 	// ReservedCodeCache is the size of the range of addresses that code can be
 	// in, in bytes: -XX:ReservedCodeCacheSize, or HotSpot's default.
 	ReservedCodeCache uint64
+	// ClassPath is the property java.class.path: folders and jars, in the form that the JVM's
+	// system has for lists of paths; "" when the log does not tell.
+	ClassPath string
+	// SourceFiles are the names of the files that classes were made from, by the names of the
+	// classes. Only logs that gasm writes have them, see [AppendSourceFile].
+	SourceFiles map[string]string
 }

@@ -96,5 +96,9 @@
 //
 // At the end of a log stand the methods that gasm has copied out of the JVM's memory
 // (package nmethod). Their writer is "gasm", their code is bytes, with [ExactMark]. When
-// such a method was installed, LogCompilation's tag <nmethod …/> tells.
+// such a method was installed, LogCompilation's tag <nmethod …/> tells. Behind a method stand
+// the files that the classes of its frames were made from, each once ([AppendSourceFile]).
+// HotSpot has no such line, and older readers take no notice of it:
+//
+//	<source_file class='java.util.HashMap$Node' name='HashMap.java'/>
 package printassembly

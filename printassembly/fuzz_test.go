@@ -58,7 +58,7 @@ func FuzzIndex(f *testing.F) {
 		}
 		crlf := bytes.ReplaceAll(in, []byte("\n"), []byte("\r\n"))
 		other, err := NewLog(bytes.NewReader(crlf), int64(len(crlf)), "fuzz.log")
-		if err != nil || len(other.Blobs) != len(l.Blobs) || other.Damaged != l.Damaged || other.Header != l.Header {
+		if err != nil || len(other.Blobs) != len(l.Blobs) || other.Damaged != l.Damaged || !reflect.DeepEqual(other.Header, l.Header) {
 			t.Fatalf("with CRLF: %v, %+v, without: %+v", err, other, l)
 		}
 	})

@@ -260,8 +260,10 @@ func (x *indexer) tag(line []byte) {
 		x.idx.StartWallMillis, _ = strconv.ParseInt(string(attr(line, "time_ms")), 10, 64)
 	case bytes.HasPrefix(line, []byte("</hotspot_log>")):
 		x.seenEnd = true
+	case bytes.HasPrefix(line, sourceFileTag):
+		x.idx.sourceFile(line)
 	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")), bytes.Equal(line, []byte("<command>")),
-		bytes.Equal(line, []byte("<args>")):
+		bytes.Equal(line, []byte("<args>")), bytes.Equal(line, []byte("<properties>")):
 		x.wants = string(line)
 	default:
 		x.idx.ends.tag(line)
@@ -279,6 +281,9 @@ func (x *indexer) headerText(line []byte) {
 		x.idx.Command = unescape(bytes.TrimSpace(line))
 	case "<args>":
 		x.idx.ReservedCodeCache = reservedCodeCache(unescape(line))
+	case "<properties>":
+		x.idx.property(line)
+		return // more of them follow
 	}
 	x.wants = ""
 }

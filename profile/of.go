@@ -3,7 +3,9 @@ package profile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -25,6 +27,9 @@ type Profiles struct {
 	// Taken are all samples of each of Capture.JVMs, in or out of the windows. It is nil in
 	// what is not made by Of.
 	Taken []Counts
+	// SourceFiles are the names of the files that classes were made from, by class, as far as
+	// the logs tell. Of two JVMs that differ the first one counts.
+	SourceFiles map[string]string
 
 	builder *Builder // nil in what is not made by Of
 }
@@ -56,6 +61,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
 	ps.Capture.Notes.Add(eventNotes...)
+	ps.SourceFiles = sourceFiles(c)
 	if err := ps.read(c); err != nil {
 		return nil, err
 	}
@@ -78,6 +84,24 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		ps.Capture.Events = events
 	}
 	return ps, nil
+}
+
+// sourceFiles puts together what the logs tell of classes.
+func sourceFiles(c *capture.Capture) map[string]string {
+	all := map[string]string{}
+	for _, j := range slices.Backward(c.JVMs) {
+		if j.Log != nil {
+			maps.Copy(all, j.Log.SourceFiles)
+		}
+	}
+	return all
+}
+
+// SourceFile gives the name of the file that a method's class was made from; "" when nobody
+// knows it.
+func (ps *Profiles) SourceFile(method string) string {
+	class, _, _ := strings.Cut(method, "::")
+	return ps.SourceFiles[class]
 }
 
 // hottestFirst sorts the profiles of programs.

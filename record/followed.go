@@ -23,7 +23,7 @@ type followedJVM struct {
 // follow begins to follow it. Its log is in the capture's folder.
 func (j *followedJVM) follow(dir string, o follow.Options) (err error) {
 	now := capture.ReadClock()
-	o.Log, o.Command = filepath.Join(dir, capture.LogFile(j.PID)), j.Command
+	o.Log, o.Command, o.ClassPath = filepath.Join(dir, capture.LogFile(j.PID)), j.Command, j.ClassPath
 	o.StartMonoNanos, o.StartWallMillis = j.StartMonoNanos, (now.WallNanos-now.MonoNanos+j.StartMonoNanos)/1e6
 	j.follower, err = follow.Start(j.PID, o)
 	return err

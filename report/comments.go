@@ -9,7 +9,7 @@ import (
 )
 
 // comments are an instruction's comments, in HotSpot's order and look: bytecode, frames, relocations. Behind the innermost
-// frame is its line of Java, where there are sources.
+// frame is its line of source, where there are sources.
 func (r *textReport) comments(ls *listing, l *profile.Line) []layout.Text {
 	if r.o.Comments == None {
 		return nil
@@ -47,7 +47,7 @@ func (r *textReport) commentColumn(ls *listing) int {
 	return n
 }
 
-// sourceLine is the line of Java of a frame whose comment ends at a column. It is cut to the width of the terminal, but
+// sourceLine is the line of source of a frame whose comment ends at a column. It is cut to the width of the terminal, but
 // not so short that it can't be recognized.
 func (r *textReport) sourceLine(f printassembly.Frame, column int) string {
 	const (
@@ -55,12 +55,13 @@ func (r *textReport) sourceLine(f printassembly.Frame, column int) string {
 		least = 40
 		most  = 100
 	)
-	if r.o.Source == nil || f.Line <= 0 {
+	found := r.source(f)
+	if found.Text == "" {
 		return ""
 	}
-	text := r.o.Source(f.Method, f.Line)
-	if text == "" {
-		return ""
+	text := found.Text
+	if place := found.elsewhere(f); place != "" {
+		text = strings.TrimSpace(place) + "  " + text
 	}
 	room := most
 	if r.Width > 0 {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 
@@ -157,7 +158,8 @@ func (r *textReport) place(ls *listing, i int, l *profile.Line, room int) string
 	line, source := "", ""
 	if len(l.Frames) > 0 && l.Frames[0].Line > 0 && l.Frames[0].Line != ls.fold.line {
 		ls.fold.line = l.Frames[0].Line
-		line, source = lineNumber(ls.fold.line), r.source(l.Frames[0])
+		found := r.source(l.Frames[0])
+		line, source = lineNumber(ls.fold.line)+found.elsewhere(l.Frames[0]), found.Text
 	}
 	comment := methods + line
 	fits := func() bool {
@@ -274,10 +276,28 @@ func setFlags(flags string) string {
 	return flags + "}"
 }
 
-// source is a frame's line of Java; "" when there is none.
-func (r *textReport) source(f printassembly.Frame) string {
+// source is a frame's line of source; empty when there is none.
+func (r *textReport) source(f printassembly.Frame) SourceLine {
 	if r.o.Source == nil || f.Line <= 0 {
-		return ""
+		return SourceLine{}
 	}
 	return r.o.Source(f.Method, f.Line)
+}
+
+// elsewhere says where the line is, in front of its text, if that is not where the frame has
+// it: " (_Arrays.kt:13579)".
+func (l SourceLine) elsewhere(f printassembly.Frame) string {
+	if l.File == "" || l.Number == f.Line {
+		return ""
+	}
+	return fmt.Sprintf(" (%s:%d)", l.File, l.Number)
+}
+
+// place says where the line is, as stack traces have it where the file is not that of Java's
+// convention: " (Range.scala:190)", or ":30".
+func (l SourceLine) place(f printassembly.Frame) string {
+	if l.File == "" || l.Number == f.Line && l.File == path.Base(sourcePath(f.Method, "")) {
+		return lineNumber(f.Line)
+	}
+	return fmt.Sprintf(" (%s:%d)", l.File, l.Number)
 }

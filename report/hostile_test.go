@@ -58,7 +58,7 @@ func FuzzHostileNames(f *testing.F) {
 		width = max(width%200, 40)
 		for _, o := range []Options{
 			{Gasm: "gasm " + text, Look: layout.Look{Color: true, ASCII: ascii}, DrawIntraJumps: true},
-			{TableWidth: width, Look: layout.Look{Width: width}, Counts: Raw, Top: 2, Source: func(string, int) string { return "int x; // " + text }},
+			{TableWidth: width, Look: layout.Look{Width: width}, Counts: Raw, Top: 2, Source: func(_ string, line int) SourceLine { return SourceLine{text, line + 1, "int x; // " + text} }},
 		} {
 			var b bytes.Buffer
 			require.NoError(t, WriteText(&b, ps, o))
@@ -128,7 +128,7 @@ func TestExactNames(t *testing.T) {
 	built := b.Build(o)
 	ps := all(capture.Description{Sampler: "perf", Events: []string{"cpu-clock"}, Frequency: 1001, JVMs: []capture.JVM{jvm}}, built...)
 
-	p := jsonProfile{&built[0]}.profile()
+	p := jsonProfile{&built[0], &profile.Profiles{}}.profile()
 	require.Len(t, p.Methods, 2, "c2's and c1's")
 	require.Len(t, p.Frames, 1)
 	for _, name := range []string{p.Methods[0].Name, p.Methods[1].Name, p.Frames[0].Method, p.Regions[0].Method} {

@@ -40,7 +40,7 @@ func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 			Attached: about.Attached, Code: about.Code, Selection: about.Selection, Notes: list(about.Notes),
 		},
 		Chosen:   ps.Chosen,
-		Profiles: each(ps.Trials, func(p *profile.Profile) schema.Profile { return jsonProfile{p}.profile() }),
+		Profiles: each(ps.Trials, func(p *profile.Profile) schema.Profile { return jsonProfile{p, ps}.profile() }),
 	}
 }
 
@@ -68,7 +68,10 @@ func each[T, U any](s []T, convert func(*T) U) []U {
 }
 
 // A jsonProfile converts one profile.
-type jsonProfile struct{ *profile.Profile }
+type jsonProfile struct {
+	*profile.Profile
+	all *profile.Profiles
+}
 
 func (p jsonProfile) profile() schema.Profile {
 	return schema.Profile{
@@ -117,7 +120,7 @@ func (p jsonProfile) delay(d *profile.Delay) schema.Delay {
 	return schema.Delay{Source: d.Source, Name: d.Method, CompileID: d.CompileID, Counts: p.counts(d.Counts),
 		Lines: each(d.Lines, func(l *profile.DelayLine) schema.DelayLine {
 			return schema.DelayLine{Addr: schema.Address(l.Lo), Text: l.Text, Counts: p.counts(l.Counts),
-				Frames: each(l.Frames, func(f *printassembly.Frame) schema.Frame { return schema.Frame(*f) })}
+				Frames: each(l.Frames, p.frame)}
 		})}
 }
 
@@ -157,16 +160,20 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 		Lines: each(lines, func(l *profile.Line) schema.Line {
 			return schema.Line{
 				Addr: schema.Address(l.Lo), Section: l.Section, Text: l.Text, Target: l.TargetName, Counts: p.counts(l.Counts),
-				Frames:   each(l.Frames, func(f *printassembly.Frame) schema.Frame { return schema.Frame(*f) }),
+				Frames:   each(l.Frames, p.frame),
 				Comments: list(l.Comments),
 			}
 		}),
 	}
 }
 
+func (p jsonProfile) frame(f *printassembly.Frame) schema.Frame {
+	return schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
+}
+
 func (p jsonProfile) frames(f *profile.FrameTotal) schema.Frames {
 	return schema.Frames{
-		Method: f.Method, Counts: p.counts(f.Counts), Total: p.counts(f.Total), PerJVM: p.perJVM(f.PerJVM), Slices: p.slices(f.Slices),
+		Method: f.Method, File: p.all.SourceFile(f.Method), Counts: p.counts(f.Counts), Total: p.counts(f.Total), PerJVM: p.perJVM(f.PerJVM), Slices: p.slices(f.Slices),
 		Lines: each(f.Lines, func(l *profile.LineTotal) schema.LineTotal {
 			return schema.LineTotal{Line: l.Line, Counts: p.counts(l.Counts)}
 		}),

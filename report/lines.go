@@ -9,40 +9,41 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// A sourceLine is a line of Java with the samples of the instructions that were made from it,
+// A hotLine is a line of source with the samples of the instructions that were made from it,
 // whatever method it was inlined into.
-type sourceLine struct {
+type hotLine struct {
 	printassembly.Frame
 	counts profile.Counts
 }
 
-// lineTable ranks lines of Java with their text. It has no rows where there are no sources:
+// lineTable ranks lines of source with their text. It has no rows where there are no sources:
 // the table of frames has the numbers of the lines.
 func (r *textReport) lineTable() ranking {
 	t := ranking{title: "Hottest Lines (inlining undone)", more: "warm line", about: "compiled code with lines"}
 	if r.o.Source == nil {
 		return t
 	}
-	var lines []sourceLine
+	var lines []hotLine
 	for _, f := range r.p.Frames {
 		for _, l := range f.Lines {
 			if l.Line > 0 {
-				lines = append(lines, sourceLine{printassembly.Frame{Method: f.Method, Line: l.Line}, l.Counts})
+				lines = append(lines, hotLine{printassembly.Frame{Method: f.Method, Line: l.Line}, l.Counts})
 			}
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b sourceLine) int {
+	slices.SortStableFunc(lines, func(a, b hotLine) int {
 		return cmp.Or(slices.Compare(b.counts, a.counts), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Line, b.Line))
 	})
 	for _, l := range lines {
 		r.add(&t, l.counts, func() rankingRow {
-			return rankingRow{name: l.Method, tail: lineNumber(l.Line), details: layout.CutEnd(r.source(l.Frame), r.sourceWidth(), r.Ellipsis())}
+			found := r.source(l.Frame)
+			return rankingRow{name: l.Method, tail: found.place(l.Frame), details: layout.CutEnd(found.Text, r.sourceWidth(), r.Ellipsis())}
 		})
 	}
 	return t
 }
 
-// sourceWidth is how many columns lines of Java have in a table: half of a terminal's.
+// sourceWidth is how many columns lines of source have in a table: half of a terminal's.
 func (r *textReport) sourceWidth() int {
 	const most = 100
 	if r.o.TableWidth == 0 {

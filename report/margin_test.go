@@ -41,11 +41,12 @@ func inlined(t *testing.T) profile.Profile {
 }
 
 func TestMargin(t *testing.T) {
-	source := func(method string, line int) string {
+	source := func(method string, line int) SourceLine {
 		if !strings.HasPrefix(method, "java.") {
-			return ""
+			return SourceLine{}
 		}
-		return "} while ((e = e.next) != null); // and a comment that goes on and on, to the end of a wide screen and further"
+		const text = "} while ((e = e.next) != null); // and a comment that goes on and on, to the end of a wide screen and further"
+		return SourceLine{Number: line, Text: text}
 	}
 	for name, change := range map[string]func(o *Options){
 		"margin":       func(*Options) {},

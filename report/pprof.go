@@ -29,8 +29,9 @@ import (
 // Labels are pid, jvm (the main class or jar), thread, trial, compile_id and tier, which is the text report's Source
 // column. A thread's label is its name without the number at its end.
 //
-// HotSpot's log does not name source files, so file names are guessed from class names: java/util/HashMap.java for
-// java.util.HashMap$Node. That is wrong for a class that shares its file with another top-level class.
+// File names have the folder of the class's package. Logs that HotSpot has printed do not name files, so these are guessed
+// from class names: java/util/HashMap.java for java.util.HashMap$Node. That is wrong for other languages than Java, and for
+// a class that shares its file with another top-level class.
 func WritePprof(w io.Writer, ps *profile.Profiles, o Options) error {
 	return newPprof(ps, o.Gasm).Write(w)
 }
@@ -40,7 +41,7 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 	b := pprofBuilder{
 		mappings: map[mappingKey]*pprof.Mapping{}, functions: map[functionKey]*pprof.Function{},
 		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{}, labels: map[labelKey]*labels{},
-		programs: map[int]string{},
+		programs: map[int]string{}, all: all,
 	}
 	for _, j := range about.JVMs {
 		b.programs[j.PID] = profile.Program(j.Main)
@@ -119,6 +120,7 @@ type pprofBuilder struct {
 	samples   map[sampleKey]*pprof.Sample
 	labels    map[labelKey]*labels
 	programs  map[int]string // by process id
+	all       *profile.Profiles
 }
 
 // A scale turns the counts of an event into the values of a sample type.
@@ -261,7 +263,7 @@ func (b *pprofBuilder) mappingAndLines(l *profile.Location) (*pprof.Mapping, []p
 	if len(l.Frames) > 0 {
 		lines := make([]pprof.Line, len(l.Frames))
 		for i, f := range l.Frames {
-			lines[i] = pprof.Line{Function: b.function(f.Method, sourceFile(f.Method)), Line: int64(f.Line)}
+			lines[i] = pprof.Line{Function: b.function(f.Method, sourcePath(f.Method, b.all.SourceFile(f.Method))), Line: int64(f.Line)}
 		}
 		return b.mapping(mappingKey{l.PID, codeCache}), lines
 	}
@@ -313,9 +315,9 @@ func (b *pprofBuilder) add(trial string, l *profile.Location) {
 	}
 }
 
-// sourceFile is the path that a method's source file most likely has below the root of the sources; "" when that can't be
-// told.
-func sourceFile(method string) string {
+// sourcePath is the path of a method's source file below the root of the sources, if the file is in the folder of the
+// package. Without the file's name it is the one that it most likely has; "" when that can't be told.
+func sourcePath(method, file string) string {
 	class, _, ok := strings.Cut(method, "::")
 	if !ok {
 		return ""
@@ -323,8 +325,12 @@ func sourceFile(method string) string {
 	class, _, _ = strings.Cut(class, "/") // the number of a hidden class
 	dot := strings.LastIndexByte(class, '.') + 1
 	outer, _, _ := strings.Cut(class[dot:], "$")
-	if outer == "" {
+	switch {
+	case file != "":
+	case outer == "":
 		return "" // made at run time: $Proxy7
+	default:
+		file = outer + ".java"
 	}
-	return strings.ReplaceAll(class[:dot], ".", "/") + outer + ".java"
+	return strings.ReplaceAll(class[:dot], ".", "/") + file
 }

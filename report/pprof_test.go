@@ -242,7 +242,12 @@ func TestSourceFile(t *testing.T) {
 		"jdk.proxy2.$Proxy5::run":                            "",
 		"itbl[0]":                                            "",
 	} {
-		if got := sourceFile(method); got != want {
+		if got := sourcePath(method, ""); got != want {
+			t.Errorf("%s: got %q, want %q", method, got, want)
+		}
+	}
+	for method, want := range map[string]string{"a.b.C$D::e": "a/b/F.kt", "C::e": "F.kt", "a.$Proxy5/0x1::run": "a/F.kt"} {
+		if got := sourcePath(method, "F.kt"); got != want {
 			t.Errorf("%s: got %q, want %q", method, got, want)
 		}
 	}

@@ -47,9 +47,15 @@ type Options struct {
 	DrawIntraJumps bool // arrows for the jumps within a region
 	DrawInterJumps bool // marks at jumps that leave the lines shown
 
-	// Source finds the line of Java that a method (pkg.Class::method) has at a line number; "" for none. Nil when there are
-	// no sources.
-	Source func(method string, line int) string
+	// Source finds the line of source that a method (pkg.Class::method) has at a line number. Nil when there are no sources.
+	Source func(method string, line int) SourceLine
+}
+
+// A SourceLine is a line of source that code was made from.
+type SourceLine struct {
+	File   string // its name without folders; "" when unknown
+	Number int    // in the file: another one than the method's for code of Kotlin's inline functions
+	Text   string // "" when it was not found
 }
 
 // WriteText writes the text report, with one profile after the other.

@@ -83,7 +83,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
 	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
-	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of Java from `PATH`, a folder or a jar or zip of sources; more than once for more")
+	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of source (Java, Kotlin, Scala …) from `PATH`, a folder or a jar or zip of sources; more than once for more")
 	flags.BoolVar(&f.noPager, "no-pager", false, "do not show the report by $GASM_PAGER, $PAGER or less on a terminal")
 }
 

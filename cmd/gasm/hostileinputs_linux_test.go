@@ -181,6 +181,13 @@ var hostileInputs = []hostileInput{
 	{"marks without methods", inLog(always("[MachCode]\n")), "pieces of code could not be read"},
 	{"cut first lines", inLog(always("Compiled method (\n")), "pieces of code could not be read"},
 	{"one method, printed again and again", inLog(func(int) string { return method(1, "a.B::c", hostileCode, hostileCode+64) }), ""},
+	{"source files of classes", inLog(func(i int) string { return fmt.Sprintf("<source_file class='a.B%d' name='B.kt'/>\n", i) }), ""},
+	{"a long class path", inLog(func(i int) string {
+		if i == 0 {
+			return "<properties>\njava.class.path="
+		}
+		return ":a"
+	}), ""},
 	{"methods at one address", inLog(func(i int) string { return method(i+1, "a.B::c", hostileCode, hostileCode+64) }), ""},
 	{"a name of a file's size", func(h *hostile) {
 		h.samples(1000, 4)

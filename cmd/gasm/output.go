@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -44,14 +43,12 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	defer src.close()
 	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
 	o := f.reportOptions(s.out)
-	o.Source = src.lineFinder()
+	o.Source = src.lineFinder(ps)
 	format := report.Formats[slices.Index(report.FormatNames(), f.format)] // check has let it pass
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	if src.inVain() {
-		say(s.err, "gasm: --source: none of the report's methods has its source in %s", strings.Join(f.sourcePaths, ", "))
-	}
+	src.sayMissing(s.err)
 	if f.saveLog != "" {
 		err := toFile(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax(), f.methods...) })
 		if err != nil {

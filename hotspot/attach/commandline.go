@@ -33,6 +33,33 @@ func mainOfArguments(args []string) string {
 	return ""
 }
 
+// classPathOfArguments finds the class path on a JVM's command line; "" where it is not
+// there. A jar that is run is the whole class path.
+func classPathOfArguments(args []string) (classPath string) {
+	for i := 1; i < len(args); i++ {
+		next := ""
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
+		switch word := args[i]; {
+		case word == "-jar":
+			return next
+		case word == "-m" || word == "--module":
+			return classPath
+		case word == "-cp" || word == "-classpath" || word == "--class-path":
+			classPath = next // the last one counts
+			i++
+		case strings.HasPrefix(word, "--class-path="):
+			classPath = strings.TrimPrefix(word, "--class-path=")
+		case slices.Contains(valued, word):
+			i++
+		case !strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "@"):
+			return classPath
+		}
+	}
+	return classPath
+}
+
 // mainOf is the first word of what sun.rt.javaCommand has: the main class, module/class, or
 // the path of the jar, whose folder is left out.
 func mainOf(command string) string {

@@ -81,6 +81,7 @@ func TestLook(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, j.Unreadable)
 				assert.Equal(t, waiter, j.Main)
+				assert.Equal(t, classes, j.ClassPath)
 				if flags == nil {
 					assert.Equal(t, waiter+" an argument", j.Command)
 				}

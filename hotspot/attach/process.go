@@ -15,6 +15,9 @@ type Process struct {
 	// Command is the main class or the jar's path, and the program's arguments, as the
 	// property sun.java.command has them; "" when only Main is known.
 	Command string
+	// ClassPath has the folders and jars that the JVM has its classes from, as the property
+	// java.class.path has them, but for paths that were relative to its folder; "" when unknown.
+	ClassPath string
 	// Version is the JDK's: "17.0.15+6-Debian-1deb12u1", "1.8.0_504"; "" when unknown.
 	Version string
 	User    string // the name of the user that it runs as, or the id of one without a name

@@ -185,6 +185,10 @@ func (p process) describe(j *Process, status processStatus, home string) {
 	strs := p.perfData(status)
 	j.Command = strs["sun.rt.javaCommand"]
 	j.Main = mainOf(j.Command)
+	text, _ := p.read("cmdline") // one that has ended has none
+	words := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
+	// HotSpot keeps no more than a kilobyte of the property, so that the command line comes first.
+	j.ClassPath = p.absolute(cmp.Or(classPathOfArguments(words), p.environment("CLASSPATH"), strs["java.property.java.class.path"]))
 	j.Version = strs["java.property.java.vm.version"]
 	// JDK 8 has a version of HotSpot's own there: 25.504-b01.
 	if old := strs["java.property.java.version"]; strings.HasPrefix(old, "1.") {
@@ -194,13 +198,37 @@ func (p process) describe(j *Process, status processStatus, home string) {
 		j.Main = cmp.Or(j.Main, status.name)
 	}
 	if j.Main == "" {
-		if text, err := p.read("cmdline"); err == nil {
-			j.Main = mainOfArguments(strings.Split(strings.TrimRight(string(text), "\x00"), "\x00"))
-		}
+		j.Main = mainOfArguments(words)
 	}
 	if j.Version == "" && home != "" {
 		j.Version = jdk.Version(home)
 	}
+}
+
+// environment gives the value of a variable of the process, as it was at its start.
+func (p process) environment(variable string) string {
+	text, _ := p.read("environ") // only the process's user can read it
+	for entry := range strings.SplitSeq(string(text), "\x00") {
+		if value, ok := strings.CutPrefix(entry, variable+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// absolute makes the paths of a list absolute, which are relative to the process's folder.
+func (p process) absolute(list string) string {
+	folder, err := os.Readlink(p.path("cwd"))
+	if list == "" || err != nil {
+		return list
+	}
+	paths := filepath.SplitList(list)
+	for i, path := range paths {
+		if !filepath.IsAbs(path) { // an empty one is the folder itself
+			paths[i] = filepath.Join(folder, path)
+		}
+	}
+	return strings.Join(paths, string(filepath.ListSeparator))
 }
 
 // isNativeImage tells whether the process's program was made by GraalVM's native-image.

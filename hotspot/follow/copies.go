@@ -125,6 +125,7 @@ func (f *Follower) copyMethod(m *printassembly.Installed) error {
 		}
 		if err == nil {
 			if f.log.text, err = code.AppendTo(f.log.text[:start]); err == nil {
+				f.log.text = f.copier.AppendSourceFiles(f.log.text)
 				return nil
 			}
 		}

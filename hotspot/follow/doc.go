@@ -11,6 +11,7 @@
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)                           what is no method
 //	<nmethod compile_id='138' compiler='c2' … stamp='0.579'/>              each method, when it is seen first
 //	Compiled method (c2) …                                                 a copy of each method that has samples
+//	<source_file class='Foo' name='Foo.kt'/>                               the file of each class in frames of copies, once
 //
 // To copy a method takes a millisecond, nearly all of it for the names in its debug info. A
 // JVM that compiles thousands of methods would wait for that as much as for a third

@@ -22,6 +22,8 @@ type Options struct {
 	// Command is the main class or jar and its arguments, as the property
 	// sun.java.command has them; may be "".
 	Command string
+	// ClassPath is the JVM's class path; "" when nobody knows it.
+	ClassPath string
 	// Launched tells that the JVM has just been started. Then HotSpot may still be
 	// setting itself up, and is waited for.
 	Launched bool

@@ -35,7 +35,7 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	time.Sleep(time.Second)
 	log := filepath.Join(t.TempDir(), "asm.log")
 	began := time.Now()
-	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monoNanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path", StartMonoNanos: monoNanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	t.Logf("known after %v: %d methods", time.Since(began), f.Methods())
 	n, err := sampler.AttachNative(sampler.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
@@ -66,6 +66,10 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	assert.Zero(t, read.Damaged)
 	assert.Equal(t, cmd.Process.Pid, read.PID)
 	assert.Equal(t, "Shares 6", read.Command)
+	assert.Equal(t, "the:class path", read.ClassPath)
+	if result.NoFrames == nil {
+		assert.Equal(t, "Shares.java", read.SourceFiles["Shares"])
+	}
 	unknown, withCode := 0, 0
 	for _, s := range samples {
 		at := -1

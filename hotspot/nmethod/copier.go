@@ -45,6 +45,11 @@ type Copier struct {
 	metadata map[uint64]string       // descriptions, by address; "" where none could be read
 	targets  map[uint64]string       // names of what is called, by address; "" where it has none
 
+	// The classes whose source files were looked up, and those files that are not written
+	// down yet.
+	sourced map[string]bool
+	untold  []sourceFile
+
 	code Code // of the last Copy
 }
 
@@ -54,7 +59,7 @@ func NewCopier(vm *vmstructs.VM) (*Copier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Copier{vm: vm, layout: l}
+	c := &Copier{vm: vm, layout: l, sourced: map[string]bool{}}
 	c.Forget()
 	return c, nil
 }

@@ -34,6 +34,7 @@ const (
 	poolOffset, wordsOffset, flagsOffset, codeSizeField = 8, 16, 20, 24
 	nameIndexField, signatureField, constMethodSize     = 26, 28, 32
 	holderOffset, cacheOffset, poolSize                 = 8, 16, 40
+	poolSourceFile, klassSourceFile                     = 24, 40
 	klassNameOffset, miscFlagsOffset                    = 24, 36
 	symbolLengthOffset, symbolBodyOffset                = 4, 6
 	lineNumbersFlag                                     = 1 << 2
@@ -71,6 +72,9 @@ func fakeTables(release int) vmtest.Tables {
 	}
 	if release < 15 {
 		tables.Offsets["InstanceKlass::_misc_flags"] = miscFlagsOffset
+		tables.Offsets["InstanceKlass::_source_file_name_index"] = klassSourceFile
+	} else {
+		tables.Offsets["ConstantPool::_source_file_name_index"] = poolSourceFile
 	}
 	if release < 21 {
 		tables.Offsets["ConstMethod::_flags"] = flagsOffset
@@ -135,6 +139,9 @@ func (j *fakeJVM) class(name string) uint64 {
 	klass := make([]byte, 64)
 	put(klass, 0, j.virtualTable("_ZTV13InstanceKlass"))
 	put(klass, klassNameOffset, j.addSymbol(name))
+	if j.release < 15 {
+		put(klass, klassSourceFile, uint16(sourceFileEntry))
+	}
 	if isAnonymousName(name) {
 		put(klass, miscFlagsOffset, uint16(isAnonymous))
 	}
@@ -149,14 +156,18 @@ func isAnonymousName(name string) bool { return strings.Contains(name, "Anonymou
 // of members.
 type fakeMethod struct {
 	class, name string // as in the class file, in modified UTF-8
+	file        string // that the class was made from
 	bytecode    []byte
 	lines       []lineNumber
 	members     []string
 }
 
+// sourceFileEntry is the entry of a ConstantPool that has the name of the source file.
+const sourceFileEntry = 3
+
 // addMethod adds a Method with all that it leads to.
 func (j *fakeJVM) addMethod(m fakeMethod) uint64 {
-	entries := []uint64{0, j.addSymbol(m.name), j.addSymbol("(I)V")}
+	entries := []uint64{0, j.addSymbol(m.name), j.addSymbol("(I)V"), j.addSymbol(m.file)}
 	cacheEntries := make([]byte, max(cacheStride, fieldStride, methodStride)*(len(m.members)+1))
 	fields, methods := make([]byte, len(cacheEntries)), make([]byte, len(cacheEntries))
 	for i, member := range m.members {
@@ -176,6 +187,9 @@ func (j *fakeJVM) addMethod(m fakeMethod) uint64 {
 	pool := make([]byte, poolSize)
 	put(pool, holderOffset, j.class(m.class))
 	put(pool, cacheOffset, j.Add(cache...))
+	if j.release >= 15 && m.file != "" {
+		put(pool, poolSourceFile, uint16(sourceFileEntry))
+	}
 	for _, e := range entries {
 		pool = binary.LittleEndian.AppendUint64(pool, e)
 	}

@@ -38,6 +38,7 @@ type layout struct {
 	poolHolder                  uint64 // address of the Klass
 	poolCache                   uint64 // address of the ConstantPoolCache
 	poolEnd                     uint64 // where the entries start
+	sourceFile                  sourceFileIndex
 	fieldEntries, methodEntries cacheArray
 
 	// Klass and Symbol
@@ -87,6 +88,7 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	if l.noFrames = q.missing; !Known(vm.Release) {
 		l.noFrames = fmt.Errorf("gasm does not know the debug info of JDK %d", vm.Release)
 	}
+	l.sourceFile = newSourceFileIndex(vm)
 	return l, nil
 }
 

@@ -27,6 +27,7 @@ func (c *Copier) method(at uint64) (*method, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a method of its debug info: %w", err)
 	}
+	c.learnSourceFile(m)
 	c.methods[at] = m
 	return m, nil
 }

@@ -129,3 +129,14 @@ func NeedSurefire(tb testing.TB) (dir string) {
 	}
 	return dir
 }
+
+// NeedLanguages gives the folder of the Maven project testdata/languages, whose programs in
+// Scala and Kotlin are compiled.
+func NeedLanguages(tb testing.TB) (dir string) {
+	tb.Helper()
+	NeedTime(tb)
+	if _, err := os.Stat(Testdata("languages", "target", "compiled")); err != nil {
+		tb.Skip("testdata/languages was not built yet: make languages does it")
+	}
+	return Testdata("languages")
+}

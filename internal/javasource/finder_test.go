@@ -90,9 +90,8 @@ func TestLine(t *testing.T) {
 	for place, f := range finders {
 		check := func(class string, line int, want string) {
 			t.Helper()
-			got, ok := f.Line(class, line)
-			if got != want || ok != (want != "") {
-				t.Errorf("%s: %s line %d: got %q, %v, want %q", place, class, line, got, ok, want)
+			if got := f.Line(class, line).Text; got != want {
+				t.Errorf("%s: %s line %d: got %q, want %q", place, class, line, got, want)
 			}
 		}
 		check("a.b.Bench::measure", 5, "class Bench {")
@@ -117,7 +116,7 @@ func TestLine(t *testing.T) {
 		check("..::x", 1, "")
 		check("../../etc/passwd::x", 1, "")
 	}
-	if _, ok := finder(t, folderOf(t, sources)).Line("a.b.Hidden", 1); ok {
+	if finder(t, folderOf(t, sources)).Line("a.b.Hidden", 1).Text != "" {
 		t.Error("found in .git")
 	}
 }
@@ -139,7 +138,7 @@ func TestOrder(t *testing.T) {
 	}
 	require.NotEmpty(t, cases)
 	for _, c := range cases {
-		if got, _ := finder(t, c.paths...).Line(c.class, 1); got != c.want {
+		if got := finder(t, c.paths...).Line(c.class, 1).Text; got != c.want {
 			t.Errorf("%s in %v: got %q, want %q", c.class, c.paths, got, c.want)
 		}
 	}
@@ -150,10 +149,10 @@ func TestCache(t *testing.T) {
 	dir := folderOf(t, map[string]string{"src/a/Bench.java": "package a;\n"})
 	f := finder(t, dir)
 	for range 2 {
-		if got, _ := f.Line("a.Bench::x", 1); got != "package a;" {
+		if got := f.Line("a.Bench::x", 1).Text; got != "package a;" {
 			t.Errorf("got %q", got)
 		}
-		if got, ok := f.Line("a.New::x", 1); ok {
+		if got := f.Line("a.New::x", 1).Text; got != "" {
 			t.Errorf("got %q", got)
 		}
 		if err := os.RemoveAll(filepath.Join(dir, "src")); err != nil {
@@ -171,14 +170,14 @@ func TestSymlink(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := finder(t, link).Line("a.Bench", 1); got != "package a;" {
+	if got := finder(t, link).Line("a.Bench", 1).Text; got != "package a;" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestTooLarge(t *testing.T) {
 	f := finder(t, archiveOf(t, map[string]string{"Big.java": strings.Repeat("\n", maxFileSize+1)}))
-	if got, ok := f.Line("Big", 1); ok {
+	if got := f.Line("Big", 1).Text; got != "" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -217,7 +216,7 @@ func TestPackageOf(t *testing.T) {
 	}
 	require.NotEmpty(t, cases)
 	for text, want := range cases {
-		if got := packageOf([]byte(text)); got != want {
+		if got := packageOf([]byte(text), java); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -230,8 +229,10 @@ func FuzzSource(f *testing.F) {
 	}
 	f.Add("/* not closed package a;")
 	f.Fuzz(func(t *testing.T, text string) {
-		if name := packageOf([]byte(text)); strings.ContainsAny(name, " \t\r\n;") {
-			t.Fatalf("package %q", name)
+		for _, l := range languages {
+			if name := packageOf([]byte(text), l); strings.ContainsAny(name, "\t\r\n;") {
+				t.Fatalf("package %q", name)
+			}
 		}
 		line := clean(text)
 		if line != strings.TrimSpace(line) || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {

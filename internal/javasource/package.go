@@ -2,31 +2,162 @@ package javasource
 
 import (
 	"bytes"
+	"path"
 	"regexp"
+	"strings"
 )
 
-// packageDecl matches the declaration of a package at the start of a text. Blanks may
-// stand around its dots.
-var packageDecl = regexp.MustCompile(`^package\s+([\w$.\s\pL]+?)\s*;`)
+// A language says how the package of a file is declared.
+type language uint8
 
-// packageOf gives the package that a Java file declares, "" without one. Only comments and
-// blanks can stand in front of the declaration. In package-info.java annotations can, too,
-// but that file has no classes.
-func packageOf(text []byte) string {
+const (
+	// unknown is a language whose declarations are not read, so that the path alone tells.
+	// Clojure is one: its loader finds a namespace by the path of its file.
+	unknown language = iota
+	java
+	kotlin
+	scala
+	groovy
+)
+
+// languages are those of source files, by the ends of their names.
+var languages = map[string]language{
+	".java": java, ".kt": kotlin, ".kts": kotlin, ".scala": scala, ".sc": scala,
+	".groovy": groovy, ".gvy": groovy, ".gy": groovy, ".gsh": groovy, ".gradle": groovy,
+	".clj": unknown, ".cljc": unknown, ".rb": unknown, ".py": unknown, ".js": unknown, ".jsp": unknown, ".jspx": unknown, ".tag": unknown,
+	".xtend": unknown, ".ceylon": unknown, ".fr": unknown, ".lisp": unknown, ".golo": unknown, ".bsh": unknown, ".mod": unknown, ".flix": unknown,
+}
+
+func isSource(base string) bool {
+	_, ok := languages[path.Ext(base)]
+	return ok
+}
+
+// Declarations of packages at the start of a text. Blanks may stand around the dots of Java's.
+var (
+	javaPackage   = regexp.MustCompile(`^package\s+([\w$.\s\pL]+?)\s*;`)
+	otherPackage  = regexp.MustCompile("^package[ \\t]+((?:[\\w$.\\pL]|`[^`\\n]*`)+)")
+	scalaPackage  = regexp.MustCompile("^package[ \\t]+(?:object[ \\t]+)?((?:[\\w$.\\pL]|`[^`\\n]*`)+)[ \\t]*[{:;]?")
+	fileAnnotated = regexp.MustCompile(`^@file\s*:\s*[\w.]*`)
+)
+
+// packageOf gives the package that a file declares, "" without one. Only comments and
+// blanks can stand in front of the declaration; in Kotlin's files, annotations can, too.
+//
+// A Scala file may declare it in several clauses:
+//
+//	package scala
+//	package collection.immutable
+func packageOf(text []byte, l language) string {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if bytes.HasPrefix(text, []byte("#!")) {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	var clauses []string
+	for {
+		text = skipBlanks(text, l == kotlin || l == scala)
+		declaration := javaPackage
+		switch l {
+		case kotlin:
+			if annotation := fileAnnotated.Find(text); annotation != nil {
+				text = skipArguments(text[len(annotation):])
+				continue
+			}
+			declaration = otherPackage
+		case groovy:
+			declaration = otherPackage
+		case scala:
+			declaration = scalaPackage
+		}
+		m := declaration.FindSubmatch(text)
+		if m == nil {
+			return strings.Join(clauses, ".")
+		}
+		name := strings.ReplaceAll(string(bytes.Join(bytes.Fields(m[1]), nil)), "`", "")
+		if l != scala {
+			return name
+		}
+		clauses = append(clauses, name)
+		text = text[len(m[0]):]
+	}
+}
+
+// skipBlanks cuts off blanks and comments. In some languages comments can be nested.
+func skipBlanks(text []byte, nested bool) []byte {
 	for {
 		text = bytes.TrimLeft(text, " \t\r\n\f")
 		switch {
 		case bytes.HasPrefix(text, []byte("//")):
 			_, text, _ = bytes.Cut(text, []byte("\n"))
 		case bytes.HasPrefix(text, []byte("/*")):
-			_, text, _ = bytes.Cut(text[2:], []byte("*/"))
+			text = skipComment(text[2:], nested)
 		default:
-			m := packageDecl.FindSubmatch(text)
-			if m == nil {
-				return ""
-			}
-			return string(bytes.Join(bytes.Fields(m[1]), nil))
+			return text
 		}
 	}
+}
+
+// skipComment gives what is behind the end of a comment.
+func skipComment(text []byte, nested bool) []byte {
+	for depth := 1; depth > 0; {
+		i := bytes.IndexByte(text, '*')
+		if i < 0 {
+			return nil
+		}
+		switch {
+		case i+1 < len(text) && text[i+1] == '/':
+			depth--
+			text = text[i+2:]
+		case nested && i > 0 && text[i-1] == '/':
+			depth++
+			text = text[i+1:]
+		default:
+			text = text[i+1:]
+		}
+	}
+	return text
+}
+
+// skipArguments cuts off what is in parentheses or brackets at the start of a text, where it
+// has any.
+func skipArguments(text []byte) []byte {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		}
+		if depth <= 0 {
+			if i < len(text) && (text[i] == ')' || text[i] == ']') {
+				i++
+			}
+			return text[min(i, len(text)):]
+		}
+	}
+	return nil
+}
+
+// belongs tells whether a file of a name declares a package. byPath tells that the file's
+// path ends in the package's folder.
+func belongs(text []byte, base, pkg string, byPath bool) bool {
+	l := languages[path.Ext(base)]
+	if l == unknown {
+		return byPath
+	}
+	declared := packageOf(text, l)
+	// A Scala file may declare packages within the one at its head.
+	return declared == pkg || l == scala && byPath && declared != "" && strings.HasPrefix(pkg, declared+".")
+}
+
+// declares tells whether a text has a class of a name, as far as a look at it tells.
+func declares(text []byte, name string) bool {
+	return regexp.MustCompile(`\b(?:class|object|interface|trait|enum|record)\s+` + regexp.QuoteMeta(name) + `\b`).Match(text)
 }

@@ -48,34 +48,59 @@ func openTree(p string) (tree, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
-	return &zipFile{archive: archive}, nil
+	return &zipFile{name: p, archive: archive}, nil
 }
 
 func errNoTree(p string) error { return fmt.Errorf("%s is neither a folder nor a jar or zip", p) }
 
-// An index has the paths of a tree's Java files, by the last element of the path.
+// An index has the paths of a tree's source files, by the last element of the path.
 type index map[string][]string
 
 func (x index) add(name string) {
-	if base := path.Base(name); strings.HasSuffix(base, ".java") {
+	if base := path.Base(name); isSource(base) {
 		x[base] = append(x[base], name)
 	}
 }
 
-// find gives the paths that end in the path of a file, in whole elements. Those with the
-// fewest elements come first: copies of a tree of sources are deeper. Of the others, the
-// first of the alphabet comes first: src/main before src/test.
+// find gives the paths that end in the path of a file, in whole elements, the likeliest first.
 func (x index) find(file string) []string {
 	var found []string
 	for _, name := range x[path.Base(file)] {
-		if name == file || strings.HasSuffix(name, "/"+file) {
+		if endsIn(name, file) {
 			found = append(found, name)
 		}
 	}
-	slices.SortFunc(found, func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(a, b))
-	})
+	slices.SortFunc(found, compareLikely)
 	return found
+}
+
+// endsIn tells whether the last elements of a path are those of a file.
+func endsIn(name, file string) bool { return name == file || strings.HasSuffix(name, "/"+file) }
+
+// compareLikely sorts paths of one file. Those with the fewest elements come first: copies of
+// a tree of sources are deeper. Of others, tests come last.
+func compareLikely(a, b string) int {
+	return cmp.Or(cmp.Compare(depth(a), depth(b)), compareTests(a, b), cmp.Compare(a, b))
+}
+
+// compareTests sorts tests behind all others.
+func compareTests(a, b string) int {
+	test := func(name string) int {
+		if isTest(name) {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Compare(test(a), test(b))
+}
+
+func depth(name string) int { return strings.Count(name, "/") }
+
+// isTest knows the folders in which Maven, Gradle and sbt have tests.
+func isTest(name string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(element string) bool {
+		return element == "test" || element == "tests" || element == "it"
+	})
 }
 
 // A folder is a tree on disk: the root of sources, or a project that has one or more of
@@ -106,7 +131,12 @@ func (f *folder) find(file string) iter.Seq[string] {
 	}
 }
 
-func (f *folder) path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
+func (f *folder) named(base string) []string {
+	if f.index == nil {
+		f.walk()
+	}
+	return f.index[base]
+}
 
 // walk makes the index. It leaves out folders that can't be read, and folders whose names
 // begin with a dot, because no package has such a name.
@@ -133,49 +163,57 @@ func (f *folder) walk() {
 	})
 }
 
-func (f *folder) read(name string) ([]byte, error) {
+func (f *folder) open(name string) (io.ReadCloser, error) {
 	file, _, err := regular.Open(f.path(name))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readAll(file)
+	return file, err
 }
+
+func (f *folder) path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
 
 func (f *folder) close() error { return nil }
 
 // A zipFile is a tree in a jar or zip.
 type zipFile struct {
+	name    string
 	archive *zip.ReadCloser
 	index   index // nil until it is needed
 }
 
-func (z *zipFile) find(file string) iter.Seq[string] {
+func (z *zipFile) find(file string) iter.Seq[string] { return slices.Values(z.entries().find(file)) }
+
+func (z *zipFile) named(base string) []string { return z.entries()[base] }
+
+func (z *zipFile) entries() index {
 	if z.index == nil {
 		z.index = index{}
 		for _, f := range z.archive.File[:min(len(z.archive.File), maxEntries)] {
 			z.index.add(f.Name)
 		}
 	}
-	return slices.Values(z.index.find(file))
+	return z.index
 }
 
-func (z *zipFile) read(name string) ([]byte, error) {
-	file, err := z.archive.Open(name)
+func (z *zipFile) open(name string) (io.ReadCloser, error) { return z.archive.Open(name) }
+
+func (z *zipFile) path(name string) string { return filepath.Join(z.name, filepath.FromSlash(name)) }
+
+func (z *zipFile) close() error { return z.archive.Close() }
+
+// readAll reads a file of a tree, unless it has more than so many bytes.
+func readAll(t tree, name string, limit int64) ([]byte, error) {
+	text, err := readHead(t, name, limit+1)
+	if err == nil && int64(len(text)) > limit {
+		err = errors.New("too large for what it should be")
+	}
+	return text, err
+}
+
+// readHead reads a file of a tree, but at most so many bytes.
+func readHead(t tree, name string, limit int64) ([]byte, error) {
+	file, err := t.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return readAll(file)
-}
-
-func (z *zipFile) close() error { return z.archive.Close() }
-
-// readAll reads a file, unless it is too large to be Java source.
-func readAll(r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxFileSize+1))
-	if err == nil && len(text) > maxFileSize {
-		err = errors.New("too large for a source file")
-	}
-	return text, err
+	return io.ReadAll(io.LimitReader(file, limit))
 }

@@ -170,6 +170,8 @@ type Frame struct {
 	Method string `json:"method"`
 	BCI    int    `json:"bci"`
 	Line   int    `json:"line"` // 0 when unknown
+	// File is the name of the file that the class was made from, as the class has it; "" when unknown.
+	File string `json:"file,omitempty"`
 }
 
 // A Method sums up all code of one source and name.
@@ -186,8 +188,9 @@ type Method struct {
 // Frames sums up the instructions whose innermost Java frame is one method.
 type Frames struct {
 	Method string      `json:"method"`
-	Counts Counts      `json:"counts"` // as the innermost method
-	Total  Counts      `json:"total"`  // anywhere in the inlining chain
+	File   string      `json:"file,omitempty"` // as of a Frame
+	Counts Counts      `json:"counts"`         // as the innermost method
+	Total  Counts      `json:"total"`          // anywhere in the inlining chain
 	PerJVM PerJVM      `json:"per_jvm,omitempty"`
 	Slices Slices      `json:"slices,omitzero"` // of Counts
 	Lines  []LineTotal `json:"lines"`

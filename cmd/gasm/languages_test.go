@@ -1,0 +1,176 @@
+package main
+
+import (
+	"archive/zip"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// sourceTexts reads all files in folders and archives, by their names without folders.
+func sourceTexts(t *testing.T, roots ...string) map[string][]string {
+	t.Helper()
+	texts := map[string][]string{}
+	read := func(root fs.FS) {
+		require.NoError(t, fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				var text []byte
+				text, err = fs.ReadFile(root, name)
+				texts[path.Base(name)] = append(texts[path.Base(name)], string(text))
+			}
+			return err
+		}))
+	}
+	for _, root := range roots {
+		if info, err := os.Stat(root); err == nil && info.IsDir() {
+			read(os.DirFS(root))
+			continue
+		}
+		archive, err := zip.OpenReader(root)
+		require.NoError(t, err)
+		defer archive.Close()
+		read(archive)
+	}
+	require.NotEmpty(t, texts)
+	return texts
+}
+
+// A linesRow is a row of the table of the hottest lines.
+type linesRow struct {
+	share        float64
+	method, file string
+	line         int
+	text         string
+}
+
+var linesRowForm = regexp.MustCompile(`^ *(\d+\.\d+)% +(\S+) \(([^():]+):(\d+)\) +(.*?) *$`)
+
+// linesTable reads the rows with a file from that table of a report.
+func linesTable(t *testing.T, report string) (rows []linesRow) {
+	t.Helper()
+	_, table, ok := strings.Cut(report, "....[Hottest Lines")
+	require.True(t, ok, report)
+	table, _, _ = strings.Cut(table, "\n\n")
+	for line := range strings.Lines(table) {
+		if m := linesRowForm.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			share, err := strconv.ParseFloat(m[1], 64)
+			require.NoError(t, err)
+			number, err := strconv.Atoi(m[4])
+			require.NoError(t, err)
+			rows = append(rows, linesRow{share, m[2], m[3], number, m[5]})
+		}
+	}
+	return rows
+}
+
+// A languageProgram is one of testdata/languages, with what is hot in it: a line of its own,
+// and one of the library whose code was inlined into it.
+type languageProgram struct {
+	language, main, class, file             string
+	library                                 string // of its sources
+	libraryMethod, libraryFile, libraryText string
+}
+
+var languagePrograms = []languageProgram{
+	{"scala", "org.acme.heat.ScalaSums", "org.acme.heat.ScalaSums$", "Heat.scala",
+		"scala-library-*", "scala.collection.immutable.Range::foreach$mVc$sp", "Range.scala", "if (i == lastElement) return"},
+	{"kotlin", "org.acme.heat.KotlinSums", "org.acme.heat.KotlinSums", "Sums.kt",
+		"kotlin-stdlib-2*", "org.acme.heat.KotlinSums::small", "_Arrays.kt", "if (predicate(element)) ++count"},
+}
+
+// Lines of Scala and Kotlin, of the programs and of their libraries. The files' names are from
+// the JVM's memory or, where HotSpot prints the code, from the class files.
+func TestLanguages(t *testing.T) {
+	gasmtest.NeedNative(t)
+	project := gasmtest.NeedLanguages(t)
+	require.NotEmpty(t, languagePrograms)
+	for _, p := range languagePrograms {
+		library, err := filepath.Glob(filepath.Join(project, "target", "sources", p.library))
+		require.NoError(t, err)
+		require.Len(t, library, 1)
+		roots := []string{filepath.Join(project, "src", "main", p.language), library[0]}
+		texts := sourceTexts(t, roots...)
+		run := func(jdk gasmtest.JDK, code string) {
+			t.Run(fmt.Sprint(p.language, " ", jdk.Name(), " ", code), func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "capture")
+				classPath := filepath.Join(project, "target", "classes") + ":" + filepath.Join(project, "target", "lib", "*")
+				r := runGasm(t, []string{"profile", "-o", dir, "--code", code, "--source", strings.Join(roots, ":"), "--",
+					jdk.Java(), "-cp", classPath, p.main, "3000"})
+				require.Equal(t, 0, r.code, r.stderr)
+				p.check(t, linesTable(t, r.stdout), texts)
+				if code == "copy" {
+					assert.Equal(t, p.file, jsonFiles(t, dir)[p.class])
+				}
+			})
+		}
+		run(gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0], "print")
+		// JDK 11 has the name in another place of its memory. What differs between languages does not differ between JDKs.
+		for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool {
+			return j.Feature == 17 || p.language == "kotlin" && (j.Feature == 11 || j.Feature >= 28)
+		}) {
+			run(jdk, "copy")
+		}
+	}
+}
+
+// check compares the table of the hottest lines with the sources, and with what is hot.
+func (p *languageProgram) check(t *testing.T, rows []linesRow, texts map[string][]string) {
+	t.Helper()
+	own, inlined := 0.0, 0.0
+	for _, row := range rows {
+		switch {
+		case row.file == p.file && strings.Contains(row.text, "// hot: the program's line"):
+			own += row.share
+		case row.file == p.libraryFile && row.method == p.libraryMethod && strings.Contains(row.text, p.libraryText):
+			inlined += row.share
+		}
+		checkLine(t, texts, row)
+	}
+	// Of each iteration, most instructions are of the one line, and the others of the library's loop. The rest is the
+	// JVM's start, and what the compilers do.
+	assert.Greater(t, own, 10.0, "%+v", rows)
+	assert.Greater(t, inlined, 1.0, "%+v", rows)
+}
+
+// jsonFiles are the files that a capture's JSON report has of classes.
+func jsonFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, f := range jsonReport(t, dir).Profiles[0].Frames {
+		class, _, _ := strings.Cut(f.Method, "::")
+		files[class] = f.File
+	}
+	return files
+}
+
+// checkLine compares a row's text with the line of a file of its name.
+func checkLine(t *testing.T, texts map[string][]string, row linesRow) {
+	t.Helper()
+	if row.text == "" {
+		return // the table of a JVM's own lines has none
+	}
+	var there []string
+	for _, text := range texts[row.file] {
+		if lines := strings.Split(text, "\n"); row.line <= len(lines) {
+			there = append(there, strings.TrimSpace(lines[row.line-1]))
+		}
+	}
+	shown := strings.TrimRight(row.text, "….")
+	for _, line := range there {
+		if strings.HasPrefix(strings.ReplaceAll(line, "\t", "    "), shown) {
+			return
+		}
+	}
+	t.Errorf("%s:%d is %q, and the report has %q", row.file, row.line, there, row.text)
+}

@@ -1,0 +1,80 @@
+package nmethod
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A sourceFileIndex is the field that has the index, in a class's constant pool, of the name
+// of the file that the class was made from. It has two bytes, and is 0 for a class that does
+// not tell.
+type sourceFileIndex struct {
+	exists  bool
+	ofClass bool // it is a field of the InstanceKlass, as in JDK 11, and not of the ConstantPool
+	offset  uint64
+}
+
+func newSourceFileIndex(vm *vmstructs.VM) (s sourceFileIndex) {
+	if s.offset, s.exists = vm.Offset("ConstantPool::_source_file_name_index"); !s.exists {
+		s.offset, s.exists = vm.Offset("InstanceKlass::_source_file_name_index")
+		s.ofClass = true
+	}
+	return s
+}
+
+// A sourceFile says from which file a class was made.
+type sourceFile struct{ class, file string }
+
+// learnSourceFile reads from which file the class of a method was made, if that was not
+// read before.
+func (c *Copier) learnSourceFile(m *method) {
+	class, _, _ := strings.Cut(m.name, "::")
+	if c.sourced[class] {
+		return
+	}
+	c.sourced[class] = true
+	// Without the name the method is as good.
+	if file, err := c.sourceFile(m.pool); err == nil && file != "" {
+		c.untold = append(c.untold, sourceFile{class, file})
+	}
+}
+
+// sourceFile reads the name of the file that the class of a ConstantPool was made from; ""
+// where the class does not tell.
+func (c *Copier) sourceFile(pool uint64) (string, error) {
+	field := c.layout.sourceFile
+	if !field.exists {
+		return "", nil
+	}
+	at := pool + field.offset
+	if field.ofClass {
+		klass, err := c.vm.Uint64(pool + c.layout.poolHolder)
+		if err != nil {
+			return "", err
+		}
+		at = klass + field.offset
+	}
+	var index [2]byte
+	if _, err := c.vm.Read(index[:], at, 2); err != nil {
+		return "", err
+	}
+	n := binary.LittleEndian.Uint16(index[:])
+	if n == 0 {
+		return "", nil
+	}
+	name, err := c.symbolAt(pool, uint64(n))
+	return printassembly.JavaName(name), err
+}
+
+// AppendSourceFiles appends from which files classes were made that were in frames of copies
+// for the first time. Lines for these stand between methods.
+func (c *Copier) AppendSourceFiles(text []byte) []byte {
+	for _, s := range c.untold {
+		text = printassembly.AppendSourceFile(text, s.class, s.file)
+	}
+	c.untold = c.untold[:0]
+	return text
+}

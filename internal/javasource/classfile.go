@@ -1,0 +1,113 @@
+package javasource
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// A classFile is what a class file says about the source of its class (chapter 4 of the
+// JVM's specification).
+type classFile struct {
+	source string // its SourceFile attribute: "Range.scala"; "" without one
+	debug  string // its SourceDebugExtension attribute, see smap; "" without one
+}
+
+var errNoClass = errors.New("not a class file, or a damaged one")
+
+// parseClass reads a class file. All of it is walked over, because what it says about the
+// source stands at its end.
+func parseClass(data []byte) (classFile, error) {
+	r := classReader{data: data}
+	if r.u4() != 0xcafebabe {
+		return classFile{}, errNoClass
+	}
+	r.skip(4) // the version
+	texts := r.constants()
+	r.skip(6) // access flags, the class, its superclass
+	r.skip(2 * r.u2())
+	for range 2 { // fields, then methods
+		for n := r.u2(); n > 0 && !r.short; n-- {
+			r.skip(6) // access flags, name, descriptor
+			r.attributes(func(uint64, []byte) {})
+		}
+	}
+	var c classFile
+	r.attributes(func(name uint64, value []byte) {
+		switch string(texts[name]) {
+		case "SourceFile":
+			if len(value) == 2 {
+				c.source = string(texts[uint64(binary.BigEndian.Uint16(value))])
+			}
+		case "SourceDebugExtension":
+			c.debug = string(value)
+		}
+	})
+	if r.short {
+		return classFile{}, errNoClass
+	}
+	return c, nil
+}
+
+// A classReader reads numbers, the highest byte first. Behind the end they are 0.
+type classReader struct {
+	data  []byte
+	short bool // there was too little data
+}
+
+// take gives the next bytes; nil where there are fewer.
+func (r *classReader) take(n uint64) []byte {
+	if n > uint64(len(r.data)) {
+		r.data, r.short = nil, true
+		return nil
+	}
+	taken := r.data[:n]
+	r.data = r.data[n:]
+	return taken
+}
+
+func (r *classReader) skip(n uint64) { r.take(n) }
+
+func (r *classReader) number(size uint64) (n uint64) {
+	for _, b := range r.take(size) {
+		n = n<<8 | uint64(b)
+	}
+	return n
+}
+
+func (r *classReader) u2() uint64 { return r.number(2) }
+func (r *classReader) u4() uint64 { return r.number(4) }
+
+// constants walks over the constant pool, and gives its texts by their indices.
+func (r *classReader) constants() map[uint64][]byte {
+	const utf8, long, double = 1, 5, 6
+	// Sizes of the other constants, by tag, in bytes.
+	sizes := map[uint64]uint64{3: 4, 4: 4, long: 8, double: 8, 7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 9: 4, 10: 4, 11: 4, 12: 4, 17: 4, 18: 4, 15: 3}
+	texts := map[uint64][]byte{}
+	count := r.u2()
+	for i := uint64(1); i < count && !r.short; i++ {
+		tag := r.number(1)
+		if tag == utf8 {
+			texts[i] = r.take(r.u2())
+			continue
+		}
+		size, known := sizes[tag]
+		if !known {
+			r.data, r.short = nil, true
+		}
+		r.skip(size)
+		if tag == long || tag == double {
+			i++ // they take two indices
+		}
+	}
+	return texts
+}
+
+// attributes hands on attributes: the index of the name, and the value.
+func (r *classReader) attributes(take func(name uint64, value []byte)) {
+	for n := r.u2(); n > 0 && !r.short; n-- {
+		name := r.u2()
+		if value := r.take(r.u4()); !r.short {
+			take(name, value)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package javasource
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A problem is why a line was not found.
+type problem uint8
+
+const (
+	found     problem = iota
+	noFile            // no file of its name and package
+	ambiguous         // several files that are equally likely
+	beyond            // the file has fewer lines
+	blank             // the line is empty, so no code was made from it
+)
+
+// A place is a line as debug info tells it.
+type place struct {
+	class string
+	line  int
+}
+
+// A miss is what became of the search for a line.
+type miss struct {
+	problem
+	class   string
+	file    sourceFile
+	line    int // in the file
+	lines   int // that the file has
+	guessed bool
+	mapped  bool // the class has an smap
+	root    string
+	paths   []string
+}
+
+// maxCauses is how many causes are told of, the most frequent first, and maxNames how many
+// files or classes of one.
+const (
+	maxCauses = 6
+	maxNames  = 3
+)
+
+// Missing tells how many different lines were asked for, how many of these were not found,
+// and why, a sentence for each cause:
+//
+//	12 of 40 lines have no source: scala.collection.* (scala-library-2.13.14.jar: no file List.scala, Range.scala in the given roots)
+func (f *Finder) Missing() (asked, missing int, causes []string) {
+	groups := map[string][]miss{}
+	for _, m := range f.asked {
+		if m.problem != found {
+			missing++
+			groups[m.cause()] = append(groups[m.cause()], m)
+		}
+	}
+	asked = len(f.asked)
+	keys := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a, b))
+	})
+	told := 0
+	for _, key := range keys[:min(len(keys), maxCauses)] {
+		told += len(groups[key])
+		causes = append(causes, fmt.Sprintf("%d of %d lines have no source: %s", len(groups[key]), asked, sentence(groups[key])))
+	}
+	if told < missing {
+		causes = append(causes, fmt.Sprintf("%d of %d lines have no source, for %d other reasons", missing-told, asked, len(keys)-maxCauses))
+	}
+	return asked, missing, causes
+}
+
+// cause is the same for lines that are missing for the same reason.
+func (m miss) cause() string {
+	origin := m.file.path()
+	if m.problem == noFile {
+		origin = m.origin()
+	}
+	return fmt.Sprint(m.problem, " ", origin)
+}
+
+// origin says whose file it is: the library's or the folder's where the class was found, the
+// JDK's, or that of a package.
+func (m miss) origin() string {
+	switch {
+	case m.ofJDK():
+		return "the JDK"
+	case m.root != "":
+		return m.root
+	}
+	return m.file.dir
+}
+
+// ofJDK tells whether the file is one of the JDK's own.
+func (m miss) ofJDK() bool {
+	return m.root == "" && slices.ContainsFunc([]string{"java/", "javax/", "jdk/", "sun/", "com/sun/"}, func(start string) bool {
+		return strings.HasPrefix(m.file.dir+"/", start)
+	})
+}
+
+// sentence tells the cause of some misses that have the same.
+func sentence(group []miss) string {
+	slices.SortFunc(group, func(a, b miss) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.line, b.line)) })
+	m := group[0]
+	switch m.problem {
+	case noFile:
+		names := firstOf(group, func(m miss) string { return m.file.base })
+		origin, mend := "", "in the given roots"
+		switch {
+		case m.ofJDK():
+			origin, mend = "the JDK: ", "in the given roots; --source with the JDK's lib/src.zip has them"
+		case m.root != "":
+			origin = m.root + ": "
+		}
+		return fmt.Sprintf("%s (%sno file %s %s)", packages(group), origin, names, mend)
+	case ambiguous:
+		return fmt.Sprintf("%s (%s and %s are equally likely: name the root of one of them)", classes(group), m.paths[0], m.paths[1])
+	case beyond:
+		why := "it is another version"
+		if !m.mapped && path.Ext(m.file.base) == ".kt" {
+			why = "it is code of an inline function, and the class file, which says of which, is not on the class path; or it is another version"
+		}
+		return fmt.Sprintf("%s (line %d is beyond the end of %s, which has %d: %s)", classes(group), m.line, m.file.base, m.lines, why)
+	default:
+		return fmt.Sprintf("%s (line %d of %s is empty: it is another version)", classes(group), m.line, m.file.base)
+	}
+}
+
+func classes(group []miss) string { return firstOf(group, func(m miss) string { return m.class }) }
+
+// firstOf lists the first names of some misses.
+func firstOf(group []miss, name func(m miss) string) string {
+	var names []string
+	for _, m := range group {
+		names = append(names, name(m))
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) > maxNames {
+		names = append(names[:maxNames], fmt.Sprintf("and %d more", len(names)-maxNames))
+	}
+	return strings.Join(names, ", ")
+}
+
+// packages is the package that the files of some misses are all in, "scala.collection.*", or
+// those at their tops: "java.*, jdk.*".
+func packages(group []miss) string {
+	common := strings.Split(group[0].file.dir, "/")
+	for _, m := range group[1:] {
+		elements := strings.Split(m.file.dir, "/")
+		n := 0
+		for n < min(len(common), len(elements)) && common[n] == elements[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	if name := strings.Join(common, "."); name != "" {
+		return name + ".*"
+	}
+	return firstOf(group, func(m miss) string {
+		if m.file.dir == "" {
+			return m.class
+		}
+		top, _, _ := strings.Cut(m.file.dir, "/")
+		return top + ".*"
+	})
+}

@@ -1,0 +1,137 @@
+package javasource
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A smap says which lines of which files the line numbers of a class stand for (JSR 45,
+// "Debugging Support for Other Languages"). Kotlin writes one into each class that has code
+// of inline functions: their lines have numbers beyond the end of the class's own file.
+//
+//	SMAP
+//	Main.kt
+//	Kotlin                                        the stratum that counts
+//	*S Kotlin
+//	*F
+//	+ 1 Main.kt
+//	org/acme/MainKt
+//	+ 2 _Arrays.kt
+//	kotlin/collections/ArraysKt___ArraysKt        in place of the path of the file, as JSR 45 has it
+//	*L
+//	1#1,30:1                                      30 lines from line 1 of file 1 on are 1, 2, 3 …
+//	13579#2,4:31                                  4 lines from line 13579 of file 2 on are 31, 32 …
+//	*E
+type smap []smapRange // in the order of from
+
+// A smapRange says where numbers of lines in [from, to) are from. each is how many numbers
+// in a row are of one line.
+type smapRange struct {
+	from, to, each int
+	file           sourceFile
+	line           int // that from stands for
+}
+
+// maxLine is more lines than any file of source has.
+const maxLine = 1 << 30
+
+// parseSMAP reads the stratum that the map names as its default. What is damaged is left out.
+func parseSMAP(text string) smap {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], "\r")
+	}
+	if len(lines) < 3 || lines[0] != "SMAP" {
+		return nil
+	}
+	stratum := strings.TrimSpace(lines[2])
+	p := smapParser{files: map[int]sourceFile{}}
+	inside, section := false, byte(0)
+	for lines = lines[3:]; len(lines) > 0; lines = lines[1:] {
+		line := lines[0]
+		switch {
+		case strings.HasPrefix(line, "*S"):
+			inside, section = strings.TrimSpace(line[2:]) == stratum, 0
+		case len(line) > 1 && line[0] == '*':
+			section = line[1]
+		case inside && section == 'F':
+			if p.fileEntry(line, lines[1:]) {
+				lines = lines[1:]
+			}
+		case inside && section == 'L':
+			p.lineEntry(line)
+		}
+	}
+	slices.SortStableFunc(p.ranges, func(a, b smapRange) int { return cmp.Compare(a.from, b.from) })
+	return p.ranges
+}
+
+type smapParser struct {
+	files  map[int]sourceFile
+	file   int // of the line entry before
+	ranges smap
+}
+
+// fileEntry reads "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. It tells
+// whether that line was read, too.
+func (p *smapParser) fileEntry(line string, next []string) (two bool) {
+	rest, two := strings.CutPrefix(line, "+ ")
+	number, name, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	id, err := strconv.Atoi(number)
+	two = two && len(next) > 0
+	if err != nil || name == "" {
+		return two
+	}
+	file := sourceFile{base: path.Base(name), dir: unknownDir}
+	if two {
+		file.dir = strings.TrimPrefix(path.Dir(next[0]), ".")
+	}
+	p.files[id] = file
+	return two
+}
+
+// lineEntry reads "13579#2,4:31,1": first line, file, how many lines; the number that stands
+// for the first, how many numbers stand for each.
+func (p *smapParser) lineEntry(line string) {
+	in, out, ok := strings.Cut(line, ":")
+	in, repeat, _ := strings.Cut(in, ",")
+	start, file, hasFile := strings.Cut(in, "#")
+	out, each, _ := strings.Cut(out, ",")
+	number := func(text string, without int) int {
+		if text == "" {
+			return without
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 || n > maxLine {
+			ok = false
+		}
+		return n
+	}
+	if hasFile {
+		p.file = number(file, 0)
+	}
+	r := smapRange{from: number(out, -1), each: max(number(each, 1), 1), line: number(start, -1)}
+	lines := number(repeat, 1)
+	var known bool
+	r.file, known = p.files[p.file]
+	if !ok || !known || r.from < 0 || r.line < 0 || lines > maxLine/r.each {
+		return
+	}
+	r.to = r.from + lines*r.each
+	p.ranges = append(p.ranges, r)
+}
+
+// find gives the file and the line that a number stands for.
+func (m smap) find(number int) (file sourceFile, line int, ok bool) {
+	i, exact := slices.BinarySearchFunc(m, number, func(r smapRange, n int) int { return cmp.Compare(r.from, n) })
+	if !exact {
+		i--
+	}
+	if i < 0 || number >= m[i].to {
+		return sourceFile{}, 0, false
+	}
+	return m[i].file, m[i].line + (number-m[i].from)/m[i].each, true
+}
