@@ -26,6 +26,8 @@ type Builder struct {
 	// left are samples that were left out, because they are of more events than
 	// [capture.MaxEvents].
 	left int64
+	// history is nil where none is wanted, see [Options.History].
+	history *historyCounts
 	// overlapping are windows that another trial's windows overlap, see newTimelines.
 	overlapping int
 	totals      Counts // of all samples, whatever process they are of
@@ -175,6 +177,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	bump(&line.samples, e, 1)
 	trial, slice, in := line.find(s.MonoNanos)
 	if !in {
+		b.remember(pid, e, s, NotCounted)
 		return
 	}
 	t := b.trials[trial]
@@ -184,6 +187,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	if !thread.chosen {
 		bump(&t.otherThreads, e, 1)
+		b.remember(pid, e, s, NotCounted)
 		return
 	}
 	bump(&t.inside, e, 1)
@@ -193,6 +197,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	outside := b.count(t, at, e, s)
 	bumpAt(t.threads, threadKey{pid, thread.label, outside}, e)
+	b.remember(pid, e, s, b.doing(thread.label, outside))
 }
 
 // A place is what a sample's key has beside the address. thread is 0 where the threads are

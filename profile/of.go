@@ -25,6 +25,8 @@ type Profiles struct {
 	// Taken are all samples of each of Capture.JVMs, in or out of the windows. It is nil in
 	// what is not made by Of.
 	Taken []Counts
+	// History is only there when [Options.History] asks for it, and samples have times.
+	History *History
 
 	builder *Builder // nil in what is not made by Of
 }
@@ -47,6 +49,9 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	b := newBuilder(jvms, measured, orderedEvents(c.Events))
 	b.leaveOut(c.JVMs)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
+	if o.History {
+		b.history = newHistoryCounts()
+	}
 	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), builder: b}
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
@@ -68,6 +73,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	ps.Trials = b.Build(o)
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)
+	ps.History = b.history.history()
 	if events := ps.Trials[0].Events; len(events) > 0 {
 		ps.Capture.Events = events
 	}

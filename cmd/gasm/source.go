@@ -36,6 +36,18 @@ func (s *sources) lineFinder() func(method string, line int) string {
 	}
 }
 
+// fileFinder finds files for the page; nil without sources.
+func (s *sources) fileFinder() func(method string) (string, []string) {
+	if s.finder == nil {
+		return nil
+	}
+	return func(method string) (string, []string) {
+		name, lines := s.finder.File(method)
+		s.asked, s.found = true, s.found || len(lines) > 0
+		return name, lines
+	}
+}
+
 // inVain tells that the sources have none of the report's methods.
 func (s *sources) inVain() bool { return s.asked && !s.found }
 

@@ -65,17 +65,33 @@ func (f *Finder) Close() error {
 // behind the class: java.util.HashMap$Node::getValue. Lines count from 1. The answer is
 // false when there is no such line, or nothing on it.
 func (f *Finder) Line(class string, line int) (text string, ok bool) {
-	file := classFile(class)
-	lines, known := f.files[file]
-	if !known {
-		lines = f.load(file)
-		f.files[file] = lines
-	}
+	_, lines := f.lines(class)
 	if line < 1 || line > len(lines) {
 		return "", false
 	}
 	text = clean(lines[line-1])
 	return text, text != ""
+}
+
+// File gives all lines of the file of a class, and the file's name below the root of its
+// sources. There are no lines where there is no such file. A method may stand behind the class.
+func (f *Finder) File(class string) (name string, lines []string) {
+	name, raw := f.lines(class)
+	for _, line := range raw {
+		lines = append(lines, strings.TrimRight(visible(line), " "))
+	}
+	return name, lines
+}
+
+// lines gives the lines of a class's file, as they are, and its name.
+func (f *Finder) lines(class string) (name string, lines []string) {
+	name = classFile(class)
+	lines, known := f.files[name]
+	if !known {
+		lines = f.load(name)
+		f.files[name] = lines
+	}
+	return name, lines
 }
 
 // classFile gives the path of a class's file below the root of its sources. For
@@ -115,7 +131,10 @@ func (f *Finder) load(file string) []string {
 // clean makes a source line fit to be printed. It writes tabs as blanks, and one blank for
 // each character that can't be seen: such characters can change a terminal's colours, or
 // the order of its letters.
-func clean(line string) string {
+func clean(line string) string { return strings.TrimSpace(visible(line)) }
+
+// visible is clean with the blanks around the line.
+func visible(line string) string {
 	const tabWidth = 4
 	var b strings.Builder
 	column := 0
@@ -132,5 +151,5 @@ func clean(line string) string {
 		b.WriteRune(r)
 		column++
 	}
-	return strings.TrimSpace(b.String())
+	return b.String()
 }
