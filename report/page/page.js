@@ -185,8 +185,7 @@
   }
   // resolve finds what a link means in this page.
   function resolve(hash) {
-    const id = decodeURIComponent(hash.slice(1));
-    const el = id && !id.includes("=") && document.getElementById(id);
+    const el = hash.includes("=") ? null : document.getElementById(hash.slice(1));
     if (el?.classList.contains("r")) return { article: el.closest(".code"), row: el };
     if (el?.classList.contains("code")) return { article: el };
     if (el && overview.contains(el)) return { section: el };
