@@ -69,12 +69,13 @@ type flow struct {
 	order        []int  // blocks in reverse postorder, the root (-1) left out
 	place        []int  // of each block in order, from 1 on; 0 is the root
 	root         []bool // the blocks that the root leads to
+	entry        []int  // which root each block was reached from first
 	dominator    []int  // by place: the place of the immediate dominator
 	work         int    // visits so far
 }
 
 func newFlow(next [][]int) *flow {
-	g := &flow{next: next, before: make([][]int, len(next)), place: make([]int, len(next)), root: make([]bool, len(next))}
+	g := &flow{next: next, before: make([][]int, len(next)), place: make([]int, len(next)), root: make([]bool, len(next)), entry: make([]int, len(next))}
 	for b, to := range next {
 		for _, n := range to {
 			g.before[n] = append(g.before[n], b)
@@ -85,19 +86,21 @@ func newFlow(next [][]int) *flow {
 	return g
 }
 
-// number puts the blocks in reverse postorder. The root leads to the first block, to those
-// that nothing leads to, and then, because tables of jumps are not read, to the first block
-// that is left.
+// number puts the blocks in reverse postorder. The root leads to the first block, where the
+// method is entered. What can't be reached from there are exception handlers, and targets of
+// tables of jumps, which are not read: the root leads to those of them that nothing else leads
+// to, and then to the first one that is left.
 func (g *flow) number() {
 	seen := make([]bool, len(g.next))
 	var post []int
 	type visit struct{ block, edge int }
 	var stack []visit
+	roots := 0
 	walk := func(root int) {
 		if seen[root] {
 			return
 		}
-		seen[root], g.root[root] = true, true
+		seen[root], g.root[root], g.entry[root] = true, true, roots
 		stack = append(stack[:0], visit{root, 0})
 		for len(stack) > 0 {
 			top := &stack[len(stack)-1]
@@ -109,19 +112,19 @@ func (g *flow) number() {
 			n := g.next[top.block][top.edge]
 			top.edge++
 			if !seen[n] {
-				seen[n] = true
+				seen[n], g.entry[n] = true, roots
 				stack = append(stack, visit{n, 0})
 			}
 		}
+		roots++
 	}
-	for b := len(g.next) - 1; b >= 0; b-- {
+	if len(g.next) > 0 {
+		walk(0)
+	}
+	for b := range g.next {
 		if len(g.before[b]) == 0 {
 			walk(b)
 		}
-	}
-	if len(g.root) > 0 {
-		walk(0)
-		g.root[0] = true // also where a jump leads back to it
 	}
 	for b := range g.next {
 		walk(b)
@@ -132,6 +135,10 @@ func (g *flow) number() {
 		g.place[b] = i + 1
 	}
 }
+
+// leads tells whether a way from one block to another one counts. A handler that goes on in
+// the middle of a loop does not make a second entry of it.
+func (g *flow) leads(from, to int) bool { return g.entry[from] <= g.entry[to] }
 
 // dominate finds immediate dominators, as Cooper, Harvey and Kennedy do in "A Simple, Fast
 // Dominance Algorithm".
@@ -153,6 +160,7 @@ func (g *flow) dominate() {
 			g.work++
 			for _, p := range g.before[b] {
 				switch from := g.place[p]; {
+				case !g.leads(p, b):
 				case g.dominator[from] == unknown:
 				case best == unknown:
 					best = from
@@ -203,7 +211,7 @@ func (g *flow) loops() []loop {
 		}
 		var tails []int
 		for _, p := range g.before[head] {
-			if g.place[p] >= g.place[head] && g.dominates(head, p) {
+			if g.leads(p, head) && g.place[p] >= g.place[head] && g.dominates(head, p) {
 				tails = append(tails, p)
 			}
 		}
@@ -221,7 +229,11 @@ func (g *flow) loops() []loop {
 			}
 			in[b] = number
 			l.blocks = append(l.blocks, b)
-			tails = append(tails, g.before[b]...)
+			for _, p := range g.before[b] {
+				if g.leads(p, b) {
+					tails = append(tails, p)
+				}
+			}
 			g.work++
 		}
 		all = append(all, l)

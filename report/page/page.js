@@ -389,8 +389,8 @@
     const outer = [...chain].reverse();
     box.replaceChildren(
       ...outer.map((f, d) => {
-        const text = `${d ? "└ " : ""}${f.method}${f.line > 0 ? `:${f.line}` : ""} @${f.bci}`;
-        const el = make("span", { className: d === outer.length - 1 ? "f now" : "f", textContent: text, title: `bytecode index ${f.bci}` });
+        const text = `${d ? "└ " : ""}${f.method}${f.line > 0 ? `:${f.line}` : ""}${f.bci < 0 ? "" : ` @${f.bci}`}`;
+        const el = make("span", { className: d === outer.length - 1 ? "f now" : "f", textContent: text, title: f.bci < 0 ? "" : `bytecode index ${f.bci}` });
         el.style.setProperty("--d", Math.min(d, 12));
         return el;
       }),

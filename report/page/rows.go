@@ -268,7 +268,8 @@ func (w *rowWriter) text(l *profile.Line) (linked bool) {
 var (
 	// bytecodeFlags are 0 for a bytecode that is compiled in the usual way:
 	//	;*getfield localsPos {reexecute=0 rethrow=0 return_oop=0}
-	bytecodeFlags = regexp.MustCompile(`\s*\{(?:\w+=0 ?)+\}`)
+	bytecodeFlags = regexp.MustCompile(`\s*\{\w+=\d(?: \w+=\d)*\}`)
+	zeroFlag      = regexp.MustCompile(`\w+=0 ?`)
 	// oopMap is a list of the registers and stack slots that hold references.
 	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
 )
@@ -280,7 +281,7 @@ func (w *rowWriter) comments(l *profile.Line) []byte {
 	var notes []string
 	for _, c := range l.Comments {
 		if strings.HasPrefix(c, "*") || strings.Contains(c, "=0") {
-			c = bytecodeFlags.ReplaceAllString(c, "")
+			c = bytecodeFlags.ReplaceAllStringFunc(c, setFlags)
 		}
 		c = strings.TrimSpace(c)
 		switch {
@@ -299,6 +300,14 @@ func (w *rowWriter) comments(l *profile.Line) []byte {
 		b = append(b, "</q>"...)
 	}
 	return b
+}
+
+// setFlags are those that are not 0, in braces: " {reexecute=1}".
+func setFlags(flags string) string {
+	if flags = strings.TrimRight(zeroFlag.ReplaceAllString(flags, ""), " }"); strings.HasSuffix(flags, "{") {
+		return ""
+	}
+	return flags + "}"
 }
 
 // appendTarget writes the name of the code that a call or jump leads to. It is a link where

@@ -99,11 +99,12 @@ func (t *tableBuilder) counts(c schema.Counts) []cell {
 }
 
 func (t *tableBuilder) count(n int64, e int) cell {
-	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Width: portion(n, t.totals[e]), Sort: strconv.FormatInt(n, 10)}
+	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10)}
 }
 
 // cut leaves out rows that are too many, and says so. full is how many there would be.
 func (t *tableBuilder) cut(out *table, full int) *table {
+	scaleBars(out)
 	out.Shown = len(out.Rows)
 	const first = 12
 	if len(out.Rows) > first+3 {
@@ -113,6 +114,23 @@ func (t *tableBuilder) cut(out *table, full int) *table {
 		out.More = fmt.Sprintf("%s are left out; --top 0 has all", counted(left, "more row"))
 	}
 	return out
+}
+
+// scaleBars makes the bars of each event as long as their samples are to the most in the table.
+func scaleBars(out *table) {
+	most := map[int]int64{}
+	for _, r := range out.Rows {
+		for _, c := range r.Cells {
+			most[c.Event] = max(most[c.Event], c.Raw)
+		}
+	}
+	for _, r := range out.Rows {
+		for i := range r.Cells {
+			if c := &r.Cells[i]; c.Count {
+				c.Width = portion(c.Raw, most[c.Event])
+			}
+		}
+	}
 }
 
 // limit is how many rows of so many a table has.
