@@ -35,7 +35,7 @@ func blocksOf(lines []profile.Line, events int) []block {
 				leads[to] = true
 			}
 		}
-		if jumps(l) || l.Kind == disasm.Return {
+		if jumps(l) || l.Kind == disasm.Return || neverReturns(l) {
 			leads[i+1] = true
 		}
 	}
@@ -75,6 +75,23 @@ func blockAt(blocks []block, line int) int {
 	return i
 }
 
+// noReturn are parts of the names of code that never returns to the call: traps, by which a
+// method gives up, and what throws exceptions.
+//
+//	call   0x7fae08991a80   ; {runtime_call UncommonTrapBlob}
+//	call   0x7f55d0a6d2a0   ; {runtime_call C1 Runtime throw_range_check_failed_blob}
+var noReturn = []string{"UncommonTrap", "uncommon_trap", " throw_", "rethrow", "unwind_exception", "forward_exception"}
+
+func neverReturns(l *profile.Line) bool {
+	if l.Kind != disasm.Call {
+		return false
+	}
+	is := func(name string) bool {
+		return slices.ContainsFunc(noReturn, func(part string) bool { return strings.Contains(" "+name, part) })
+	}
+	return is(l.TargetName) || slices.ContainsFunc(l.Comments, func(c string) bool { return strings.HasPrefix(c, "{runtime_call") && is(c) })
+}
+
 // traps are instructions behind which nothing goes on: HotSpot writes them behind calls that
 // never return.
 var traps = []string{"hlt", "ud2", "int3", "udf", "brk", "dcps1"}
@@ -89,7 +106,7 @@ func successors(lines []profile.Line, blocks []block) [][]int {
 		if to := lineAt(lines, last.Target); jumps(last) && to >= 0 {
 			next[b] = append(next[b], blockAt(blocks, to))
 		}
-		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || slices.Contains(traps, mnemonic)
+		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || neverReturns(last) || slices.Contains(traps, mnemonic)
 		if !ends && b+1 < len(blocks) && lines[blocks[b+1].from].Lo <= last.Hi {
 			next[b] = append(next[b], b+1)
 		}
