@@ -24,13 +24,19 @@
   const sections = $$(".profile");
   const fileOf = new Map(); // method → index of its file
   data.files?.forEach((file, i) => file.methods.forEach((m) => fileOf.set(m, i)));
-  const tables = []; // that can be sorted
+  const marked = new Map(); // class → the elements that have it; to look for them takes long in a large page
   let profile = 0;
   let event = 0;
   let unit = data.unit || "percent";
   let code = null; // the info of the listing that is shown; null in the overview
   let cursor = null; // row
   let anchor = null; // where the selection began
+
+  function mark(name, elements) {
+    marked.get(name)?.forEach((el) => el.classList.remove(name));
+    elements.forEach((el) => el.classList.add(name));
+    marked.set(name, elements);
+  }
 
   // --- listings ---
 
@@ -48,6 +54,8 @@
     it.box = $(".rows", article);
     it.lines = $(".lines", article);
     it.map = $(".map", article);
+    it.chainBox = $(".chain", article);
+    it.jumpsBox = $(".jumps", article);
     it.groups = $$("details", article).map((el) => ({ el, chunk: el.parentNode, first: $(".r", el).at, n: $$(".r", el).length }));
     it.groups.forEach((g, i) => (g.el.group = i));
     it.data = JSON.parse($(".d", article).textContent);
@@ -246,6 +254,7 @@
     if (code !== it) {
       setProfile(it.p);
       code = it;
+      cursor = anchor = null;
       root.classList.add("in-code");
       articles.forEach((a) => hide(a, a !== article));
       hide(overview, true);
@@ -255,7 +264,6 @@
       if (source) $(".slot", article).append(source);
       drawSources();
       drawMap();
-      anchor = null;
     }
     setCursor(row || hotRows(it)[0] || it.rows[0], { center: true, ...options });
   }
@@ -285,11 +293,11 @@
       g.el.open = true;
       code.dirty = true;
     }
-    $$(".cur, .to, .rel", code.article).forEach((el) => el.classList.remove("cur", "to", "rel"));
+    mark("rel", []);
     if (cursor && cursor !== row) cursor.removeAttribute("tabindex");
     if (!extend) anchor = row;
     cursor = row;
-    row.classList.add("cur");
+    mark("cur", [row]);
     row.tabIndex = 0;
     if (!still) {
       reveal(row, center);
@@ -311,9 +319,8 @@
   }
   const selected = () => (cursor ? code.rows.slice(Math.min(anchor.at, cursor.at), Math.max(anchor.at, cursor.at) + 1) : []);
   function select() {
-    $$(".sel", code.article).forEach((el) => el.classList.remove("sel"));
     const rows = selected();
-    if (rows.length > 1) rows.forEach((r) => r.classList.add("sel"));
+    mark("sel", rows.length > 1 ? rows : []);
     const sums = data.profiles[code.p].events.map((_, e) => rows.reduce((n, r) => n + count(r, e), 0));
     const parts = [rows.length > 1 ? `${number(rows.length)} instructions selected` : `+0x${offset(cursor).toString(16)}`];
     sums.forEach((n, e) => {
@@ -329,27 +336,27 @@
     }
     $("#where").textContent = parts.filter(Boolean).join(" · ");
   }
+  let jump = null; // the arrow at the cursor
   const targetOf = (row) => {
     const a = $("code a", row);
     return a && rowById(a.hash.slice(1));
   };
   // drawJump marks the arrow and the target of the jump at the cursor.
   function drawJump() {
-    $(".hl", code.lines)?.remove();
+    jump?.remove();
     const to = targetOf(cursor);
     const jumps = [];
+    mark("to", to ? [to] : []);
     if (to) {
-      const target = to;
-      target.classList.add("to");
       const i = $("i", cursor);
       const column = i ? i.textContent.search(/[╭╰├↺]/) : -1;
-      if (column >= 0 && target !== cursor && groupOf(target).el.open) {
+      if (column >= 0 && to !== cursor && groupOf(to).el.open) {
         const before = cursor.textContent.indexOf(i.textContent) + column;
         const a = rowY(code, cursor) + ROW / 2;
-        const b = rowY(code, target) + ROW / 2;
-        const hl = make("div", { className: "hl" });
-        hl.style.cssText = `left:calc(${before}.4ch + 3px);top:${Math.min(a, b) - 1}px;height:${Math.abs(a - b) + 2}px`;
-        code.lines.append(hl);
+        const b = rowY(code, to) + ROW / 2;
+        jump = make("div", { className: "hl" });
+        jump.style.cssText = `left:calc(${before}.4ch + 3px);top:${Math.min(a, b) - 1}px;height:${Math.abs(a - b) + 2}px`;
+        code.lines.append(jump);
       }
       jumps.push(make("p", { className: "note" }, "jumps to ", make("a", { href: `#${to.id}`, textContent: `+0x${offset(to).toString(16)}` }), ` (${to.at > cursor.at ? "down" : "up"} ${number(Math.abs(to.at - cursor.at))})`));
     }
@@ -358,7 +365,7 @@
       const links = from.slice(0, 6).flatMap((r) => [" ", make("a", { href: `#${r.id}`, textContent: `+0x${offset(r).toString(16)}` })]);
       jumps.push(make("p", { className: "note" }, "reached by jumps from", ...links, from.length > 6 ? ` and ${from.length - 6} more` : ""));
     }
-    $(".jumps", code.article).replaceChildren(...jumps);
+    code.jumpsBox.replaceChildren(...jumps);
   }
   function sourcesOf(row) {
     if (!code.jumps) {
@@ -381,7 +388,7 @@
   }
   function drawChain() {
     const chain = frames(cursor);
-    const box = $(".chain", code.article);
+    const box = code.chainBox;
     if (!chain.length) {
       box.replaceChildren(make("p", { className: "note", textContent: "no debug info" }));
       return;
@@ -443,6 +450,7 @@
         el.classList.toggle("at", hits.all.has(line));
       }
     }
+    $("#source").hidden = !order.length;
     if (order.length) showFile(order[0][0]);
   }
   const heat = (n) => [0.001, 0.005, 0.015, 0.05, 0.15].filter((from) => n >= from * data.profiles[code.p].totals[event]).length + 1;
@@ -454,14 +462,14 @@
     $$("#source > .file").forEach((el) => el.classList.toggle("now", el.id === `s${file}`));
   }
   function showLine(frame) {
-    $$("#source .cur").forEach((el) => el.classList.remove("cur"));
+    mark("at-cursor", []);
     const file = fileOf.get(frame.method);
     if (file === undefined || !code.files?.has(file)) return;
     showFile(file);
     const box = $(`#s${file}`);
     const el = $(`.sl[data-l="${frame.line}"]`, box);
     if (!el) return;
-    el.classList.add("cur");
+    mark("at-cursor", [el]);
     const y = el.offsetTop - box.offsetTop;
     if (y < box.scrollTop + ROW || y > box.scrollTop + box.clientHeight - 3 * ROW) box.scrollTop = y - box.clientHeight / 2;
   }
@@ -479,10 +487,7 @@
     }
     return rows;
   }
-  function relate(rows) {
-    $$(".rel", code.article).forEach((el) => el.classList.remove("rel"));
-    rows.forEach((el) => el.classList.add("rel"));
-  }
+  const relate = (elements) => mark("rel", elements);
 
   // --- the map ---
 
@@ -695,8 +700,6 @@
       button.setAttribute("aria-expanded", !short);
     });
     table.after(button);
-    // The browser's own search finds no row that is not there: it opens the table.
-    tables.push(table);
   }
 
   // --- finding a method ---
@@ -712,31 +715,34 @@
   function search() {
     const words = $("#query").value.toLowerCase().split(/\s+/);
     const most = 50;
-    hits = data.profiles[profile].code.map((c, i) => ({ ...c, i })).filter((c) => words.every((w) => `${c.method} ${c.tier} ${c.id}`.toLowerCase().includes(w))).slice(0, most);
+    const { code: all, totals } = data.profiles[profile];
+    const compiled = all.map((c, i) => ({ text: `${percent(c.counts[event], totals[event]).padStart(7)}  ${c.method}  (${c.tier}${c.id ? `, ${c.id}` : ""})`, go: () => open(articles[firstOf[profile] + i]) }));
+    const inlined = $$(`#p${profile}-frames a`).map((a) => ({ text: `${a.closest("tr").cells[0].textContent.padStart(7)}  ${a.textContent}  (its hottest instruction)`, go: () => a.click() }));
+    hits = [...compiled, ...inlined].filter((hit) => words.every((w) => hit.text.toLowerCase().includes(w))).slice(0, most);
     chosen = 0;
     $("#hits").replaceChildren(...hits.map((c, i) => {
-      const li = make("li", { id: `hit${i}`, textContent: `${percent(c.counts[event], data.profiles[profile].totals[event]).padStart(7)}  ${c.method}  (${c.tier})` });
+      const li = make("li", { id: `hit${i}`, textContent: c.text });
       li.setAttribute("role", "option");
       li.addEventListener("click", () => take(i));
       return li;
     }));
-    mark();
+    choose();
   }
-  function mark() {
+  function choose() {
     $$("#hits li").forEach((li, i) => li.setAttribute("aria-selected", i === chosen));
     $("#query").setAttribute("aria-activedescendant", hits.length ? `hit${chosen}` : "");
     $(`#hit${chosen}`)?.scrollIntoView({ block: "nearest" });
   }
   function take(i) {
     $("#find").close();
-    if (hits[i]) open(articles[firstOf[profile] + hits[i].i]);
+    hits[i]?.go();
   }
   $("#query").addEventListener("input", search);
   $("#query").addEventListener("keydown", (e) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     if (by) chosen = Math.min(Math.max(chosen + by, 0), hits.length - 1);
     if (by || e.key === "Enter") e.preventDefault();
-    if (by) mark();
+    if (by) choose();
     if (e.key === "Enter") take(chosen);
   });
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -205,6 +206,42 @@ func TestHostileNames(t *testing.T) {
 	assert.Contains(t, html.UnescapeString(text), `<img src=x onerror=alert(1)>`)
 }
 
+// large is a profile whose method has n instructions: real ones, over and over again.
+func large(t *testing.T, n int) *profile.Profiles {
+	t.Helper()
+	ps := profiles(t, "huge")
+	p := &ps.Trials[0]
+	l := p.Listings[0]
+	whole := l
+	whole.Lines, whole.Other, whole.Counts = nil, nil, make(profile.Counts, len(l.Counts))
+	for shift := uint64(0); len(whole.Lines) < n; shift += l.Hi - l.Lo {
+		for i, line := range l.Lines {
+			line.Lo, line.Hi = line.Lo+shift, line.Hi+shift
+			if line.Target >= l.Lo && line.Target < l.Hi {
+				line.Target += shift
+			}
+			whole.Counts.Add(line.Counts)
+			whole.Lines, whole.Other = append(whole.Lines, line), append(whole.Other, l.Other[i])
+		}
+	}
+	for e := range p.Accounts {
+		p.Accounts[e].Profiled = 2 * whole.Counts[e]
+	}
+	p.Listings = []profile.Listing{whole}
+	return ps
+}
+
+// A page of a very large method has each instruction, and is not much larger than its code.
+func TestLargePage(t *testing.T) {
+	const n = 50_000
+	text := page(t, large(t, n))
+	assert.GreaterOrEqual(t, strings.Count(text, `<div class="r`), n)
+	assert.Less(t, len(text), 300*n, "bytes")
+	if dir := os.Getenv("GASM_PAGES"); dir != "" { // for a look at it
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "large.html"), []byte(text), 0o600))
+	}
+}
+
 // Nothing can be fetched: the policy forbids it, and there is nothing in the page to fetch.
 func TestSelfContained(t *testing.T) {
 	text := page(t, profiles(t, "jdk25-lean-none"))
@@ -212,11 +249,14 @@ func TestSelfContained(t *testing.T) {
 	assert.True(t, strings.HasPrefix(policy, "default-src 'none'; "), policy)
 	assert.NotContains(t, policy, "script-src 'unsafe-inline'")
 	assert.NotRegexp(t, `(?i)<(?:link|img|iframe|object|embed|base|form action)\b|\bsrc=|@import|url\(`, text)
+	ids := map[string]bool{}
+	for _, id := range regexp.MustCompile(`id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		assert.False(t, ids[id[1]], "%s is there twice", id[1])
+		ids[id[1]] = true
+	}
 	for _, link := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 		assert.True(t, strings.HasPrefix(link[1], "#"), link[1])
-		if id := link[1][1:]; !strings.Contains(text, `id="`+id+`"`) {
-			t.Errorf("%s leads nowhere", link[1])
-		}
+		assert.True(t, ids[link[1][1:]], "%s leads nowhere", link[1])
 	}
 }
 
