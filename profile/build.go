@@ -37,7 +37,12 @@ type Options struct {
 	SkipInterpreter, SkipStubs bool
 	// Locations asks for [Profile.Locations].
 	Locations bool
-	Syntax    disasm.Syntax
+	// Listings asks for [Profile.Listings], of about so many instructions in all profiles
+	// together; 0 for none.
+	Listings int
+	// History asks for [Profiles.History].
+	History bool
+	Syntax  disasm.Syntax
 
 	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.chooses].
 	// The zero values do not.
@@ -56,7 +61,7 @@ type Options struct {
 
 // Limits are the highest values of options, by their flags' names: nobody reads more lines
 // of one region, and all of them are laid out together.
-var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000}
+var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000, "instructions": 1_000_000}
 
 // DefaultOptions are perfasm's defaults, but for Regions: perfasm shows hot regions alone.
 func DefaultOptions() Options {
@@ -113,7 +118,9 @@ func (w *work) profile() Profile {
 	p.Accounts = w.accounts()
 	sampled := w.sampledBlobs()
 	w.readAhead(sampled)
-	p.Regions = w.regions(&p, w.mergeForks(sampled))
+	merged := w.mergeForks(sampled)
+	p.Regions = w.regions(&p, merged)
+	w.wholeListings(&p, merged)
 	p.Methods = w.methods(sampled, p.PIDs)
 	p.Compilations = w.compilations(&p, sampled)
 	p.Shares = w.shares(sampled, p.PIDs)

@@ -26,6 +26,8 @@ type Builder struct {
 	// left are samples that were left out, because they are of more events than
 	// [capture.MaxEvents].
 	left int64
+	// history is nil where none is wanted, see [Options.History].
+	history *historyCounts
 	// overlapping are windows that another trial's windows overlap, see newTimelines.
 	overlapping int
 	happening   *happening // nil without events
@@ -182,6 +184,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	bump(&line.samples, e, 1)
 	trial, slice, in := line.find(s.MonoNanos)
 	if !in {
+		b.remember(pid, e, s, NotCounted)
 		return
 	}
 	t := b.trials[trial]
@@ -191,6 +194,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	if !thread.chosen {
 		bump(&t.otherThreads, e, 1)
+		b.remember(pid, e, s, NotCounted)
 		return
 	}
 	bump(&t.inside, e, 1)
@@ -200,6 +204,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	outside := b.count(t, at, e, s)
 	bumpAt(t.threads, threadKey{pid, thread.label, outside}, e)
+	b.remember(pid, e, s, b.doing(thread.label, outside))
 	if now := b.happening.during(pid, s.MonoNanos); now != 0 {
 		t.addDuring(now, e)
 		if now.has(waiting) && thread.kind == ApplicationThreads {

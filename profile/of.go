@@ -30,6 +30,8 @@ type Profiles struct {
 	// SourceFiles are the names of the files that classes were made from, by class, as far as
 	// the logs tell. Of two JVMs that differ the first one counts.
 	SourceFiles map[string]string
+	// History is only there when [Options.History] asks for it, and samples have times.
+	History *History
 
 	builder *Builder // nil in what is not made by Of
 }
@@ -57,6 +59,9 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	b.leaveOut(c.JVMs)
 	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
+	if o.History {
+		b.history = newHistoryCounts()
+	}
 	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), builder: b}
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
@@ -80,6 +85,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	ps.Trials = b.Build(o)
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)
+	ps.History = b.history.history()
 	if events := ps.Trials[0].Events; len(events) > 0 {
 		ps.Capture.Events = events
 	}

@@ -99,7 +99,11 @@ type Profile struct {
 	// table of a report has them. They add up to Profiled, whatever kinds of code the
 	// options leave out of the lists above.
 	Locations []Location // hottest first
-	Warnings  []string
+	// Listings are only there when [Options.Listings] asks for them: all code of the hottest
+	// methods, stubs and codelets, hottest first.
+	Listings []Listing
+	Unlisted Unlisted
+	Warnings []string
 }
 
 // Share is the part of the profile that some samples are, 0 to 1, for the event of

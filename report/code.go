@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/arrows"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
@@ -149,7 +150,7 @@ func compileID(id int) string {
 // A listing is how the rows of annotated code are laid out: counts, arrows, margin, address, instruction, comments.
 type listing struct {
 	noCounts string
-	gutter   gutter
+	gutter   arrows.Gutter
 	margin   margin
 	address  string // the format of addresses
 	column   int    // width of the instructions
@@ -160,13 +161,13 @@ type listing struct {
 // newListing lays out annotated instructions of a compiled method.
 func (r *textReport) newListing(method string, lines []profile.Line) *listing {
 	ls := &listing{noCounts: r.countCells(nil), address: "0x%016x:   ", text: lineText,
-		gutter: layoutArrows(len(lines), r.arrows(lines), maxArrowColumns, r.glyphs)}
+		gutter: arrows.Layout(len(lines), r.jumps(lines), maxArrowColumns, r.glyphs)}
 	if r.o.Comments == Folded { // these name the methods, and take more room
 		ls.address = "0x%012x:   "
 		ls.text = func(l *profile.Line) string { return l.Text }
 		ls.fold = newFold(method, r.Ellipsis())
 	} else {
-		ls.margin = layoutMargin(lines, string(r.glyphs.pass), r.Ellipsis())
+		ls.margin = layoutMargin(lines, string(r.glyphs.Pass), r.Ellipsis())
 	}
 	ls.column = textColumn(lines, ls.text)
 	if ls.fold != nil {
@@ -203,7 +204,7 @@ func (r *textReport) code(reg *profile.Region) {
 	for _, gap := range gaps {
 		r.gap(ls, len(lines)-1, gap)
 	}
-	if n := ls.gutter.dropped; n > 0 {
+	if n := ls.gutter.Dropped; n > 0 {
 		r.Line("%s(%s not drawn)", r.between(ls, -1), layout.Plural(n, "more arrow"))
 	}
 }
@@ -234,7 +235,7 @@ func (r *textReport) instruction(ls *listing, i int, l *profile.Line, comments [
 // row is line i without its comments.
 func (r *textReport) row(ls *listing, i int, l *profile.Line, text string) layout.Text {
 	heat := r.heat(l.Counts)
-	return layout.Join(r.Paint(heat, r.countCells(l.Counts)), "  ", ls.gutter.at[i], "  ", r.marginCell(ls, ls.marginAt(i)),
+	return layout.Join(r.Paint(heat, r.countCells(l.Counts)), "  ", ls.gutter.At[i], "  ", r.marginCell(ls, ls.marginAt(i)),
 		fmt.Sprintf(ls.address, l.Lo), r.Paint(heat, text))
 }
 
@@ -250,13 +251,13 @@ func (ls *listing) marginAt(i int) string {
 // margin that go on from the line above.
 func (r *textReport) between(ls *listing, above int) layout.Text {
 	if above < 0 || ls.margin.width == 0 {
-		arrows := layout.Join(strings.Repeat(" ", ls.gutter.width))
+		drawn := layout.Join(strings.Repeat(" ", ls.gutter.Width))
 		if above >= 0 {
-			arrows = layout.Join(ls.gutter.after[above])
+			drawn = layout.Join(ls.gutter.After[above])
 		}
-		return layout.Join(ls.noCounts, "  ", arrows, "  ", r.marginCell(ls, ""))
+		return layout.Join(ls.noCounts, "  ", drawn, "  ", r.marginCell(ls, ""))
 	}
-	return layout.Join(ls.noCounts, "  ", ls.gutter.after[above], "  ", r.marginCell(ls, ls.margin.after[above]))
+	return layout.Join(ls.noCounts, "  ", ls.gutter.After[above], "  ", r.marginCell(ls, ls.margin.after[above]))
 }
 
 // nextRow begins a row with one more comment of line i.
@@ -296,9 +297,9 @@ func textColumn(lines []profile.Line, text func(*profile.Line) string) int {
 	return column
 }
 
-// arrows finds the jumps to draw.
-func (r *textReport) arrows(lines []profile.Line) []arrow {
-	var arrows []arrow
+// jumps finds the jumps to draw.
+func (r *textReport) jumps(lines []profile.Line) []arrows.Arrow {
+	var jumps []arrows.Arrow
 	for i := range lines {
 		l := &lines[i]
 		if l.Target == 0 || (l.Kind != disasm.Jump && l.Kind != disasm.CondJump) {
@@ -309,14 +310,14 @@ func (r *textReport) arrows(lines []profile.Line) []arrow {
 		})
 		switch {
 		case found && r.o.DrawIntraJumps:
-			arrows = append(arrows, arrow{i, to})
+			jumps = append(jumps, arrows.Arrow{From: i, To: to})
 		case !found && r.o.DrawInterJumps && l.Target < l.Lo:
-			arrows = append(arrows, arrow{i, -1})
+			jumps = append(jumps, arrows.Arrow{From: i, To: -1})
 		case !found && r.o.DrawInterJumps:
-			arrows = append(arrows, arrow{i, len(lines)})
+			jumps = append(jumps, arrows.Arrow{From: i, To: len(lines)})
 		}
 	}
-	return arrows
+	return jumps
 }
 
 // countWidth is the width of the column of event e beside code: perfasm's 8, or what the event's name takes.

@@ -40,7 +40,7 @@ func (r *textReport) comments(ls *listing, l *profile.Line) []layout.Text {
 
 // commentColumn is the number of columns before the comments.
 func (r *textReport) commentColumn(ls *listing) int {
-	n := layout.Width(ls.noCounts) + 2 + ls.gutter.width + 2 + ls.addressWidth() + ls.column
+	n := layout.Width(ls.noCounts) + 2 + ls.gutter.Width + 2 + ls.addressWidth() + ls.column
 	if ls.margin.width > 0 {
 		n += ls.margin.width + 2
 	}

@@ -194,7 +194,7 @@ func (r *textReport) ownRow(ls *listing, i int, comment string) {
 
 // arrowsEnd is the number of columns before what follows the arrows.
 func (r *textReport) arrowsEnd(ls *listing) int {
-	return layout.Width(ls.noCounts) + 2 + ls.gutter.width + 2
+	return layout.Width(ls.noCounts) + 2 + ls.gutter.Width + 2
 }
 
 // instructionColumn is the number of columns before the instructions.

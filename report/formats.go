@@ -17,6 +17,7 @@ var Formats = []Format{
 	{"text", WriteText},
 	{"json", WriteJSON},
 	{"pprof", WritePprof},
+	{"html", WriteHTML},
 }
 
 // FormatNames are the names of Formats, in the same order.

@@ -15,11 +15,25 @@ func commandLines(words []string, width int, ellipsis string) []string {
 	if len(words) == 0 {
 		return nil
 	}
+	return layout.Wrap(shortCommand(quoteAll(words), maxCommandLines*width*9/10, ellipsis), width)
+}
+
+// commandLine writes a command as one would type it in a shell, on one line. Of a very long one
+// words in the middle are left out.
+func commandLine(words []string) string {
+	const most = 2000
+	if len(words) == 0 {
+		return ""
+	}
+	return shortCommand(quoteAll(words), most, "…")
+}
+
+func quoteAll(words []string) []string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = quote(layout.Escape(w)) // a shell would take escapes apart too
 	}
-	return layout.Wrap(shortCommand(quoted, maxCommandLines*width*9/10, ellipsis), width)
+	return quoted
 }
 
 // quote puts a word into quotes when a shell would take it apart.

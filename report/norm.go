@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -17,11 +18,14 @@ type normal struct {
 	unit     string // "ns", "samples per 1000 operations"
 }
 
-// normal gives the scale for event e: CPU time where a sample stands for a
+// normal gives the scale for event e of the current profile.
+func (r *textReport) normal(e int) normal { return perOperation(r.p, e, r.about.Frequency) }
+
+// perOperation gives the scale for event e: CPU time where a sample stands for a
 // time, samples elsewhere. The unit suits the whole profile.
-func (r *textReport) normal(e int) normal {
-	total, ops := float64(r.p.Accounts[e].Profiled), r.p.Operations
-	nanos := sampler.ParseEvent(r.p.Events[e]).CPUNanos(r.about.Frequency)
+func perOperation(p *profile.Profile, e, frequency int) normal {
+	total, ops := float64(p.Accounts[e].Profiled), p.Operations
+	nanos := sampler.ParseEvent(p.Events[e]).CPUNanos(frequency)
 	if nanos == 0 {
 		return scaled(total, normal{factor: 1000 / ops, unit: "samples per 1000 operations"})
 	}

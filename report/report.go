@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/internal/arrows"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
@@ -43,12 +44,16 @@ type Options struct {
 	Top        int // rows per table; 0 for all
 	Sort       FrameSort
 	Comments   Comments
+	Intel      bool // instructions are in Intel's syntax
 
 	DrawIntraJumps bool // arrows for the jumps within a region
 	DrawInterJumps bool // marks at jumps that leave the lines shown
 
 	// Source finds the line of source that a method (pkg.Class::method) has at a line number. Nil when there are no sources.
 	Source func(method string, line int) SourceLine
+	// File gives the name and all lines of the file of sources that has a method; no lines for none. Nil when there are no
+	// sources. It is for the page.
+	File func(method string) (name string, lines []string)
 }
 
 // A SourceLine is a line of source that code was made from.
@@ -61,9 +66,9 @@ type SourceLine struct {
 // WriteText writes the text report, with one profile after the other.
 func WriteText(w io.Writer, ps *profile.Profiles, o Options) error {
 	r := &textReport{Page: layout.NewPage(w, o.Look), o: o, ps: ps, about: &ps.Capture, notes: ps.Capture.Notes,
-		glyphs: unicodeGlyphs, single: len(ps.Trials) == 1, trialsOf: trialsByJVM(ps.Capture.Trials)}
+		glyphs: arrows.Unicode, single: len(ps.Trials) == 1, trialsOf: trialsByJVM(ps.Capture.Trials)}
 	if o.ASCII {
-		r.glyphs = asciiGlyphs
+		r.glyphs = arrows.ASCII
 	}
 	unknown := func(p profile.Profile) bool { return p.Operations == 0 }
 	if o.Counts == Norm && slices.ContainsFunc(ps.Trials, unknown) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/arrows"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
@@ -13,7 +14,7 @@ type textReport struct {
 	ps     *profile.Profiles
 	about  *capture.Description
 	notes  capture.Notes // of the capture, and of the report itself
-	glyphs glyphs
+	glyphs arrows.Glyphs
 	single bool             // there is one profile, so its lines join those of the capture
 	p      *profile.Profile // the one that is being written
 	room   map[nameKey]int  // how many columns names have in its tables; nil for no limit

@@ -47,6 +47,7 @@ type reportFlags struct {
 	format          string
 	file            string
 	saveLog         string
+	instructions    int
 	methods         []string // patterns of those whose code saveLog has; none: all
 	sourcePaths     []string
 	noPager         bool
@@ -81,6 +82,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
 	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc or safepoint; !gc and !safepoint for all others")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
+	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, have the code of the hottest methods, whole, up to this `number` of instructions in all")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
 	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
 	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of source (Java, Kotlin, Scala …) from `PATH`, a folder or a jar or zip of sources; more than once for more")
@@ -106,7 +108,7 @@ func (f *reportFlags) check() error {
 			return usage("--method: %v", err)
 		}
 	}
-	for name, n := range map[string]int{"top": f.top, "regions": f.regions, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "merge-margin": f.mergeMargin, "pid": f.pid} {
+	for name, n := range map[string]int{"top": f.top, "regions": f.regions, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "instructions": f.instructions, "merge-margin": f.mergeMargin, "pid": f.pid} {
 		if n < 0 {
 			return usage("--%s is %d; it can't be negative", name, n)
 		}
@@ -145,10 +147,15 @@ func oneOf(name, value string, allowed ...string) error {
 // profileOptions are what the flags mean for the profile.
 func (f *reportFlags) profileOptions() profile.Options {
 	pprof := f.format == "pprof" // it has locations in place of annotated code
-	return profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
+	html := f.format == "html"   // it has whole methods
+	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof || html, History: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: pprof, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
 		Threads: f.threads, WindowEvent: f.window, MergeJVMs: f.mergeJVMs, Operations: f.ops}
+	if html && !f.skipAsm {
+		o.Listings = f.instructions
+	}
+	return o
 }
 
 func (f *reportFlags) syntax() disasm.Syntax {
@@ -164,7 +171,7 @@ const leastWidth, mostWidth = 40, 10_000
 // reportOptions are what the flags mean for a report that goes to out, in this
 // environment. In a file names are whole.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
-	o := report.Options{Gasm: version, Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
+	o := report.Options{Gasm: version, Intel: f.intel, Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
 		Counts:   map[string]report.Counts{"raw": report.Raw, "norm": report.Norm}[f.showCounts],
 		Comments: map[string]report.Comments{"full": report.Full, "none": report.None}[f.comments]}
 	if f.sort == "total" {

@@ -12,16 +12,20 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// checkOutput finds a binary report that would go where text is read, before
+// notForPeople says what the formats are that nobody reads as text.
+var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser"}
+
+// checkOutput finds a report that would go where text is read, and is none, before
 // anything runs. shared tells that a command writes to the same stdout.
 func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
+	what, special := notForPeople[f.format]
 	switch {
-	case f.format != "pprof" || f.file != "":
+	case !special || f.file != "":
 		return nil
 	case shared:
-		return usage("--format pprof is binary and would mix with the command's output; name a file for it: --report FILE")
+		return usage("--format %s %s and would mix with the command's output; name a file for it: --report FILE", f.format, what)
 	case layout.IsTerminal(out):
-		return usage("--format pprof is binary, nothing for a terminal; use --report FILE or a redirection")
+		return usage("--format %s %s, nothing for a terminal; use --report FILE or a redirection", f.format, what)
 	}
 	return nil
 }
@@ -43,7 +47,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	defer src.close()
 	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
 	o := f.reportOptions(s.out)
-	o.Source = src.lineFinder(ps)
+	o.Source, o.File = src.lineFinder(ps), src.fileFinder()
 	format := report.Formats[slices.Index(report.FormatNames(), f.format)] // check has let it pass
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)

@@ -75,6 +75,14 @@ func (s *sources) sayMissing(stderr io.Writer) {
 	}
 }
 
+// fileFinder finds files for the page; nil without sources.
+func (s *sources) fileFinder() func(method string) (string, []string) {
+	if s.finder == nil {
+		return nil
+	}
+	return s.finder.File
+}
+
 func (s *sources) close() {
 	if s.finder != nil {
 		_ = s.finder.Close() // it was only read

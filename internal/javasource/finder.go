@@ -126,6 +126,18 @@ func (f *Finder) Close() error {
 	return errors.Join(errs...)
 }
 
+// File gives all lines of the file that a class was made from, and the file's name below the
+// root of its sources. There are no lines where there is no such file. A method may stand behind
+// the class.
+func (f *Finder) File(class string) (name string, lines []string) {
+	class, _, _ = strings.Cut(class, "::")
+	file := f.class(class).file
+	for _, line := range f.load(file).lines {
+		lines = append(lines, strings.TrimRight(visible(line), " "))
+	}
+	return file.path(), lines
+}
+
 // Line gives the line that a number stands for in the code of a class. A method may stand
 // behind the class: java.util.HashMap$Node::getValue.
 func (f *Finder) Line(class string, number int) Line {
@@ -245,7 +257,10 @@ func alike(t tree, file sourceFile) []candidate {
 // clean makes a source line fit to be printed. It writes tabs as blanks, and one blank for
 // each character that can't be seen: such characters can change a terminal's colours, or
 // the order of its letters.
-func clean(line string) string {
+func clean(line string) string { return strings.TrimSpace(visible(line)) }
+
+// visible is clean with the blanks around the line.
+func visible(line string) string {
 	const tabWidth = 4
 	var b strings.Builder
 	column := 0
@@ -262,5 +277,5 @@ func clean(line string) string {
 		b.WriteRune(r)
 		column++
 	}
-	return strings.TrimSpace(b.String())
+	return b.String()
 }

@@ -1,41 +1,43 @@
-package report
+// Package arrows draws the jumps of code as arrows of characters beside its lines.
+package arrows
 
 import (
 	"cmp"
 	"slices"
 )
 
-// An arrow is a jump from one of the lines 0 … n-1 of a region to another one. With to < 0 or to ≥ n it leaves them.
-type arrow struct{ from, to int }
+// An Arrow is a jump from one of the lines 0 … n-1 of a listing to another one. With To < 0 or To ≥ n it leaves them.
+type Arrow struct{ From, To int }
 
-// glyphs are the characters that gasm draws arrows with.
-type glyphs struct {
+// Glyphs are the characters that arrows are drawn with.
+type Glyphs struct {
 	startDown, startUp rune // the topmost jump of an arrow that goes down, the lowest one of an arrow that goes up
 	join               rune // another jump to the same target, on the arrow's way
-	pass               rune // a line that an arrow passes
+	Pass               rune // a line that an arrow passes
 	fromAbove          rune // the target of an arrow that goes down
 	fromBelow          rune // the target of an arrow that goes up
 	leaveUp, leaveDown rune // a jump that leaves the lines
 	self               rune // a jump to itself
 }
 
+// The two sets of characters that gasm has.
 var (
-	unicodeGlyphs = glyphs{
-		startDown: '╭', startUp: '╰', join: '├', pass: '│', fromAbove: '↘', fromBelow: '↗',
+	Unicode = Glyphs{
+		startDown: '╭', startUp: '╰', join: '├', Pass: '│', fromAbove: '↘', fromBelow: '↗',
 		leaveUp: '↖', leaveDown: '↙', self: '↺',
 	}
-	asciiGlyphs = glyphs{
-		startDown: '/', startUp: '\\', join: '+', pass: '|', fromAbove: '>', fromBelow: '<',
+	ASCII = Glyphs{
+		startDown: '/', startUp: '\\', join: '+', Pass: '|', fromAbove: '>', fromBelow: '<',
 		leaveUp: '^', leaveDown: 'v', self: '@',
 	}
 )
 
-// A gutter is the drawing of arrows beside the lines of a region. All its strings have the same width, 0 without arrows.
-type gutter struct {
-	width   int
-	at      []string // per line
-	after   []string // for rows between the line and the next one: comments, section marks
-	dropped int      // jumps for which there was no column
+// A Gutter is the drawing of arrows beside lines. All its strings have the same width, 0 without arrows.
+type Gutter struct {
+	Width   int
+	At      []string // per line
+	After   []string // for rows between the line and the next one: comments, section marks
+	Dropped int      // jumps for which there was no column
 }
 
 // A track is what one column draws: all jumps to one line that come from the same side of it.
@@ -45,14 +47,21 @@ type track struct {
 	sources     []int
 }
 
-// layoutArrows draws arrows beside n lines, in at most maxColumns columns. Jumps with a common target share a column.
+// maxTracks is how many arrows are drawn: each is compared with those that are there, and no method of a real program has
+// so many.
+const maxTracks = 1 << 14
+
+// Layout draws arrows beside n lines, in at most maxColumns columns. Jumps with a common target share a column.
 // Short arrows are drawn first and close to the code, so a loop lies within the one around it, and the arrows that find
 // no room are the longest. Jumps out of the lines have a column of their own, next to the code.
-func layoutArrows(n int, arrows []arrow, maxColumns int, g glyphs) gutter {
+func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	tracks, leaving := tracksOf(n, arrows)
 	var columns [][]track // from the code outwards
-	out := gutter{}
-	for _, t := range tracks {
+	out := Gutter{}
+	for _, t := range tracks[min(len(tracks), maxTracks):] {
+		out.Dropped += len(t.sources)
+	}
+	for _, t := range tracks[:min(len(tracks), maxTracks)] {
 		c := slices.IndexFunc(columns, func(column []track) bool { return !overlaps(column, t) })
 		switch {
 		case c >= 0:
@@ -60,7 +69,7 @@ func layoutArrows(n int, arrows []arrow, maxColumns int, g glyphs) gutter {
 		case len(columns) < maxColumns:
 			columns = append(columns, []track{t})
 		default:
-			out.dropped += len(t.sources)
+			out.Dropped += len(t.sources)
 		}
 	}
 	out.draw(n, columns, leaving, g)
@@ -68,27 +77,27 @@ func layoutArrows(n int, arrows []arrow, maxColumns int, g glyphs) gutter {
 }
 
 // tracksOf groups arrows into tracks, shortest first, and picks out those that leave the n lines.
-func tracksOf(n int, arrows []arrow) (tracks []track, leaving []arrow) {
+func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	type key struct {
 		target int
 		side   int // +1 for arrows that go down, -1 up, 0 to itself
 	}
 	index := map[key]int{}
 	for _, a := range arrows {
-		if a.to < 0 || a.to >= n {
+		if a.To < 0 || a.To >= n {
 			leaving = append(leaving, a)
 			continue
 		}
-		k := key{a.to, cmp.Compare(a.to, a.from)}
+		k := key{a.To, cmp.Compare(a.To, a.From)}
 		i, ok := index[k]
 		if !ok {
 			i = len(tracks)
 			index[k] = i
-			tracks = append(tracks, track{top: a.to, bottom: a.to, target: a.to})
+			tracks = append(tracks, track{top: a.To, bottom: a.To, target: a.To})
 		}
 		t := &tracks[i]
-		t.top, t.bottom = min(t.top, a.from), max(t.bottom, a.from)
-		t.sources = append(t.sources, a.from)
+		t.top, t.bottom = min(t.top, a.From), max(t.bottom, a.From)
+		t.sources = append(t.sources, a.From)
 	}
 	slices.SortStableFunc(tracks, func(a, b track) int {
 		return cmp.Or(cmp.Compare(a.bottom-a.top, b.bottom-b.top), cmp.Compare(a.top, b.top))
@@ -101,38 +110,38 @@ func overlaps(column []track, t track) bool {
 }
 
 // draw fills in the gutter's strings.
-func (out *gutter) draw(n int, columns [][]track, leaving []arrow, g glyphs) {
-	out.width = len(columns)
+func (out *Gutter) draw(n int, columns [][]track, leaving []Arrow, g Glyphs) {
+	out.Width = len(columns)
 	if len(leaving) > 0 {
-		out.width++
+		out.Width++
 	}
-	at, after := canvas(n, out.width), canvas(n, out.width)
+	at, after := canvas(n, out.Width), canvas(n, out.Width)
 	for c, column := range columns {
 		x := len(columns) - 1 - c
 		for _, t := range column {
 			for y := t.top; y <= t.bottom; y++ {
-				at[y][x] = g.pass
+				at[y][x] = g.Pass
 				if y < t.bottom {
-					after[y][x] = g.pass
+					after[y][x] = g.Pass
 				}
 			}
 			t.ends(g, func(y int, r rune) { at[y][x] = r })
 		}
 	}
 	for _, a := range leaving {
-		at[a.from][out.width-1] = g.leaveDown
-		if a.to < 0 {
-			at[a.from][out.width-1] = g.leaveUp
+		at[a.From][out.Width-1] = g.leaveDown
+		if a.To < 0 {
+			at[a.From][out.Width-1] = g.leaveUp
 		}
 	}
 	for y := range n {
-		out.at = append(out.at, string(at[y]))
-		out.after = append(out.after, string(after[y]))
+		out.At = append(out.At, string(at[y]))
+		out.After = append(out.After, string(after[y]))
 	}
 }
 
 // ends draws the track's sources and its target, with set.
-func (t track) ends(g glyphs, set func(y int, r rune)) {
+func (t track) ends(g Glyphs, set func(y int, r rune)) {
 	for _, y := range t.sources {
 		switch {
 		case t.top == t.bottom:

@@ -1,0 +1,137 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A Listing is all code of one method, stub or codelet that has samples, hot or not. Forks
+// with the same code have one.
+type Listing struct {
+	Source, Method string // as in [Region]
+	CompileID      int
+	OSR            bool
+	PIDs           []int // the JVMs that have samples in it
+	Lo, Hi         uint64
+	Counts         Counts
+	// Lines are all of its instructions, with their samples. Beside are samples at addresses
+	// that the log has no instruction for.
+	Lines  []Line
+	Beside Counts
+	// Other are the texts of Lines in Intel's syntax, where Lines have AT&T's, and the other
+	// way around. It is nil where there is one text only: of other processors, and where the
+	// log has the text of a disassembler instead of bytes.
+	Other []string
+}
+
+// Unlisted is what [Profile.Listings] leaves out.
+type Unlisted struct {
+	Pieces int // methods, stubs and codelets that have samples
+	Counts Counts
+	// NoCode of these are pieces that the log has no code for.
+	NoCode int
+}
+
+// leastListed is the part of the profile that a piece of code must have to be listed.
+const leastListed = 0.001
+
+// maxOneListing is how many instructions the hottest piece of code may have, which is listed
+// however large it is.
+const maxOneListing = 1 << 17
+
+// wholeListings lists the hottest code whole, until there are as many instructions as
+// [Options.Listings] says. The hottest piece is there in any case. What is too large for the
+// room that is left makes way for smaller pieces behind it.
+func (w *work) wholeListings(p *Profile, merged []*mergedCode) {
+	if w.opts.Listings == 0 {
+		return
+	}
+	totals := make(map[*mergedCode]Counts, len(merged))
+	for _, m := range merged {
+		sum := make(Counts, w.n)
+		for _, c := range m.mergedAtPC {
+			sum.Add(c)
+		}
+		totals[m] = sum
+	}
+	merged = slices.Clone(merged)
+	slices.SortStableFunc(merged, func(a, b *mergedCode) int { return compareCounts(totals[a], totals[b]) })
+	p.Unlisted.Counts = make(Counts, w.n)
+	room := w.opts.Listings / len(w.b.trials)
+	for _, m := range merged {
+		if w.skipped(m.Kind) {
+			continue
+		}
+		insts := w.listing(m.blobRef)
+		fits := len(insts) <= room && p.Share(totals[m]) >= leastListed
+		first := len(p.Listings) == 0 && len(insts) <= maxOneListing
+		if len(insts) == 0 || !fits && !first {
+			p.Unlisted.Pieces++
+			p.Unlisted.Counts.Add(totals[m])
+			if len(insts) == 0 {
+				p.Unlisted.NoCode++
+			}
+			continue
+		}
+		room -= len(insts)
+		p.Listings = append(p.Listings, w.wholeListing(m, totals[m], insts))
+	}
+}
+
+// wholeListing makes the listing of one piece of code.
+func (w *work) wholeListing(m *mergedCode, counts Counts, insts []printassembly.Instruction) Listing {
+	l := Listing{Source: m.Source(), Method: m.Name, CompileID: m.ID, OSR: m.OSR, Lo: m.Lo, Hi: m.Hi,
+		Counts: counts, Beside: make(Counts, w.n), Lines: make([]Line, len(insts))}
+	for i, in := range insts {
+		l.Lines[i] = w.line(m, in)
+	}
+	for pc, c := range m.mergedAtPC {
+		l.PIDs = append(l.PIDs, m.pidsAtPC[pc]...)
+		if i := find(insts, pc); i >= 0 {
+			l.Lines[i].Counts.Add(c)
+		} else {
+			l.Beside.Add(c)
+		}
+	}
+	l.PIDs = distinct(l.PIDs)
+	l.Other = w.otherSyntax(m, insts)
+	return l
+}
+
+// otherSyntax gives the texts of instructions in the syntax that they are not in; nil where
+// they are the same, or the log has texts and no bytes.
+func (w *work) otherSyntax(m *mergedCode, insts []printassembly.Instruction) []string {
+	other := disasm.Intel
+	if w.opts.Syntax == disasm.Intel {
+		other = disasm.ATT
+	}
+	again, err := w.b.jvms[m.jvm].Log.Code(w.blob(m.blobRef), other)
+	if err != nil || len(again) != len(insts) {
+		return nil
+	}
+	texts, same := make([]string, len(again)), 0
+	for i, in := range again {
+		texts[i] = in.Text
+		if in.Text == insts[i].Text {
+			same++
+		}
+	}
+	if same == len(texts) {
+		return nil
+	}
+	return texts
+}
+
+// HottestLine is the index of a listing's line with the most samples.
+func (l *Listing) HottestLine() int {
+	best := 0
+	for i := range l.Lines {
+		if cmp.Or(compareCounts(l.Lines[i].Counts, l.Lines[best].Counts), cmp.Compare(i, best)) < 0 {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,102 @@
+package profile
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// Listings have all code of a blob, and every sample in it; what is not listed is told of. The
+// history has all samples that the account has.
+func TestListings(t *testing.T) {
+	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk25-lean-none"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := gasmtest.Capture(t, name, gasmtest.Log)
+			log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
+			require.NoError(t, err)
+			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
+			b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}, nil)
+			b.history = newHistoryCounts()
+			add(b, samples...)
+			o := DefaultOptions()
+			o.Listings = 3000
+			p := build(t, b, o)[0]
+			a := p.Accounts[0]
+			listed, instructions := p.Unlisted.Counts[0], 0
+			for i := range p.Listings {
+				l := &p.Listings[i]
+				listed += l.Counts[0]
+				instructions += len(l.Lines)
+				sum := l.Beside[0]
+				for k := range l.Lines {
+					sum += l.Lines[k].Counts[0]
+				}
+				assert.Equal(t, l.Counts[0], sum, l.Method)
+				checkOther(t, log, l)
+			}
+			assert.Equal(t, a.Compiled+a.Stub+a.Interpreter, listed)
+			if name != "jdk11-lean-none" { // it has no code of methods
+				assert.NotEmpty(t, p.Listings)
+			}
+			assert.LessOrEqual(t, instructions, o.Listings+maxOneListing)
+
+			h := b.history.history()
+			var inside, outside int
+			for i := range h.JVMs {
+				total := h.JVMs[i].Total()
+				outside += int(total[NotCounted])
+				inside += h.JVMs[i].Samples() - int(total[NotCounted])
+			}
+			assert.EqualValues(t, a.Profiled, inside)
+			assert.EqualValues(t, a.OutsideWindow+a.OtherThread, outside)
+			assert.Less(t, h.Bins, historyBins+1)
+			assert.Greater(t, h.Bins, historyBins/3)
+		})
+	}
+}
+
+// checkOther compares the other syntax with what is decoded for it.
+func checkOther(t *testing.T, log *printassembly.Log, l *Listing) {
+	t.Helper()
+	if l.Other == nil {
+		return
+	}
+	for i := range log.Blobs {
+		b := &log.Blobs[i]
+		if b.Lo != l.Lo || b.Name != l.Method || b.ID != l.CompileID {
+			continue
+		}
+		code, err := log.Code(b, disasm.Intel)
+		require.NoError(t, err)
+		require.Len(t, l.Other, len(code))
+		for k := range code {
+			assert.Equal(t, code[k].Text, l.Other[k])
+		}
+	}
+}
+
+// Bins are joined as the run gets longer, and no sample is lost then.
+func TestHistory(t *testing.T) {
+	h := newHistoryCounts()
+	n := 0
+	for i := int64(0); i < 50_000; i += 7 {
+		h.add(1+int(i%2), 1e9+(i*7919%50_000)*1e6, Doing(i%int64(doings)))
+		n++
+	}
+	h.add(1, -1, RanJava) // without a time
+	out := h.history()
+	require.Len(t, out.JVMs, 2)
+	assert.Equal(t, n, out.JVMs[0].Samples()+out.JVMs[1].Samples())
+	assert.LessOrEqual(t, out.FromMonoNanos, int64(1e9))
+	assert.GreaterOrEqual(t, out.FromMonoNanos+int64(out.Bins)*out.StepNanos, int64(1e9+49_999e6))
+	assert.Empty(t, out.Of([]int{3}))
+	assert.Nil(t, newHistoryCounts().history())
+}

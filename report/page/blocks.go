@@ -1,0 +1,115 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// A block is a basic block: instructions that run one after the other. Jumps lead to its
+// first one only, and leave it behind its last one only.
+type block struct {
+	from, to int // lines [from, to)
+	counts   profile.Counts
+	loop     int // the innermost loop around it, an index in the loops; -1 for none
+}
+
+// cold tells that a block has no samples.
+func (b *block) cold() bool {
+	return !slices.ContainsFunc(b.counts, func(n int64) bool { return n != 0 })
+}
+
+// blocksOf cuts code into basic blocks.
+func blocksOf(lines []profile.Line, events int) []block {
+	leads := make([]bool, len(lines)+1)
+	for i := range lines {
+		l := &lines[i]
+		if i == 0 || l.Section != "" || l.Lo > lines[i-1].Hi {
+			leads[i] = true
+		}
+		if jumps(l) {
+			if to := lineAt(lines, l.Target); to >= 0 {
+				leads[to] = true
+			}
+		}
+		if jumps(l) || l.Kind == disasm.Return || neverReturns(l) {
+			leads[i+1] = true
+		}
+	}
+	var blocks []block
+	for i := range lines {
+		if leads[i] {
+			blocks = append(blocks, block{from: i, counts: make(profile.Counts, events), loop: -1})
+		}
+		b := &blocks[len(blocks)-1]
+		b.to = i + 1
+		b.counts.Add(lines[i].Counts)
+	}
+	return blocks
+}
+
+// jumps tells whether an instruction is a jump, to a known place or not.
+func jumps(l *profile.Line) bool { return l.Kind == disasm.Jump || l.Kind == disasm.CondJump }
+
+// lineAt gives the index of the line at an address; -1 when no line begins there.
+func lineAt(lines []profile.Line, addr uint64) int {
+	if addr == 0 {
+		return -1
+	}
+	i, ok := slices.BinarySearchFunc(lines, addr, func(l profile.Line, addr uint64) int { return cmp.Compare(l.Lo, addr) })
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// blockAt gives the index of the block that has a line.
+func blockAt(blocks []block, line int) int {
+	i, ok := slices.BinarySearchFunc(blocks, line, func(b block, line int) int { return cmp.Compare(b.from, line) })
+	if !ok {
+		i--
+	}
+	return i
+}
+
+// noReturn are parts of the names of code that never returns to the call: traps, by which a
+// method gives up, and what throws exceptions.
+//
+//	call   0x7fae08991a80   ; {runtime_call UncommonTrapBlob}
+//	call   0x7f55d0a6d2a0   ; {runtime_call C1 Runtime throw_range_check_failed_blob}
+var noReturn = []string{"UncommonTrap", "uncommon_trap", " throw_", "rethrow", "unwind_exception", "forward_exception"}
+
+func neverReturns(l *profile.Line) bool {
+	if l.Kind != disasm.Call {
+		return false
+	}
+	is := func(name string) bool {
+		return slices.ContainsFunc(noReturn, func(part string) bool { return strings.Contains(" "+name, part) })
+	}
+	return is(l.TargetName) || slices.ContainsFunc(l.Comments, func(c string) bool { return strings.HasPrefix(c, "{runtime_call") && is(c) })
+}
+
+// traps are instructions behind which nothing goes on: HotSpot writes them behind calls that
+// never return.
+var traps = []string{"hlt", "ud2", "int3", "udf", "brk", "dcps1"}
+
+// successors gives the blocks that can follow each block. A jump to a place that is not in
+// the text has none.
+func successors(lines []profile.Line, blocks []block) [][]int {
+	next := make([][]int, len(blocks))
+	for b := range blocks {
+		last := &lines[blocks[b].to-1]
+		mnemonic, _, _ := strings.Cut(last.Text, " ")
+		if to := lineAt(lines, last.Target); jumps(last) && to >= 0 {
+			next[b] = append(next[b], blockAt(blocks, to))
+		}
+		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || neverReturns(last) || slices.Contains(traps, mnemonic)
+		if !ends && b+1 < len(blocks) && lines[blocks[b+1].from].Lo <= last.Hi {
+			next[b] = append(next[b], b+1)
+		}
+	}
+	return next
+}

@@ -1,0 +1,120 @@
+package page
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// Chains are the inlining chains of one listing, each once. The page has them as numbers:
+// a chain is a list of method, bytecode index and line for each frame, the innermost first,
+// and a method is its place in the list of methods.
+type chains struct {
+	Methods []string `json:"methods"`
+	Chains  [][]int  `json:"chains"`
+	methods map[string]int
+	known   map[string]int
+}
+
+func newChains() *chains {
+	return &chains{Methods: []string{}, Chains: [][]int{}, methods: map[string]int{}, known: map[string]int{}}
+}
+
+// number gives the number of a chain; -1 for no chain.
+func (c *chains) number(frames []printassembly.Frame) int {
+	if len(frames) == 0 {
+		return -1
+	}
+	chain := make([]int, 0, 3*len(frames))
+	var key []byte
+	for _, f := range frames {
+		m, ok := c.methods[f.Method]
+		if !ok {
+			m = len(c.Methods)
+			c.methods[f.Method] = m
+			c.Methods = append(c.Methods, shown(f.Method))
+		}
+		chain = append(chain, m, f.BCI, f.Line)
+	}
+	for _, n := range chain {
+		key = append(strconv.AppendInt(key, int64(n), 36), ' ')
+	}
+	if n, ok := c.known[string(key)]; ok {
+		return n
+	}
+	c.known[string(key)] = len(c.Chains)
+	c.Chains = append(c.Chains, chain)
+	return len(c.Chains) - 1
+}
+
+// json is the chains with the texts of the other syntax, for the page's script.
+func (c *chains) json(other []string, syntax string) []byte {
+	escaped := make([]string, len(other))
+	for i, text := range other {
+		escaped[i] = shown(text)
+	}
+	text, err := json.Marshal(struct {
+		*chains
+		Other  []string `json:"other,omitempty"`
+		Syntax string   `json:"syntax,omitempty"` // of other
+	}{c, escaped, syntax})
+	if err != nil {
+		return []byte("{}") // cannot happen: it is strings and numbers
+	}
+	return text
+}
+
+// A chips is the state of what a listing has said of inlining so far.
+type chips struct {
+	last []printassembly.Frame
+}
+
+// maxChips is how many levels of a chain are written at one instruction. The page's status
+// line has the others.
+const maxChips = 4
+
+// append writes what is new in an instruction's chain: nested chips from the outermost
+// method that is another one than before to the innermost, or a new line of the same method.
+func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
+	if len(frames) == 0 {
+		return b
+	}
+	defer func() { c.last = frames }()
+	common := 0 // callers that are the same, from the outermost on
+	for common < len(frames)-1 && common < len(c.last)-1 && sameCall(frames[len(frames)-1-common], c.last[len(c.last)-1-common]) {
+		common++
+	}
+	inner := frames[0]
+	if len(frames) == len(c.last) && common == len(frames)-1 && inner.Method == c.last[0].Method {
+		if inner.Line == c.last[0].Line || inner.Line <= 0 {
+			return b
+		}
+		return append(strconv.AppendInt(append(b, "<u>:"...), int64(inner.Line), 10), "</u> "...)
+	}
+	differing := slices.Clone(frames[:len(frames)-common])
+	slices.Reverse(differing)
+	if left := len(differing) - maxChips; left > 0 {
+		differing = differing[left:]
+		common += left
+	}
+	if common > 0 {
+		b = append(b, "<s>›</s>"...)
+	}
+	for i, f := range differing {
+		b = append(b, "<em>"...)
+		b = appendText(b, brief(f.Method))
+		if f.Line > 0 {
+			b = strconv.AppendInt(append(b, ':'), int64(f.Line), 10)
+		}
+		if i < len(differing)-1 {
+			b = append(b, " › "...)
+		}
+	}
+	b = append(b, strings.Repeat("</em>", len(differing))...)
+	return append(b, ' ')
+}
+
+func sameCall(a, b printassembly.Frame) bool { return a.Method == b.Method && a.BCI == b.BCI }

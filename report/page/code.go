@@ -1,0 +1,184 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// A codeView is one listing in the page.
+type codeView struct {
+	ID                 string // "c3"
+	Profile            int
+	Method, Tier       string
+	CompileID          int
+	Share              string
+	Raw                int64
+	Hottest            string // the id of the hottest instruction
+	About              []string
+	Rows               template.HTML
+	Data               template.JS
+	Inlined            []inlined
+	Loops              []loopView
+	Switch             bool // there is another syntax
+	LoopsLeftOut       bool
+	Events             []string // headings of the columns of counts
+	Kind               string
+	ArrowsLeft, Beside string
+}
+
+// An inlined is what a method has of a listing.
+type inlined struct {
+	Method      string
+	Link        string // its hottest instruction
+	Self, Total string
+	Raw, RawAll int64
+	counts      profile.Counts
+	total       profile.Counts
+	place       place
+}
+
+type loopView struct {
+	Number, Depth, Lines int
+	Share                string
+	Raw                  int64
+	Link                 string
+}
+
+// code makes the view of a listing.
+func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing, at *places, totals []int64) *codeView {
+	number := b.listing
+	b.listing++
+	blocks := blocksOf(l.Lines, len(totals))
+	loops, whole := findLoops(l.Lines, blocks, len(totals))
+	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, chains: newChains(), listed: at.byName}
+	rows := w.write()
+	syntax := "Intel"
+	if b.in.Intel {
+		syntax = "AT&T"
+	}
+	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method), Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
+		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax)), Switch: l.Other != nil, LoopsLeftOut: !whole}
+	if len(l.Counts) > 0 {
+		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
+	}
+	if len(totals) > 1 {
+		for _, e := range r.Account.Events {
+			v.Events = append(v.Events, shown(e))
+		}
+	}
+	if n := w.gutter.Dropped; n > 0 {
+		v.ArrowsLeft = counted(n, "more jump") + " have no arrow"
+	}
+	if n := l.Beside; len(n) > 0 && n[0] > 0 {
+		v.Beside = counted(int(n[0]), "sample") + " at addresses that the log has no code for"
+	}
+	v.About = b.aboutCode(p, l)
+	v.Inlined = inlinedIn(number, l, totals)
+	v.Loops = loopViews(number, l, blocks, loops, totals)
+	b.sources.add(l)
+	return v
+}
+
+// aboutCode says what one should know of a listing.
+func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing) []string {
+	about := []string{counted(len(l.Lines), "instruction"), fmt.Sprintf("0x%x", l.Lo)}
+	if l.CompileID > 0 {
+		about = append(about, "compile id "+strconv.Itoa(l.CompileID))
+	}
+	if len(p.PIDs) > 1 {
+		if len(l.PIDs) == 1 {
+			about = append(about, "pid "+strconv.Itoa(l.PIDs[0]))
+		} else {
+			about = append(about, fmt.Sprintf("in %d of %d JVMs", len(l.PIDs), len(p.PIDs)))
+		}
+	}
+	own, some := 0, 0
+	for i := range l.Lines {
+		if l.Lines[i].OwnFrames {
+			own++
+		}
+		if len(l.Lines[i].Frames) > 0 {
+			some++
+		}
+	}
+	sparse := func(j capture.JVM) bool { return j.SafepointsOnly && slices.Contains(l.PIDs, j.PID) }
+	switch {
+	case l.CompileID > 0 && some == 0:
+		about = append(about, "without debug info: no lines of Java")
+	case l.CompileID > 0 && slices.ContainsFunc(b.in.Profiles.Capture.JVMs, sparse):
+		about = append(about, fmt.Sprintf("lines are those of the next safepoint (%d of them): the JVM ran without DebugNonSafepoints", own))
+	case own > 0:
+		about = append(about, fmt.Sprintf("%d%% have debug info of their own, the others that of the next one that has", (100*own+len(l.Lines)/2)/len(l.Lines)))
+	}
+	return about
+}
+
+// inlinedIn sums up a listing by innermost method, and by all methods of its chains.
+func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
+	by := map[string]*inlined{}
+	get := func(method string) *inlined {
+		if by[method] == nil {
+			by[method] = &inlined{Method: method, counts: make(profile.Counts, len(totals)), total: make(profile.Counts, len(totals))}
+		}
+		return by[method]
+	}
+	for i := range l.Lines {
+		line := &l.Lines[i]
+		if len(line.Frames) == 0 || !slices.ContainsFunc(line.Counts, func(n int64) bool { return n > 0 }) {
+			continue
+		}
+		inner := get(line.Frames[0].Method)
+		inner.counts.Add(line.Counts)
+		if slices.Compare(line.Counts, inner.place.counts) > 0 {
+			inner.place = place{rowID(number, l, i), line.Counts}
+		}
+		seen := map[string]bool{}
+		for _, f := range line.Frames {
+			if !seen[f.Method] {
+				seen[f.Method] = true
+				get(f.Method).total.Add(line.Counts)
+			}
+		}
+	}
+	all := make([]inlined, 0, len(by))
+	for _, in := range by {
+		in.Link, in.Self, in.Total = in.place.id, percent(in.counts[0], totals[0]), percent(in.total[0], totals[0])
+		in.Raw, in.RawAll = in.counts[0], in.total[0]
+		all = append(all, *in)
+	}
+	slices.SortFunc(all, func(a, b inlined) int {
+		return cmp.Or(slices.Compare(b.counts, a.counts), slices.Compare(b.total, a.total), strings.Compare(a.Method, b.Method))
+	})
+	const most = 60
+	all = all[:min(len(all), most)]
+	for i := range all {
+		all[i].Method = shown(all[i].Method)
+	}
+	return all
+}
+
+// loopViews are the loops that have samples, hottest first.
+func loopViews(number int, l *profile.Listing, blocks []block, loops []loop, totals []int64) []loopView {
+	order := make([]int, 0, len(loops))
+	for i := range loops {
+		if slices.ContainsFunc(loops[i].counts, func(n int64) bool { return n > 0 }) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(loops[b].counts, loops[a].counts) })
+	var views []loopView
+	const most = 40
+	for _, i := range order[:min(len(order), most)] {
+		lp := &loops[i]
+		views = append(views, loopView{i + 1, lp.depth, lp.lines, percent(lp.counts[0], totals[0]), lp.counts[0], rowID(number, l, blocks[lp.head].from)})
+	}
+	return views
+}

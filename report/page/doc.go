@@ -1,0 +1,51 @@
+// Package page writes a report as one HTML file: a page that a browser opens from disk,
+// without a network, a server or a library.
+//
+// [Write] takes profiles whose code was asked for ([profile.Options.Listings]), and their
+// JSON report, whose numbers the overview shows. Everything is in the HTML: without
+// JavaScript the page shows the overview and, below it, all code. The script (page.js)
+// shows one of them at a time, and adds keys, links, sorting, and what depends on the
+// instruction under the cursor. A Content-Security-Policy forbids everything else: nothing
+// can be fetched, and no script runs but the page's own.
+//
+// Names of classes, methods, files and threads are data. They are escaped as in all text of
+// gasm (package layout) and then for HTML: by html/template, and in rows of code, which are
+// written by hand, by appendText. The script only ever sets text, never HTML.
+//
+// # What is where
+//
+// Tests and other programs may rely on these ids, classes and attributes:
+//
+//	html.on                        the script runs; html.in-code: it shows code, not the overview
+//	#top #home #switch #unit       the bar at the top: the way to the overview, the switch between profiles (a select, where
+//	                               there are several), the unit of counts
+//	#notice                        what is wrong with a link
+//	#overview                      the overview: .facts, .notes, and a section.profile (#p0, #p1 …) for each profile
+//	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM
+//	section.t                      a table: #p0-methods, #p0-frames, #p0-lines, #p0-regions, #p0-native, #p0-threads,
+//	                               #p0-compilations, #p0-jvms, #p0-sources, #p0-account
+//	[data-n] [data-e]              a number of samples of an event (0 if not given), as the JSON has it, written in the unit
+//	.unlisted                      what is left out, and how to get it
+//	article.code                   a listing: #c0, #c1 …, by heat, of the profile [data-p]; [data-hot] is its hottest row's id
+//	.bar button[data-do]           hottest, next, arrows, fold, syntax, side
+//	.rows .lines .k                the box that scrolls, what is in it, and its chunks, which the browser lays out when needed
+//	details.g                      a basic block with samples, or a run of blocks without (.cold); .in .l1 … .l4: in a loop of
+//	                               that depth. Its summary has the sum, B1, B2 …, and .loop
+//	div.r                          an instruction: #c0-1a0 is 0x1a0 bytes behind the start of listing 0. [data-f] is its
+//	                               inlining chain, .n: it has no debug info of its own; b: counts, i: arrows, code: the
+//	                               instruction, em: chips of inlined methods, u: a new line, q: HotSpot's comments
+//	.cur .sel .to .rel .hl         the cursor, the selection, the target of the jump at the cursor, what hangs together with
+//	                               what the mouse is over, the arrow at the cursor
+//	.map                           the map beside the code
+//	.side .at .chain .jumps        the side panel: the chain and the jumps at the cursor, tables of inlined methods and loops
+//	#source #tabs .file .sl        sources: a tab and a div#s0 for each file, with a line each [data-l]
+//	#status #where                 the line at the bottom: the sum of the selection
+//	#copy-text #copy-markdown #find #query #hits #help
+//	#data, script.d                JSON for the script: profiles and files; of each listing its methods, its chains
+//	                               (method, bytecode index and line, from the innermost frame on) and its other syntax
+//
+// A link that survives another run names the method, and as far as needed the tier, which one
+// of several (n), the offset and the profile:
+//
+//	#m=java.util.HashMap::getNode&t=c2, level 4&n=2&o=0x3c&p=org.acme.Bench.get
+package page

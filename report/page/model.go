@@ -1,0 +1,266 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// A view is what the template shows. Its strings are escaped as [shown] does, and the
+// template escapes them for HTML.
+type view struct {
+	Policy, Title     string
+	Style             template.CSS
+	Script            template.JS
+	Gasm              string
+	Facts             []fact // about the capture
+	Notes             []string
+	Profiles          []*profileView
+	Sources           []sourceFile
+	Data              template.JS // for the script
+	HasCode, HasJumps bool
+}
+
+// A fact is a line of what was run.
+type fact struct{ Name, Value string }
+
+// A profileView is what the page shows of one profile.
+type profileView struct {
+	ID       int
+	Name     string
+	Facts    []fact
+	Warnings []string
+	Sources  []bar
+	Timeline template.HTML
+	Tables   []*table
+	Code     []*codeView
+	Unlisted string
+	Empty    bool
+}
+
+// A bar is a part of the bar that says where the time went.
+type bar struct {
+	Class, Name, Text, Width string
+	Raw                      int64
+}
+
+// scriptData is what the page's script needs to know.
+type scriptData struct {
+	Unit     string        `json:"unit"`
+	Profiles []profileData `json:"profiles"`
+	Files    []fileData    `json:"files"`
+}
+
+type profileData struct {
+	Name   string     `json:"name"`
+	Events []string   `json:"events"`
+	Totals []int64    `json:"totals"`
+	PerOp  []perOp    `json:"perOp,omitempty"`
+	Code   []codeData `json:"code"`
+}
+
+type perOp struct {
+	Factor   float64 `json:"factor"`
+	Decimals int     `json:"decimals"`
+	Unit     string  `json:"unit"`
+}
+
+type codeData struct {
+	Method string  `json:"method"`
+	Tier   string  `json:"tier"`
+	ID     int     `json:"id"`
+	Counts []int64 `json:"counts"`
+}
+
+// fileData tells which methods are in a file of sources.
+type fileData struct {
+	Name    string   `json:"name"`
+	Methods []string `json:"methods"`
+}
+
+// A builder makes the view.
+type builder struct {
+	in      Input
+	data    scriptData
+	listing int // listings so far
+	sources *sourceFiles
+}
+
+func newView(in Input) *view {
+	b := &builder{in: in, sources: newSourceFiles(in.File)}
+	b.data.Unit = in.Unit
+	about := in.Report.Capture
+	v := &view{Title: "gasm: " + title(in), Gasm: shown(in.Report.Gasm), Facts: b.captureFacts()}
+	for _, n := range about.Notes {
+		v.Notes = append(v.Notes, shown(n))
+	}
+	for i := range in.Report.Profiles {
+		p := b.profile(i)
+		v.Profiles = append(v.Profiles, p)
+		v.HasCode = v.HasCode || len(p.Code) > 0
+	}
+	v.Sources = b.sources.files()
+	for _, f := range v.Sources {
+		b.data.Files = append(b.data.Files, fileData{f.Name, f.methods})
+	}
+	text, err := json.Marshal(b.data)
+	if err != nil {
+		text = []byte("{}") // cannot happen: it is strings and numbers
+	}
+	v.Data = template.JS(text)
+	return v
+}
+
+// title names the page by what ran.
+func title(in Input) string {
+	if len(in.Names) == 1 && in.Names[0] != "" {
+		return shown(in.Names[0])
+	}
+	if in.Command != "" {
+		return shown(in.Command)
+	}
+	return fmt.Sprintf("%d profiles", len(in.Names))
+}
+
+func (b *builder) captureFacts() []fact {
+	c := b.in.Report.Capture
+	var facts []fact
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, shown(value)})
+		}
+	}
+	add("Command", b.in.Command)
+	if c.Attached {
+		add("Attached", "to JVMs that ran already")
+	}
+	add("Sampler", b.in.Profiles.Capture.SamplerText())
+	add("Chosen", b.in.Report.Chosen)
+	add("Code", map[string]string{"printed": "printed by HotSpot", "copied": "copied out of the JVM's memory", "mixed": "printed by HotSpot and copied out of the JVM's memory"}[c.Code])
+	add("Only", c.Selection)
+	return facts
+}
+
+// profile makes the view of profile i.
+func (b *builder) profile(i int) *profileView {
+	p, r := &b.in.Profiles.Trials[i], &b.in.Report.Profiles[i]
+	v := &profileView{ID: i, Name: shown(b.in.Names[i])}
+	d := profileData{Name: b.in.Names[i], Events: []string{}, Totals: []int64{}, Code: []codeData{}}
+	d.Name = shown(d.Name)
+	for e, a := range r.Account.Values {
+		d.Events = append(d.Events, shown(r.Account.Events[e]))
+		d.Totals = append(d.Totals, a.Profiled)
+		v.Empty = v.Empty || a.Profiled > 0
+		if b.in.PerOperation == nil {
+			continue
+		}
+		if factor, decimals, unit, ok := b.in.PerOperation(p, e); ok {
+			d.PerOp = append(d.PerOp, perOp{factor, decimals, unit})
+		}
+	}
+	v.Empty = !v.Empty
+	for _, w := range r.Warnings {
+		v.Warnings = append(v.Warnings, shown(w))
+	}
+	v.Facts = b.profileFacts(p, r)
+	places := newPlaces(p, b.listing)
+	for k := range p.Listings {
+		l := &p.Listings[k]
+		v.Code = append(v.Code, b.code(p, r, l, places, d.Totals))
+		d.Code = append(d.Code, codeData{shown(l.Method), shown(l.Source), l.CompileID, l.Counts})
+	}
+	v.Unlisted = unlisted(p, d.Totals)
+	v.Sources = sourceBars(r, d.Totals)
+	v.Timeline = timeline(b.in.Profiles, p)
+	v.Tables = b.tables(p, r, places, d.Totals)
+	b.data.Profiles = append(b.data.Profiles, d)
+	return v
+}
+
+func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
+	var facts []fact
+	var jvms []string
+	for _, j := range b.in.Profiles.Capture.JVMs {
+		if slices.Contains(p.PIDs, j.PID) {
+			jvms = append(jvms, j.String())
+		}
+	}
+	const most = 6
+	if len(jvms) > most {
+		jvms = append(jvms[:most], fmt.Sprintf("%d more", len(jvms)-most))
+	}
+	facts = append(facts, fact{"JVMs", shown(strings.Join(jvms, "; "))})
+	if r.WindowSeconds > 0 {
+		facts = append(facts, fact{"Window", fmt.Sprintf("%.2f s", r.WindowSeconds)})
+	}
+	for e, a := range r.Account.Values {
+		text := fmt.Sprintf("%d in the profile, %d taken", a.Profiled, a.Total)
+		if len(r.Account.Values) > 1 {
+			text = shown(r.Account.Events[e]) + ": " + text
+		}
+		facts = append(facts, fact{"Samples", text})
+	}
+	if r.Operations > 0 {
+		facts = append(facts, fact{"Operations", fmt.Sprintf("%.4g", r.Operations)})
+	}
+	return facts
+}
+
+// unlisted says what of the code is not in the page, and how to get it.
+func unlisted(p *profile.Profile, totals []int64) string {
+	u := p.Unlisted
+	if u.Pieces == 0 || len(totals) == 0 || len(u.Counts) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("The code of %s with %s of the samples is not in this page", counted(u.Pieces, "method and stub"), cmpText(percent(u.Counts[0], totals[0]), "0.00%"))
+	if u.Pieces > 1 {
+		text = strings.Replace(text, "method and stubs", "methods and stubs", 1)
+	}
+	if u.NoCode > 0 {
+		text += fmt.Sprintf(" (of %d the log has none)", u.NoCode)
+	}
+	return text + "; --instructions NUMBER has more, down to 0.1 % each, and gasm report --format text any region."
+}
+
+func cmpText(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// kindOf is the kind of code of a source, for its colour.
+func kindOf(source string) string {
+	switch {
+	case strings.HasPrefix(source, "c2"), strings.HasPrefix(source, "jvmci"):
+		return "c2"
+	case strings.HasPrefix(source, "c1"), source == "compiled":
+		return "c1"
+	case source == "interpreter":
+		return "interpreter"
+	case strings.Contains(source, "stub"), source == "adapter", source == "native wrapper":
+		return "stub"
+	case source == "kernel":
+		return "kernel"
+	case source == profile.UnresolvedSource:
+		return "unresolved"
+	}
+	return "native"
+}
+
+func sourceBars(r *schema.Profile, totals []int64) []bar {
+	var bars []bar
+	for _, s := range r.Sources {
+		if len(s.Counts.Values) == 0 || s.Counts.Values[0] == 0 {
+			continue
+		}
+		n := s.Counts.Values[0]
+		bars = append(bars, bar{kindOf(s.Source), shown(s.Source), percent(n, totals[0]), portion(n, totals[0]), n})
+	}
+	return bars
+}

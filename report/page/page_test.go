@@ -1,0 +1,272 @@
+package page_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// profiles makes the profiles of a committed capture, with all code that the page can have.
+func profiles(t *testing.T, name string) *profile.Profiles {
+	t.Helper()
+	o := profile.DefaultOptions()
+	o.Listings, o.History, o.SkipLines = 12_000, true, true
+	var c *capture.Capture
+	var err error
+	if name == "spread" || name == "huge" || name == "sort" {
+		c, err = capture.Open(gasmtest.UnpackFolder(t, name))
+	} else {
+		samples, log := gasmtest.UnpackCapture(t, name, t.TempDir())
+		c, err = capture.OpenFiles(samples, []string{log})
+	}
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	ps, err := profile.Of(c, o)
+	require.NoError(t, err)
+	return ps
+}
+
+// page writes the page of profiles.
+func page(t *testing.T, ps *profile.Profiles) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, report.WriteHTML(&b, ps, report.Options{Gasm: "0.1.0", Top: 20}))
+	return b.String()
+}
+
+// jsonOf is the JSON report of the same profiles, read again.
+func jsonOf(t *testing.T, ps *profile.Profiles) *schema.Report {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, report.WriteJSON(&b, ps, report.Options{Gasm: "0.1.0"}))
+	var r schema.Report
+	require.NoError(t, json.Unmarshal(b.Bytes(), &r))
+	return &r
+}
+
+// between is the text from the first start on up to the next end.
+func between(t *testing.T, text, start, end string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, start)
+	require.True(t, ok, "%s is not in the page", start)
+	before, _, ok := strings.Cut(rest, end)
+	require.True(t, ok, "%s is not behind %s", end, start)
+	return before
+}
+
+var (
+	tableRow = regexp.MustCompile(`(?s)<tr>(.*?)</tr>`)
+	samples  = regexp.MustCompile(`data-n="(\d+)"`)
+	tag      = regexp.MustCompile(`<[^>]*>`)
+	listing  = regexp.MustCompile(`(?s)<article class="code" id="c(\d+)".*?</article>`)
+	rowOf    = regexp.MustCompile(`<div class="r[^"]*" id="c\d+-([0-9a-f]+)"[^>]*>(.*)</div>`)
+	count    = regexp.MustCompile(`<b class="h\d" data-n="(\d+)"(?: data-e="(\d)")?>`)
+)
+
+// tableOf is a table of the page: of each row the numbers of samples, and all text.
+func tableOf(t *testing.T, text, id string) (counts [][]int64, texts []string) {
+	t.Helper()
+	body := between(t, between(t, text, `id="`+id+`"`, "</section>"), "<tbody>", "</tbody>")
+	for _, m := range tableRow.FindAllStringSubmatch(body, -1) {
+		var row []int64
+		for _, n := range samples.FindAllStringSubmatch(m[1], -1) {
+			v, err := strconv.ParseInt(n[1], 10, 64)
+			require.NoError(t, err)
+			row = append(row, v)
+		}
+		counts = append(counts, row)
+		texts = append(texts, html.UnescapeString(tag.ReplaceAllString(strings.ReplaceAll(m[1], "</td>", " "), "")))
+	}
+	return counts, texts
+}
+
+// The page's numbers are the JSON's, and each listing's rows add up to its method's.
+func TestNumbers(t *testing.T) {
+	for _, name := range []string{"jdk17-lean-none", "jdk17-full-hsdis", "jdk8-full-hsdis", "spread", "huge"} {
+		t.Run(name, func(t *testing.T) {
+			ps := profiles(t, name)
+			text := page(t, ps)
+			for i, p := range jsonOf(t, ps).Profiles {
+				checkTables(t, text, i, &p)
+			}
+			checkListings(t, text, ps)
+		})
+	}
+}
+
+func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
+	t.Helper()
+	const most = 100
+	check := func(id string, want []schema.Counts, names []string) {
+		t.Helper()
+		got, texts := tableOf(t, text, fmt.Sprintf("p%d-%s", number, id))
+		require.Len(t, got, min(len(want), most), id)
+		for i := range got {
+			assert.Equal(t, want[i].Values, got[i][:len(want[i].Values)], "%s, row %d", id, i)
+			assert.Contains(t, texts[i], names[i], id)
+		}
+	}
+	list := func(n int, of func(i int) (schema.Counts, string)) (counts []schema.Counts, names []string) {
+		for i := range n {
+			c, name := of(i)
+			counts, names = append(counts, c), append(names, name)
+		}
+		return counts, names
+	}
+	c, names := list(len(p.Frames), func(i int) (schema.Counts, string) { return p.Frames[i].Counts, p.Frames[i].Method })
+	check("frames", c, names)
+	c, names = list(len(p.Regions), func(i int) (schema.Counts, string) { return p.Regions[i].Counts, p.Regions[i].Method })
+	check("regions", c, names)
+	c, names = list(len(p.Native), func(i int) (schema.Counts, string) { return p.Native[i].Counts, p.Native[i].Module })
+	check("native", c, names)
+	c, names = list(len(p.Sources), func(i int) (schema.Counts, string) { return p.Sources[i].Counts, p.Sources[i].Source })
+	check("sources", c, names)
+	// Methods and native functions share a table.
+	c, names = list(len(p.Methods), func(i int) (schema.Counts, string) { return p.Methods[i].Counts, p.Methods[i].Name })
+	n, _ := list(len(p.Native), func(i int) (schema.Counts, string) { return p.Native[i].Counts, "" })
+	all := append(c, n...)
+	slices.SortStableFunc(all, func(a, b schema.Counts) int { return slices.Compare(b.Values, a.Values) })
+	check("methods", all, make([]string, len(all)))
+	assert.Contains(t, text, names[0])
+	account := between(t, text, fmt.Sprintf(`id="p%d-account"`, number), "</section>")
+	for _, a := range p.Account.Values {
+		for _, n := range []int64{a.Total, a.OtherProcess, a.OutsideWindow, a.Lost, a.Profiled, a.Compiled, a.Stub, a.Interpreter, a.Native, a.Kernel, a.Unresolved} {
+			assert.Contains(t, account, fmt.Sprintf(`data-s="%d"`, n))
+		}
+	}
+}
+
+func checkListings(t *testing.T, text string, ps *profile.Profiles) {
+	t.Helper()
+	articles := listing.FindAllString(text, -1)
+	number := 0
+	for _, p := range ps.Trials {
+		for _, l := range p.Listings {
+			article := articles[number]
+			assert.Contains(t, article, fmt.Sprintf(`id="c%d"`, number))
+			rows := rowOf.FindAllStringSubmatch(article, -1)
+			require.Len(t, rows, len(l.Lines), l.Method)
+			sum := make(profile.Counts, len(p.Events))
+			for i, row := range rows {
+				assert.Equal(t, strconv.FormatUint(l.Lines[i].Lo-l.Lines[0].Lo, 16), row[1])
+				assert.Contains(t, html.UnescapeString(tag.ReplaceAllString(row[2], "")), l.Lines[i].Text)
+				for _, c := range count.FindAllStringSubmatch(row[2], -1) {
+					e, _ := strconv.Atoi("0" + c[2])
+					n, err := strconv.ParseInt(c[1], 10, 64)
+					require.NoError(t, err)
+					sum[e] += n
+					assert.Equal(t, l.Lines[i].Counts[e], n)
+				}
+			}
+			sum.Add(l.Beside)
+			assert.Equal(t, l.Counts, sum, l.Method)
+			number++
+		}
+		left := p.Unlisted.Counts
+		for _, l := range p.Listings {
+			left.Add(l.Counts)
+		}
+		for e, a := range p.Accounts {
+			assert.Equal(t, a.Compiled+a.Stub+a.Interpreter, left[e], "all code is listed or told of")
+		}
+	}
+	assert.Len(t, articles, number)
+}
+
+// Whatever is in names, it is text in the page.
+func TestHostileNames(t *testing.T) {
+	const evil = "</script><img src=x onerror=alert(1)>\"'`${1}&lt;\u202e\x1b[31m\u2028"
+	ps := profiles(t, "jdk17-lean-none")
+	for i := range ps.Capture.JVMs {
+		ps.Capture.JVMs[i].Log = nil
+	}
+	gasmtest.Inject(&ps.Capture, evil)
+	gasmtest.Inject(&ps.Trials, evil)
+	text := page(t, ps)
+	gasmtest.TerminalText(t, strings.ReplaceAll(text, "\n", ""), false)
+	assert.NotContains(t, text, "<img")
+	assert.Equal(t, strings.Count(text, "<script"), strings.Count(text, "</script>"))
+	assert.Contains(t, html.UnescapeString(text), `<img src=x onerror=alert(1)>`)
+}
+
+// large is a profile whose method has n instructions: real ones, over and over again.
+func large(t *testing.T, n int) *profile.Profiles {
+	t.Helper()
+	ps := profiles(t, "huge")
+	p := &ps.Trials[0]
+	l := p.Listings[0]
+	whole := l
+	whole.Lines, whole.Other, whole.Counts = nil, nil, make(profile.Counts, len(l.Counts))
+	for shift := uint64(0); len(whole.Lines) < n; shift += l.Hi - l.Lo {
+		for i, line := range l.Lines {
+			line.Lo, line.Hi = line.Lo+shift, line.Hi+shift
+			if line.Target >= l.Lo && line.Target < l.Hi {
+				line.Target += shift
+			}
+			whole.Counts.Add(line.Counts)
+			whole.Lines, whole.Other = append(whole.Lines, line), append(whole.Other, l.Other[i])
+		}
+	}
+	for e := range p.Accounts {
+		p.Accounts[e].Profiled = 2 * whole.Counts[e]
+	}
+	p.Listings = []profile.Listing{whole}
+	return ps
+}
+
+// A page of a very large method has each instruction, and is not much larger than its code.
+func TestLargePage(t *testing.T) {
+	const n = 50_000
+	text := page(t, large(t, n))
+	assert.GreaterOrEqual(t, strings.Count(text, `<div class="r`), n)
+	assert.Less(t, len(text), 300*n, "bytes")
+	if dir := os.Getenv("GASM_PAGES"); dir != "" { // for a look at it
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "large.html"), []byte(text), 0o600))
+	}
+}
+
+// Nothing can be fetched: the policy forbids it, and there is nothing in the page to fetch.
+func TestSelfContained(t *testing.T) {
+	text := page(t, profiles(t, "jdk25-lean-none"))
+	policy := html.UnescapeString(between(t, text, `http-equiv="Content-Security-Policy" content="`, `"`))
+	assert.True(t, strings.HasPrefix(policy, "default-src 'none'; "), policy)
+	assert.NotContains(t, policy, "script-src 'unsafe-inline'")
+	assert.NotRegexp(t, `(?i)<(?:link|img|iframe|object|embed|base|form action)\b|\bsrc=|@import|url\(`, text)
+	ids := map[string]bool{}
+	for _, id := range regexp.MustCompile(`id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		assert.False(t, ids[id[1]], "%s is there twice", id[1])
+		ids[id[1]] = true
+	}
+	for _, link := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		assert.True(t, strings.HasPrefix(link[1], "#"), link[1])
+		assert.True(t, ids[link[1][1:]], "%s leads nowhere", link[1])
+	}
+}
+
+// The page's own files are small enough to be in every report.
+func TestFilesAreSmall(t *testing.T) {
+	sum := 0
+	for _, name := range []string{"page.html.tmpl", "page.css", "page.js"} {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		sum += len(text)
+	}
+	assert.Less(t, sum, 60_000)
+}

@@ -1,0 +1,117 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// Places says where in the page's code something is, as ids of the page: "c3" is listing 3,
+// and "c3-1a0" its instruction 0x1a0 bytes behind its start. "" is nowhere.
+type places struct {
+	p           *profile.Profile
+	first       int // the number of the profile's first listing
+	methods     map[[2]string]int
+	byName      map[string]int // listing numbers
+	compiled    map[compiledKey]int
+	frames      map[string]place
+	lines       map[lineKey]place
+	hottestLine []string // ids, by listing
+}
+
+type compiledKey struct {
+	method string
+	id     int
+}
+
+type lineKey struct {
+	method string
+	line   int
+}
+
+// A place is an instruction with its samples.
+type place struct {
+	id     string
+	counts profile.Counts
+}
+
+func newPlaces(p *profile.Profile, first int) *places {
+	at := &places{p: p, first: first, methods: map[[2]string]int{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
+		frames: map[string]place{}, lines: map[lineKey]place{}}
+	for i := range p.Listings {
+		l := &p.Listings[i]
+		number := first + i
+		keep(at.methods, [2]string{l.Source, l.Method}, number)
+		keep(at.byName, l.Method, number)
+		keep(at.compiled, compiledKey{l.Method, l.CompileID}, number)
+		at.hottestLine = append(at.hottestLine, rowID(number, l, l.HottestLine()))
+		for k := range l.Lines {
+			line := &l.Lines[k]
+			if len(line.Frames) == 0 || !slices.ContainsFunc(line.Counts, func(n int64) bool { return n > 0 }) {
+				continue
+			}
+			inner := line.Frames[0]
+			better := place{rowID(number, l, k), line.Counts}
+			hotter(at.frames, inner.Method, better)
+			hotter(at.lines, lineKey{inner.Method, inner.Line}, better)
+		}
+	}
+	return at
+}
+
+// keep sets a key that has no value yet.
+func keep[K comparable](m map[K]int, key K, value int) {
+	if _, ok := m[key]; !ok {
+		m[key] = value
+	}
+}
+
+// hotter keeps the place with the most samples.
+func hotter[K comparable](m map[K]place, key K, p place) {
+	if before, ok := m[key]; !ok || slices.Compare(p.counts, before.counts) > 0 {
+		m[key] = p
+	}
+}
+
+// rowID is the id of a line of a listing.
+func rowID(number int, l *profile.Listing, line int) string {
+	return "c" + strconv.Itoa(number) + "-" + strconv.FormatUint(l.Lines[line].Lo-l.Lines[0].Lo, 16)
+}
+
+func (at *places) method(source, name string) string {
+	if i, ok := at.methods[[2]string{source, name}]; ok {
+		return at.hottestLine[i-at.first]
+	}
+	return ""
+}
+
+func (at *places) compilation(method string, id int) string {
+	if i, ok := at.compiled[compiledKey{method, id}]; ok {
+		return at.hottestLine[i-at.first]
+	}
+	return ""
+}
+
+// region gives the first instruction of a region.
+func (at *places) region(source, method string, lo uint64) string {
+	for i := range at.p.Listings {
+		l := &at.p.Listings[i]
+		if l.Source != source || l.Method != method || lo < l.Lines[0].Lo {
+			continue
+		}
+		k, ok := slices.BinarySearchFunc(l.Lines, lo, func(line profile.Line, lo uint64) int { return cmp.Compare(line.Lo, lo) })
+		if !ok {
+			k--
+		}
+		if lo < l.Lines[k].Hi {
+			return rowID(at.first+i, l, k)
+		}
+	}
+	return ""
+}
+
+func (at *places) frame(method string) string { return at.frames[method].id }
+
+func (at *places) line(method string, line int) string { return at.lines[lineKey{method, line}].id }

@@ -1,0 +1,321 @@
+package page
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/arrows"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+const (
+	maxArrowColumns = 10
+	// countColumns is the width of one column of counts: of "100.00%" and a blank.
+	countColumns = 8
+	// textColumns is how many columns an instruction has before its comments. Longer ones push
+	// theirs to the right.
+	textColumns = 38
+	// chunkRows is about how many rows the browser lays out together, when they come into view.
+	chunkRows = 100
+	// hugeRows is the size of code from which on its cold parts are folded, if they have at
+	// least foldedRows.
+	hugeRows, foldedRows = 200, 12
+)
+
+// A rowWriter writes the rows of one listing as HTML. It writes the HTML by hand, because a
+// template takes several times as long for so many small pieces.
+type rowWriter struct {
+	number  int // of the listing in the page
+	listing *profile.Listing
+	totals  []int64 // of the profile, by event
+	blocks  []block
+	loops   []loop
+	gutter  arrows.Gutter
+	listed  map[string]int // the hottest listing of each name in the profile
+	chains  *chains
+	chips   chips
+	done    []byte // whole chunks
+	out     []byte // the chunk that is being written
+	rows    int    // in it
+}
+
+// write writes all rows, in groups that can be folded: each block that has samples, and
+// each run of blocks that have none.
+func (w *rowWriter) write() []byte {
+	l := w.listing
+	w.gutter = arrows.Layout(len(l.Lines), localJumps(l.Lines), maxArrowColumns, arrows.Unicode)
+	w.done = make([]byte, 0, 200*len(l.Lines))
+	for first := 0; first < len(w.blocks); {
+		last := first + 1
+		for w.blocks[first].cold() && last < len(w.blocks) && w.blocks[last].cold() {
+			last++
+		}
+		w.group(first, last)
+		first = last
+	}
+	w.endChunk()
+	return w.done
+}
+
+// localJumps are the jumps within some code.
+func localJumps(lines []profile.Line) []arrows.Arrow {
+	var found []arrows.Arrow
+	for i := range lines {
+		if to := lineAt(lines, lines[i].Target); jumps(&lines[i]) && to >= 0 {
+			found = append(found, arrows.Arrow{From: i, To: to})
+		}
+	}
+	return found
+}
+
+// startChunk begins the next chunk where the open one has no room for so many rows.
+func (w *rowWriter) startChunk(rows int) {
+	if w.rows > 0 && w.rows+rows > chunkRows {
+		w.endChunk()
+	}
+	w.rows += rows
+}
+
+// endChunk ends the open chunk. The browser is told how many rows a chunk has, so that it
+// knows how high the chunk is before it lays it out.
+func (w *rowWriter) endChunk() {
+	if w.rows > 0 {
+		w.done = strconv.AppendInt(append(w.done, `<div class="k" style="--r:`...), int64(w.rows), 10)
+		w.done = append(append(append(w.done, "\">\n"...), w.out...), "</div>\n"...)
+	}
+	w.out, w.rows = w.out[:0], 0
+}
+
+// group writes blocks [first, last).
+func (w *rowWriter) group(first, last int) {
+	from, to := w.blocks[first].from, w.blocks[last-1].to
+	cold := w.blocks[first].cold()
+	closed := cold && len(w.listing.Lines) >= hugeRows && to-from >= foldedRows
+	rows := to - from + 1
+	if closed {
+		rows = 1
+	}
+	w.startChunk(rows)
+	w.out = append(w.out, `<details class="g`...)
+	if cold {
+		w.out = append(w.out, " cold"...)
+	}
+	loop := w.commonLoop(first, last)
+	if loop >= 0 {
+		w.out = strconv.AppendInt(append(w.out, " in l"...), int64(min(w.loops[loop].depth, 4)), 10)
+	}
+	w.out = append(w.out, '"')
+	if !closed {
+		w.out = append(w.out, " open"...)
+	}
+	w.out = append(w.out, ">\n<summary>"...)
+	w.heading(first, last, loop)
+	w.out = append(w.out, "</summary>\n"...)
+	for i := from; i < to; i++ {
+		w.row(i)
+	}
+	w.out = append(w.out, "</details>\n"...)
+}
+
+// commonLoop is the innermost loop that all of some blocks are in; -1 for none.
+func (w *rowWriter) commonLoop(first, last int) int {
+	loop := w.blocks[first].loop
+	for _, b := range w.blocks[first+1 : last] {
+		if b.loop != loop {
+			return -1
+		}
+	}
+	return loop
+}
+
+// heading writes the line above a group: its samples, its arrows, and what it is.
+func (w *rowWriter) heading(first, last, loop int) {
+	sum := make(profile.Counts, len(w.totals))
+	for _, b := range w.blocks[first:last] {
+		sum.Add(b.counts)
+	}
+	w.counts(sum)
+	if from := w.blocks[first].from; from > 0 && w.gutter.Width > 0 {
+		w.arrows(w.gutter.After[from-1])
+	} else {
+		w.arrows(strings.Repeat(" ", w.gutter.Width))
+	}
+	w.out = append(w.out, "B"...)
+	w.out = strconv.AppendInt(w.out, int64(first+1), 10)
+	if last > first+1 {
+		w.out = strconv.AppendInt(append(w.out, "–B"...), int64(last), 10)
+	}
+	w.out = append(w.out, " · "...)
+	w.out = append(w.out, counted(w.blocks[last-1].to-w.blocks[first].from, "instruction")...)
+	if loop >= 0 {
+		w.out = append(w.out, ` · <span class="loop">`...)
+		w.out = append(w.out, w.loopName(loop, first)...)
+		w.out = append(w.out, "</span>"...)
+	}
+	for _, b := range w.blocks[first:last] {
+		if section := w.listing.Lines[b.from].Section; section != "" {
+			w.out = append(appendText(append(w.out, " ["...), section), ']')
+		}
+	}
+}
+
+// loopName says in which loop a group is, and whether it begins it.
+func (w *rowWriter) loopName(loop, first int) string {
+	text := "loop " + strconv.Itoa(loop+1)
+	if w.loops[loop].head == first {
+		text = "↻ " + text + " begins"
+	}
+	if parent := w.loops[loop].parent; parent >= 0 {
+		text += ", in loop " + strconv.Itoa(parent+1)
+	}
+	return text
+}
+
+// counts writes a column for each event.
+func (w *rowWriter) counts(c profile.Counts) {
+	for e, n := range c {
+		text := percent(n, w.totals[e])
+		pad := max(countColumns-len(text), 0)
+		if n == 0 {
+			w.out = append(w.out, strings.Repeat(" ", countColumns)...)
+			continue
+		}
+		w.out = append(w.out, `<b class="h`...)
+		w.out = strconv.AppendInt(w.out, int64(heatOf(n, w.totals[e])), 10)
+		w.out = append(w.out, `" data-n="`...)
+		w.out = strconv.AppendInt(w.out, n, 10)
+		if e > 0 {
+			w.out = strconv.AppendInt(append(w.out, `" data-e="`...), int64(e), 10)
+		}
+		w.out = append(w.out, `">`...)
+		w.out = append(w.out, strings.Repeat(" ", pad)...)
+		w.out = appendText(w.out, text)
+		w.out = append(w.out, "</b>"...)
+	}
+}
+
+// arrows writes the column of the jumps.
+func (w *rowWriter) arrows(text string) {
+	w.out = append(w.out, ' ')
+	if w.gutter.Width > 0 {
+		w.out = append(append(append(w.out, "<i>"...), text...), "</i> "...)
+	}
+}
+
+// row writes one instruction.
+func (w *rowWriter) row(i int) {
+	l := &w.listing.Lines[i]
+	w.out = append(w.out, `<div class="r`...)
+	if len(l.Frames) > 0 && !l.OwnFrames {
+		w.out = append(w.out, " n"...) // it has the debug info of a later one
+	}
+	w.out = append(w.out, `" id="`...)
+	w.out = w.appendID(w.out, l.Lo)
+	if chain := w.chains.number(l.Frames); chain >= 0 {
+		w.out = strconv.AppendInt(append(w.out, `" data-f="`...), int64(chain), 10)
+	}
+	w.out = append(w.out, `">`...)
+	w.counts(l.Counts)
+	if w.gutter.Width > 0 {
+		w.arrows(w.gutter.At[i])
+	} else {
+		w.out = append(w.out, ' ')
+	}
+	w.out = strconv.AppendUint(w.out, l.Lo, 16)
+	w.out = append(w.out, "  <code>"...)
+	linked := w.text(l)
+	comments := w.comments(l)
+	if len(comments) > 0 && !linked {
+		w.out = append(w.out, strings.Repeat(" ", max(textColumns-layout.Width(l.Text), 0))...)
+	}
+	w.out = append(w.out, "</code>"...)
+	if len(comments) > 0 && linked {
+		w.out = append(w.out, strings.Repeat(" ", max(textColumns-layout.Width(l.Text), 0))...)
+	}
+	if len(comments) > 0 {
+		w.out = append(append(w.out, ' '), comments...)
+	}
+	w.out = append(w.out, "</div>\n"...)
+}
+
+// appendID appends the id of the row at an address: "c3-1a0", the listing's number and the
+// distance from its start.
+func (w *rowWriter) appendID(b []byte, addr uint64) []byte {
+	b = append(strconv.AppendInt(append(b, 'c'), int64(w.number), 10), '-')
+	return strconv.AppendUint(b, addr-w.listing.Lines[0].Lo, 16)
+}
+
+// text writes the instruction. The target of a jump within the listing is a link.
+func (w *rowWriter) text(l *profile.Line) (linked bool) {
+	to := lineAt(w.listing.Lines, l.Target)
+	at := strings.LastIndex(l.Text, "0x")
+	if !l.Direct() || to < 0 || at < 0 {
+		w.out = appendText(w.out, l.Text)
+		return false
+	}
+	w.out = appendText(w.out, l.Text[:at])
+	w.out = append(w.out, `<a href="#`...)
+	w.out = w.appendID(w.out, l.Target)
+	w.out = append(w.out, `">`...)
+	w.out = appendText(w.out, l.Text[at:])
+	w.out = append(w.out, "</a>"...)
+	return true
+}
+
+var (
+	// bytecodeFlags are 0 for a bytecode that is compiled in the usual way:
+	//	;*getfield localsPos {reexecute=0 rethrow=0 return_oop=0}
+	bytecodeFlags = regexp.MustCompile(`\s*\{\w+=\d(?: \w+=\d)*\}`)
+	zeroFlag      = regexp.MustCompile(`\w+=0 ?`)
+	// oopMap is a list of the registers and stack slots that hold references.
+	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
+)
+
+// comments are what stands behind an instruction: chips of what was inlined, its bytecode,
+// and HotSpot's relocations.
+func (w *rowWriter) comments(l *profile.Line) []byte {
+	b := w.chips.append(nil, l.Frames)
+	var notes []string
+	for _, c := range l.Comments {
+		if strings.HasPrefix(c, "*") || strings.Contains(c, "=0") {
+			c = bytecodeFlags.ReplaceAllStringFunc(c, setFlags)
+		}
+		c = strings.TrimSpace(c)
+		switch {
+		case c == "", c == "{other}", c == "{no_reloc}", strings.HasPrefix(c, "{section_word"), oopMap.MatchString(c):
+		default:
+			notes = append(notes, c)
+		}
+	}
+	named := func(note string) bool { return strings.Contains(note, l.TargetName) }
+	if l.TargetName != "" && !slices.ContainsFunc(notes, named) {
+		b = append(w.appendTarget(b, l), ' ')
+	}
+	if len(notes) > 0 {
+		b = append(b, "<q>"...)
+		b = appendText(b, strings.Join(notes, "  "))
+		b = append(b, "</q>"...)
+	}
+	return b
+}
+
+// setFlags are those that are not 0, in braces: " {reexecute=1}".
+func setFlags(flags string) string {
+	if flags = strings.TrimRight(zeroFlag.ReplaceAllString(flags, ""), " }"); strings.HasSuffix(flags, "{") {
+		return ""
+	}
+	return flags + "}"
+}
+
+// appendTarget writes the name of the code that a call or jump leads to. It is a link where
+// that code is in the page.
+func (w *rowWriter) appendTarget(b []byte, l *profile.Line) []byte {
+	if to, ok := w.listed[l.TargetName]; ok && l.Direct() {
+		b = strconv.AppendInt(append(b, `<a href="#c`...), int64(to), 10)
+		return append(appendText(append(b, `">`...), l.TargetName), "</a>"...)
+	}
+	return append(appendText(append(b, "<q>{"...), l.TargetName), "}</q>"...)
+}

@@ -1,0 +1,358 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// A table is one of the overview's.
+type table struct {
+	ID, Title, Note string
+	Columns         []column
+	Rows            []row
+	Shown           int // rows that are there before one asks for all
+	More            string
+}
+
+// A column is a heading. Number tells that it is sorted by number, largest first.
+type column struct {
+	Name   string
+	Number bool
+	Sorted bool // the rows come sorted by it
+	Event  int
+}
+
+type row struct {
+	Cells []cell
+	Link  string // to code: "c3-1a0"; "" for none
+}
+
+// A cell is text, or a number of samples with its share.
+type cell struct {
+	Text  string
+	Count bool
+	Raw   int64
+	Event int
+	Width string // of its bar, in percent
+	Kind  string // colour of a source
+	Name  bool   // it is the row's name, which is the link
+	Sort  string // what it is sorted by, where that is not Text
+}
+
+// maxRows is how many rows of a table the page has at most, but where --top asks for more.
+const maxRows = 100
+
+// A tableBuilder makes the tables of one profile.
+type tableBuilder struct {
+	b      *builder
+	p      *profile.Profile
+	r      *schema.Profile
+	places *places
+	totals []int64
+}
+
+func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
+	t := &tableBuilder{b, p, r, at, totals}
+	all := []*table{t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.compilations(), t.jvms(), t.sources(), t.account()}
+	return slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
+}
+
+// start begins a table whose first columns are samples, one for each event.
+func (t *tableBuilder) start(id, title, note string, columns ...string) *table {
+	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-" + id, Title: title, Note: note}
+	for e, event := range t.r.Account.Events {
+		name := shown(event)
+		if len(t.r.Account.Events) == 1 {
+			name = "self"
+		}
+		out.Columns = append(out.Columns, column{Name: name, Number: true, Sorted: e == 0, Event: e})
+	}
+	for _, c := range columns {
+		out.Columns = append(out.Columns, column{Name: c})
+	}
+	return out
+}
+
+// listingProfile is the number of a profile in the page.
+func (b *builder) listingProfile(p *profile.Profile) int {
+	for i := range b.in.Profiles.Trials {
+		if p == &b.in.Profiles.Trials[i] {
+			return i
+		}
+	}
+	return 0
+}
+
+// counts are the cells of samples.
+func (t *tableBuilder) counts(c schema.Counts) []cell {
+	cells := make([]cell, 0, len(c.Values)+3)
+	for e, n := range c.Values {
+		cells = append(cells, t.count(n, e))
+	}
+	return cells
+}
+
+func (t *tableBuilder) count(n int64, e int) cell {
+	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10)}
+}
+
+// cut leaves out rows that are too many, and says so. full is how many there would be.
+func (t *tableBuilder) cut(out *table, full int) *table {
+	scaleBars(out)
+	out.Shown = len(out.Rows)
+	const first = 12
+	if len(out.Rows) > first+3 {
+		out.Shown = first
+	}
+	if left := full - len(out.Rows); left > 0 {
+		out.More = fmt.Sprintf("%s are left out; --top 0 has all", counted(left, "more row"))
+	}
+	return out
+}
+
+// scaleBars makes the bars of each event as long as their samples are to the most in the table.
+func scaleBars(out *table) {
+	most := map[int]int64{}
+	for _, r := range out.Rows {
+		for _, c := range r.Cells {
+			most[c.Event] = max(most[c.Event], c.Raw)
+		}
+	}
+	for _, r := range out.Rows {
+		for i := range r.Cells {
+			if c := &r.Cells[i]; c.Count {
+				c.Width = portion(c.Raw, most[c.Event])
+			}
+		}
+	}
+}
+
+// limit is how many rows of so many a table has.
+func (t *tableBuilder) limit(n int) int {
+	if t.b.in.Top == 0 {
+		return n
+	}
+	return min(n, max(maxRows, t.b.in.Top))
+}
+
+// methods are compiled methods, stubs, codelets and native functions, hottest first.
+func (t *tableBuilder) methods() *table {
+	out := t.start("methods", "Hottest methods", "as compiled, with all that was inlined into them; native functions among them", "kind", "name")
+	type item struct {
+		counts schema.Counts
+		row    row
+	}
+	var items []item
+	for _, m := range t.r.Methods {
+		tail := ""
+		if m.Blobs > 1 && m.CompileID != 0 {
+			tail = ", " + counted(m.Blobs, "compilation")
+		}
+		items = append(items, item{m.Counts, row{Link: t.places.method(m.Source, m.Name), Cells: append(t.counts(m.Counts),
+			cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name + tail), Name: true})}})
+	}
+	for _, n := range t.r.Native {
+		items = append(items, item{n.Counts, row{Cells: append(t.counts(n.Counts),
+			cell{Text: shown(n.Module), Kind: kindOf(n.Module)}, cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})}})
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return slices.Compare(b.counts.Values, a.counts.Values) })
+	for _, it := range items[:t.limit(len(items))] {
+		out.Rows = append(out.Rows, it.row)
+	}
+	return t.cut(out, len(items))
+}
+
+// regions are runs of sampled instructions.
+func (t *tableBuilder) regions() *table {
+	out := t.start("regions", "Hottest regions", "runs of sampled instructions within one piece of code", "kind", "region", "instructions from")
+	for _, r := range t.r.Regions[:t.limit(len(t.r.Regions))] {
+		name := r.Method
+		if r.CompileID > 0 {
+			name += ", compile id " + strconv.Itoa(r.CompileID)
+		}
+		out.Rows = append(out.Rows, row{Link: t.places.region(r.Source, r.Method, uint64(r.Lo)), Cells: append(t.counts(r.Counts),
+			cell{Text: shown(r.Source), Kind: kindOf(r.Source)}, cell{Text: shown(name), Name: true}, cell{Text: fmt.Sprintf("0x%x", uint64(r.Lo))})})
+	}
+	return t.cut(out, len(t.r.Regions))
+}
+
+// frames are Java methods with inlining undone.
+func (t *tableBuilder) frames() *table {
+	out := t.start("frames", "Hottest frames", "inlining undone: each instruction counts for the innermost Java method that it was made from; total: for each of its inlining chain", "total", "method", "hottest lines")
+	at := len(t.r.Account.Events)
+	out.Columns[at].Number = true
+	frames := slices.Clone(t.r.Frames)
+	for _, f := range frames[:t.limit(len(frames))] {
+		var lines []string
+		for _, l := range f.Lines[:min(len(f.Lines), 3)] {
+			if n := l.Counts.Values[0]; l.Line > 0 && n > 0 {
+				lines = append(lines, fmt.Sprintf(":%d %s", l.Line, percent(n, t.totals[0])))
+			}
+		}
+		out.Rows = append(out.Rows, row{Link: t.places.frame(f.Method), Cells: append(t.counts(f.Counts), t.count(f.Total.Values[0], 0),
+			cell{Text: shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
+	}
+	return t.cut(out, len(frames))
+}
+
+// lines are lines of Java, with their text where there are sources.
+func (t *tableBuilder) lines() *table {
+	out := t.start("lines", "Hottest lines", "of Java, whatever methods they were inlined into", "line", "")
+	type line struct {
+		method string
+		schema.LineTotal
+	}
+	var all []line
+	for _, f := range t.r.Frames {
+		for _, l := range f.Lines {
+			if l.Line > 0 {
+				all = append(all, line{f.Method, l})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b line) int {
+		return cmp.Or(slices.Compare(b.Counts.Values, a.Counts.Values), cmp.Compare(a.method, b.method), cmp.Compare(a.Line, b.Line))
+	})
+	for _, l := range all[:t.limit(len(all))] {
+		out.Rows = append(out.Rows, row{Link: t.places.line(l.method, l.Line), Cells: append(t.counts(l.Counts),
+			cell{Text: shown(l.method) + ":" + strconv.Itoa(l.Line), Name: true}, cell{Text: t.b.sources.line(l.method, l.Line)})})
+	}
+	return t.cut(out, len(all))
+}
+
+func (t *tableBuilder) native() *table {
+	out := t.start("native", "Native functions", "outside the code cache", "module", "function")
+	for _, n := range t.r.Native[:t.limit(len(t.r.Native))] {
+		out.Rows = append(out.Rows, row{Cells: append(t.counts(n.Counts), cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
+			cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})})
+	}
+	return t.cut(out, len(t.r.Native))
+}
+
+func (t *tableBuilder) threads() *table {
+	out := t.start("threads", "Threads", "by name, without the number at its end", "kind", "thread")
+	for _, k := range t.r.Threads {
+		for _, thread := range k.Threads {
+			out.Rows = append(out.Rows, row{Cells: append(t.counts(thread.Counts), cell{Text: shown(k.Kind)}, cell{Text: shown(cmp.Or(thread.Name, "(no name)")), Name: true})})
+		}
+	}
+	slices.SortStableFunc(out.Rows, func(a, b row) int { return cmp.Compare(b.Cells[0].Raw, a.Cells[0].Raw) })
+	full := len(out.Rows)
+	out.Rows = out.Rows[:t.limit(full)]
+	return t.cut(out, full)
+}
+
+// compilations are the versions of the hottest methods.
+func (t *tableBuilder) compilations() *table {
+	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds of the JVM's life, * is within the window", "kind", "method", "compile id", "JVM", "made", "left", "why")
+	seconds := func(millis int64, inside bool) string {
+		text := fmt.Sprintf("%.3f", float64(millis)/1000)
+		if inside {
+			text += "*"
+		}
+		return text
+	}
+	for i := range t.p.Compilations {
+		c := &t.p.Compilations[i]
+		left, why := "", ""
+		if c.Ended != nil {
+			left, why = seconds(c.Ended.UptimeMillis, c.EndedInside), strings.Trim(c.Ended.Reason+", "+c.Ended.Trap, ", ")
+		}
+		cells := make([]cell, 0, len(c.Counts)+7)
+		for e, n := range c.Counts {
+			cells = append(cells, t.count(n, e))
+		}
+		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: append(cells,
+			cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: strconv.Itoa(c.CompileID)}, cell{Text: strconv.Itoa(c.PID)},
+			cell{Text: seconds(c.MadeMillis, c.MadeInside)}, cell{Text: left}, cell{Text: shown(why)})})
+	}
+	for i := range out.Columns {
+		out.Columns[i].Sorted = false // they are by method and time
+	}
+	return t.cut(out, len(out.Rows))
+}
+
+// jvms are the processes of the profile, where there are several.
+func (t *tableBuilder) jvms() *table {
+	if len(t.r.JVMs) < 2 {
+		return nil
+	}
+	out := t.start("jvms", "JVMs", "what each was sampled in: Java is code of the code cache, native is outside of it", "JVM", "Java", "JIT", "GC", "native")
+	for i := range out.Columns[len(t.r.Account.Events)+1:] {
+		out.Columns[len(t.r.Account.Events)+1+i].Number = true
+	}
+	for _, j := range t.r.JVMs {
+		name := "pid " + strconv.Itoa(j.PID)
+		for _, c := range t.b.in.Profiles.Capture.JVMs {
+			if c.PID == j.PID {
+				name = c.String()
+			}
+		}
+		cells := append(t.counts(j.Counts), cell{Text: shown(name), Name: true})
+		for _, c := range []schema.Counts{j.Java, j.JIT, j.GC, j.Native} {
+			if len(c.Values) == 0 {
+				cells = append(cells, cell{})
+				continue
+			}
+			cells = append(cells, t.count(c.Values[0], 0))
+		}
+		out.Rows = append(out.Rows, row{Cells: cells})
+	}
+	full := len(out.Rows)
+	out.Rows = out.Rows[:t.limit(full)]
+	return t.cut(out, full)
+}
+
+func (t *tableBuilder) sources() *table {
+	out := t.start("sources", "Distribution by source", "compilers, libraries, the kernel", "source")
+	for _, s := range t.r.Sources {
+		out.Rows = append(out.Rows, row{Cells: append(t.counts(s.Counts), cell{Text: shown(s.Source), Kind: kindOf(s.Source), Name: true})})
+	}
+	return t.cut(out, len(out.Rows))
+}
+
+// account says where each sample went.
+func (t *tableBuilder) account() *table {
+	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: taken = other … + in the profile; in the profile = compiled … + unresolved"}
+	for e, event := range t.r.Account.Events {
+		name := shown(event)
+		if len(t.r.Account.Events) == 1 {
+			name = "samples"
+		}
+		out.Columns = append(out.Columns, column{Name: name, Number: true, Event: e})
+	}
+	out.Columns = append(out.Columns, column{Name: ""})
+	for _, line := range []struct {
+		name  string
+		count func(a *schema.Account) int64
+	}{
+		{"taken", func(a *schema.Account) int64 { return a.Total }},
+		{"· of other processes, JVMs and trials", func(a *schema.Account) int64 { return a.OtherProcess }},
+		{"· outside the window", func(a *schema.Account) int64 { return a.OutsideWindow }},
+		{"· of other threads", func(a *schema.Account) int64 { return a.OtherThread }},
+		{"· lost", func(a *schema.Account) int64 { return a.Lost }},
+		{"· in the profile", func(a *schema.Account) int64 { return a.Profiled }},
+		{"·· compiled code", func(a *schema.Account) int64 { return a.Compiled }},
+		{"·· stubs", func(a *schema.Account) int64 { return a.Stub }},
+		{"·· interpreter", func(a *schema.Account) int64 { return a.Interpreter }},
+		{"·· native code", func(a *schema.Account) int64 { return a.Native }},
+		{"·· kernel", func(a *schema.Account) int64 { return a.Kernel }},
+		{"·· unresolved", func(a *schema.Account) int64 { return a.Unresolved }},
+	} {
+		var r row
+		for i := range t.r.Account.Values {
+			n := line.count(&t.r.Account.Values[i])
+			r.Cells = append(r.Cells, cell{Text: strconv.FormatInt(n, 10), Sort: strconv.FormatInt(n, 10)})
+		}
+		r.Cells = append(r.Cells, cell{Text: line.name, Name: true})
+		out.Rows = append(out.Rows, r)
+	}
+	out.Shown = len(out.Rows)
+	return out
+}

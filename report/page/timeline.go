@@ -1,0 +1,112 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+const (
+	maxTimelines   = 8  // JVMs that have a time line of their own
+	timelineHeight = 48 // of one, in the units of the drawing
+)
+
+// doings are the parts of a time line, from the bottom up, with their classes.
+var doings = []struct {
+	doing       profile.Doing
+	class, name string
+}{
+	{profile.RanJava, "c2", "Java"}, {profile.RanNative, "native", "native and kernel"}, {profile.RanJIT, "c1", "JIT compilers"},
+	{profile.RanGC, "kernel", "collector"}, {profile.NotCounted, "out", "not in this profile"},
+}
+
+// timeline draws the samples of a profile over the run, a drawing for each JVM, with the
+// windows shaded. It has numbers and escaped text only.
+func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
+	h := ps.History
+	jvms := h.Of(p.PIDs)
+	if h == nil || len(jvms) == 0 || h.Bins < 2 {
+		return ""
+	}
+	slices.SortStableFunc(jvms, func(a, b profile.JVMHistory) int { return b.Samples() - a.Samples() })
+	var out strings.Builder
+	seconds := float64(h.Bins) * float64(h.StepNanos) / 1e9
+	for i := range jvms {
+		if i == maxTimelines {
+			fmt.Fprintf(&out, `<p class="note">%s with fewer samples are not drawn.</p>`, counted(len(jvms)-i, "more JVM"))
+			break
+		}
+		j := &jvms[i]
+		name := fmt.Sprintf("pid %d", j.PID)
+		for _, known := range ps.Capture.JVMs {
+			if known.PID == j.PID {
+				name = known.String()
+			}
+		}
+		label := appendText(nil, name)
+		fmt.Fprintf(&out, `<figure class="tl"><figcaption>%s</figcaption>`, label)
+		fmt.Fprintf(&out, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="Samples over time: %s">`, h.Bins, timelineHeight, label)
+		drawWindows(&out, ps, p, h, j.PID)
+		drawBins(&out, j)
+		out.WriteString("</svg></figure>\n")
+	}
+	fmt.Fprintf(&out, `<p class="axis"><span>0 s</span><span>%.1f s</span></p><p class="legend">`, seconds)
+	for _, d := range doings {
+		fmt.Fprintf(&out, `<span class="key k-%s">%s</span> `, d.class, d.name)
+	}
+	out.WriteString(`<span class="key k-window">window</span></p>`)
+	return template.HTML(out.String())
+}
+
+// drawWindows shades the times in which samples count, and marks the slices of a benchmark.
+func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile, h *profile.History, pid int) {
+	place := func(mono int64) float64 {
+		return min(max(float64(mono-h.FromMonoNanos)/float64(h.StepNanos), 0), float64(h.Bins))
+	}
+	const most = 1000
+	drawn := 0
+	for _, t := range ps.Capture.Trials {
+		if t.Name != p.Trial {
+			continue
+		}
+		for _, w := range t.Windows {
+			if w.PID != pid || drawn == most {
+				continue
+			}
+			drawn++
+			from, to := place(w.FromMonoNanos), place(w.ToMonoNanos)
+			fmt.Fprintf(out, `<rect class="win" x="%.2f" y="0" width="%.2f" height="%d"/>`, from, to-from, timelineHeight)
+		}
+	}
+}
+
+// drawBins stacks the samples of each bin, by what they were of.
+func drawBins(out *strings.Builder, j *profile.JVMHistory) {
+	var most int64 = 1
+	for _, bin := range j.Bins {
+		var sum int64
+		for _, n := range bin {
+			sum += n
+		}
+		most = max(most, sum)
+	}
+	base := make([]int64, len(j.Bins))
+	for _, d := range doings {
+		path := ""
+		for i, bin := range j.Bins {
+			n := bin[d.doing]
+			if n == 0 {
+				continue
+			}
+			y := float64(timelineHeight) * (1 - float64(base[i]+n)/float64(most))
+			path += fmt.Sprintf("M%d %.1fh1v%.1fh-1z", i, y, float64(timelineHeight)*float64(n)/float64(most))
+			base[i] += n
+		}
+		if path != "" {
+			fmt.Fprintf(out, `<path class="f-%s" d="%s"/>`, d.class, path)
+		}
+	}
+}
