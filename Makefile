@@ -99,10 +99,10 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	done
 	$(call step,go test -race)
 	@events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
-	CGO_ENABLED=1 $(GO) tool gotestsum --format pkgname --hide-summary skipped --jsonfile "$$events" --raw-command -- \
-		$(GO) test -json -race -p 1 -timeout 45m ./... || result=$$?; \
+	$(GO) tool gotestsum --format pkgname --hide-summary skipped --jsonfile "$$events" --raw-command -- \
+		env GO="$(GO)" scripts/gotest.sh || result=$$?; \
 	$(GO) run ./internal/skips $(if $(CI),-expected .ci/expected-skips.txt) "$$events" || result=$$?; \
-	exit $$result # one package at a time (-p 1), because the tests that run perf measure
+	exit $$result
 
 golden: ## rewrite the golden files from what the code does now
 	@dirs=$$(grep -rl --include='*_test.go' 'gasmtest\.Golden' . | sed 's|/[^/]*$$||' | sort -u); \

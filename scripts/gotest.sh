@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs all tests with the race detector, and writes what `go test -json` tells. First the packages whose tests
+# neither sample nor start JVMs, side by side; then the others, one at a time, because what they do takes the
+# machine and some of it is measured.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+GO=${GO:-go}
+LIVE='/(cmd/gasm|record|doctor|sampler|sampler/perfevent|hotspot/[a-z]+|event/jfr)$'
+result=0
+all=$($GO list ./...) || exit 1
+mapfile -t live < <(grep -E "$LIVE" <<<"$all")
+mapfile -t quiet < <(grep -Ev "$LIVE" <<<"$all")
+CGO_ENABLED=1 $GO test -json -race -timeout 45m "${quiet[@]}" || result=1
+CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 1 "${live[@]}" || result=1
+exit $result
