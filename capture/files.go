@@ -17,17 +17,22 @@ const (
 // logGlob matches what LogFile names.
 const logGlob = "asm-*.log"
 
+// eventGlob matches what EventLog names, and older parts of it.
+const eventGlob = "ev-*.log*"
+
 // LogFile is the name of a JVM's log in a capture: asm-4711.log.
 func LogFile(pid int) string { return fmt.Sprintf("asm-%d.log", pid) }
 
 // Logs gives the paths of the logs in a folder, in the order of their names. The error is that of a folder which can't be read.
-func Logs(dir string) (paths []string, err error) {
+func Logs(dir string) (paths []string, err error) { return matching(dir, logGlob) }
+
+func matching(dir, pattern string) (paths []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		if isLog, _ := filepath.Match(logGlob, e.Name()); isLog { // the pattern is well-formed
+		if matches, _ := filepath.Match(pattern, e.Name()); matches { // the pattern is well-formed
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
@@ -42,6 +47,8 @@ func Reads(path, file string) bool {
 		return false // there is none
 	}
 	inputs, _ := Logs(path) // of a folder
+	events, _ := matching(path, eventGlob)
+	inputs = append(inputs, events...)
 	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile), filepath.Join(path, SymbolsFile))
 	return slices.ContainsFunc(inputs, func(input string) bool {
 		in, err := os.Stat(input)

@@ -28,6 +28,9 @@ type JVM struct {
 	// line and the frames of the next safepoint behind it.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 
+	// EventLog is the log of its events in the capture's folder; "" without one.
+	EventLog string `json:"event_log,omitempty"`
+
 	// Log is the code of the JVM. It is nil in a description that was only read,
 	// and where the log is missing or could not be read.
 	Log *printassembly.Log `json:"-"`

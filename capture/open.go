@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -27,6 +28,7 @@ type Capture struct {
 	// bytes that were read since the last call; nil for nobody.
 	Progress func(bytes int)
 
+	dir     string // the folder; "" of files that lie anywhere
 	logs    []*printassembly.Log
 	samples source
 	symbols *native.Table // nil when the capture has none
@@ -41,7 +43,7 @@ func Open(dir string) (*Capture, error) {
 	if len(logs) == 0 {
 		return nil, fmt.Errorf("%s is no capture: it has no %s", dir, logGlob)
 	}
-	c := &Capture{samples: sourceFile(filepath.Join(dir, SamplesFile))}
+	c := &Capture{dir: dir, samples: sourceFile(filepath.Join(dir, SamplesFile))}
 	d, err := ReadDescription(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -70,7 +72,7 @@ func OpenFiles(samples string, logs []string) (*Capture, error) {
 // disk is full: the logs are those in the folder, and all else is still in memory.
 // The samples are read from what open gives; table may be nil.
 func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
-	c := &Capture{Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
+	c := &Capture{dir: dir, Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
 	logs, err := Logs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the capture: %w", err)
@@ -158,6 +160,11 @@ func (c *Capture) guess() error {
 			at = first[sampler.NoPID]
 		}
 		j.StartMonoNanos = at
+		if c.dir != "" {
+			if _, err := os.Lstat(filepath.Join(c.dir, EventLog(j.PID))); err == nil {
+				j.EventLog = EventLog(j.PID)
+			}
+		}
 		c.JVMs = append(c.JVMs, j)
 	}
 	c.Notes.Add("no capture.json: each JVM's start is estimated from its first sample, and the whole run is reported")

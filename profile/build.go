@@ -45,6 +45,8 @@ type Options struct {
 	JVM *regexp.Regexp
 	// Threads narrows the profiles to the samples of some threads.
 	Threads Threads
+	// WindowEvent narrows the windows to the times of events, or to those between them.
+	WindowEvent WindowEvent
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
 	// Operations is how many operations each profile is of; 0 takes what the
@@ -120,6 +122,7 @@ func (w *work) profile() Profile {
 	p.Native = w.native(p.PIDs)
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
+	p.Happened, p.Delays = w.eventTotals(), w.delays(&p)
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}

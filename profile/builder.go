@@ -28,8 +28,9 @@ type Builder struct {
 	left int64
 	// overlapping are windows that another trial's windows overlap, see newTimelines.
 	overlapping int
-	totals      Counts // of all samples, whatever process they are of
-	lost        Counts // samples that the sampler dropped
+	happening   *happening // nil without events
+	totals      Counts     // of all samples, whatever process they are of
+	lost        Counts     // samples that the sampler dropped
 }
 
 // A jvmCode is a JVM with the map of its code.
@@ -49,6 +50,12 @@ type trialCounts struct {
 	unresolved     map[processPC]Counts
 	otherThreads   Counts // in the windows, of threads that are not chosen
 	threads        map[threadKey]Counts
+	happened       []EventTotal // by bit of their eventSet, without the counts
+	during         []Counts     // the samples in the windows while events lasted, by bit of their eventSet
+	// Of application threads while threads waited for a safepoint: in code, and by native
+	// function.
+	delays       map[codeKey]Counts
+	nativeDelays map[int32]Counts
 }
 
 type codeKey struct {
@@ -193,6 +200,12 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	outside := b.count(t, at, e, s)
 	bumpAt(t.threads, threadKey{pid, thread.label, outside}, e)
+	if now := b.happening.during(pid, s.MonoNanos); now != 0 {
+		t.addDuring(now, e)
+		if now.has(waiting) && thread.kind == ApplicationThreads {
+			b.addDelay(t, pid, e, s)
+		}
+	}
 }
 
 // A place is what a sample's key has beside the address. thread is 0 where the threads are

@@ -39,6 +39,9 @@ func (o *Options) Chosen() string {
 	if o.Threads.text != "" {
 		flags = append(flags, "--thread "+o.Threads.text)
 	}
+	if o.WindowEvent != (WindowEvent{}) {
+		flags = append(flags, "--window-event "+o.WindowEvent.String())
+	}
 	return strings.Join(flags, " ")
 }
 
@@ -101,7 +104,7 @@ func noSuchJVM(jvms []capture.JVM, o *Options) error {
 		names = append(names, name)
 	}
 	chosen := *o
-	chosen.Threads = Threads{}
+	chosen.Threads, chosen.WindowEvent = Threads{}, WindowEvent{}
 	return fmt.Errorf("%s: no such JVM in this capture; it has %s", chosen.Chosen(), strings.Join(names, ", "))
 }
 

@@ -44,12 +44,18 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	if err != nil {
 		return nil, err
 	}
+	events, eventNotes := c.ReadEvents()
+	if err := o.WindowEvent.narrow(measured, events); err != nil {
+		return nil, err
+	}
 	b := newBuilder(jvms, measured, orderedEvents(c.Events))
 	b.leaveOut(c.JVMs)
+	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
 	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), builder: b}
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
+	ps.Capture.Notes.Add(eventNotes...)
 	if err := ps.read(c); err != nil {
 		return nil, err
 	}

@@ -88,6 +88,10 @@ type Profile struct {
 	Native  []NativeFunction // hottest first, kernel included
 	Sources []Source         // hottest first; they add up to Profiled
 	Threads []ThreadKind     // hottest first; they add up to Profiled. Nil when the sampler names no threads
+	// Happened are the events in the windows, such as pauses of the garbage collector.
+	Happened []EventTotal
+	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
+	Delays []Delay
 	// Compilations are those of the hottest methods, by method, and by the time they were
 	// made.
 	Compilations []Compilation

@@ -22,9 +22,9 @@
 //
 // stdin, stderr, the terminal, signals and the exit code are the command's own; of
 // stdout the command notices nothing. What a JVM must be told travels in
-// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and, where
-// HotSpot prints its code, in JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads
-// (javaflags.go). So forks of JMH,
+// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and in
+// JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads: that JVMs log their events
+// (eventlogs.go) and, where HotSpot prints its code, all options (javaflags.go). So forks of JMH,
 // of Maven or of a shell script are captured too. Each JVM says so itself on stderr
 // ("Picked up JAVA_TOOL_OPTIONS: …").
 //

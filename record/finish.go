@@ -12,6 +12,7 @@ func (r *Recording) Finish() (*capture.Capture, error) {
 	if err != nil {
 		return nil, err
 	}
+	notes = append(notes, r.takeEvents(jvms)...)
 	return r.complete(func() capture.Description {
 		d := r.describe(jvms)
 		d.Notes.Add(notes...)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -39,6 +40,9 @@ type Options struct {
 	Code    CodeSource // not empty
 	Methods []string   // patterns of the methods whose code is printed; none: all
 	SkipC1  bool       // no code of what C1 compiled
+
+	// Kinds are the kinds of events that HotSpot logs; none: it logs none. See ParseKinds.
+	Kinds []event.Kind
 
 	// Problem is called when something of the capture is lost, while the rest goes
 	// on; of several errors of a full disk with the first one alone. It may be called

@@ -26,6 +26,7 @@ type Recording struct {
 	code     codeWay
 	codeNote string // that code is had in another way than it was asked for
 	longNote string // that the options are too long for JDK 8
+	events   eventLogs
 	exitCode int
 
 	mu      sync.Mutex
@@ -71,6 +72,7 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
+	flags = r.addEventFlag(flags)
 	r.longNote = flags.longNote(r.o.Command)
 	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
 		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output})

@@ -99,8 +99,24 @@ func (p jsonProfile) profile() schema.Profile {
 				return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
 			})}
 		}),
+		Happened: each(p.Happened, p.event),
+		Delays:   each(p.Delays, p.delay),
 		Warnings: list(p.Warnings),
 	}
+}
+
+func (p jsonProfile) event(t *profile.EventTotal) schema.Event {
+	ms := func(nanos int64) float64 { return float64(nanos) / 1e6 }
+	return schema.Event{Kind: string(t.Kind), Name: t.Name, Count: t.Count, TotalMS: ms(t.Nanos), LongestMS: ms(t.LongestNanos),
+		WaitMS: ms(t.WaitNanos), LongestWaitMS: ms(t.LongestWaitNanos), Samples: p.counts(t.Counts)}
+}
+
+func (p jsonProfile) delay(d *profile.Delay) schema.Delay {
+	return schema.Delay{Source: d.Source, Name: d.Method, CompileID: d.CompileID, Counts: p.counts(d.Counts),
+		Lines: each(d.Lines, func(l *profile.DelayLine) schema.DelayLine {
+			return schema.DelayLine{Addr: schema.Address(l.Lo), Text: l.Text, Counts: p.counts(l.Counts),
+				Frames: each(l.Frames, func(f *printassembly.Frame) schema.Frame { return schema.Frame(*f) })}
+		})}
 }
 
 func (p jsonProfile) counts(c profile.Counts) schema.Counts {

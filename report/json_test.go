@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
@@ -45,10 +46,16 @@ func small() profile.Profile {
 				Counts: c(7, 0),
 			}},
 		}, {Source: "stub", Method: "StubRoutines::libmLog", TooBig: 1834, Counts: c(0, 0)}},
-		Methods:  []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::<init>", CompileID: 145, Blobs: 2, Counts: c(7, 0)}},
-		Frames:   []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
-		Native:   []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
-		Sources:  []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
+		Methods: []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::<init>", CompileID: 145, Blobs: 2, Counts: c(7, 0)}},
+		Frames:  []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
+		Native:  []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
+		Sources: []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
+		Happened: []profile.EventTotal{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 3, Nanos: 12_500_000, LongestNanos: 6_100_000, Counts: c(2, 0)},
+			{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1_000_000, LongestNanos: 1_000_000, WaitNanos: 900_000, LongestWaitNanos: 900_000, Counts: c(1, 0)}},
+		Delays: []profile.Delay{{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Region: 0, Counts: c(1, 0), Lines: []profile.DelayLine{{
+			Instruction: printassembly.Instruction{Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}}},
+			Counts:      c(1, 0),
+		}}}},
 		Warnings: []string{"one"},
 	}
 }

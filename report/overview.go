@@ -37,6 +37,7 @@ func (r *textReport) overview() {
 	}
 	r.field("Time in", lines...)
 	r.field("Hottest", r.hottest()...)
+	r.eventLine()
 	r.Line("")
 }
 

@@ -88,6 +88,8 @@ func (r *textReport) trial() {
 		for _, t := range tables {
 			r.ranking(t)
 		}
+		r.eventTable()
+		r.delayTable()
 		r.compilationTable()
 		if r.single { // else it is above all profiles
 			r.jvmTable()

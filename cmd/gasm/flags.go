@@ -40,8 +40,10 @@ type reportFlags struct {
 	pid             int
 	jvm, thread     string
 	mergeJVMs       bool
+	windowEvent     string
 	jvmExpression   *regexp.Regexp  // of jvm, once it is checked
 	threads         profile.Threads // of thread, once it is checked
+	window          profile.WindowEvent
 	format          string
 	file            string
 	saveLog         string
@@ -77,6 +79,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.jvm, "jvm", "", "report only JVMs whose main class or jar matches `REGEX`, or whose process id it is")
 	flags.StringVar(&f.thread, "thread", "", "report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
+	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc or safepoint; !gc and !safepoint for all others")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
 	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
@@ -124,6 +127,9 @@ func (f *reportFlags) checkChoice() (err error) {
 	if f.threads, err = profile.ParseThreads(f.thread); err != nil {
 		return usage("--thread: %v", err)
 	}
+	if f.window, err = profile.ParseWindowEvent(f.windowEvent); err != nil {
+		return usage("--window-event: %v", err)
+	}
 	return nil
 }
 
@@ -142,7 +148,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	return profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: pprof, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
-		Threads: f.threads, MergeJVMs: f.mergeJVMs, Operations: f.ops}
+		Threads: f.threads, WindowEvent: f.window, MergeJVMs: f.mergeJVMs, Operations: f.ops}
 }
 
 func (f *reportFlags) syntax() disasm.Syntax {

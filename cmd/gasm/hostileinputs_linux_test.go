@@ -153,6 +153,15 @@ func inDescription(list string, element func(i int) string) func(h *hostile) {
 	}
 }
 
+// inEvents makes a log of events, beside a good log of code.
+func inEvents(line func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.samples(1000, 4)
+		h.write("ev-4711.log", func(f *filler) { f.fill(line) })
+	}
+}
+
 func always(text string) func(int) string { return func(int) string { return text } }
 
 var hostileInputs = []hostileInput{
@@ -201,6 +210,17 @@ var hostileInputs = []hostileInput{
 			f.printf("\n</command>\n")
 		})
 	}, ""},
+	// HotSpot's log of events.
+	{"pauses in each other", inEvents(func(i int) string {
+		return fmt.Sprintf("[%dns][1][gc] GC(%d) Pause a%d (b) 1M->1M(1M) 9000.000ms\n", 10_000_000_000+i, i, i)
+	}), ""},
+	{"collections that never end", inEvents(func(i int) string { return fmt.Sprintf("[%dns][1][gc,start] GC(%d) Pause a%d (b)\n", i, i, i) }), ""},
+	{"safepoints that overlap", inEvents(func(i int) string {
+		return fmt.Sprintf("[%dns][1][safepoint] Safepoint \"a\", Reaching safepoint: 500000000 ns, Total: 999999999 ns\n", 10_000_000_000+i*1000)
+	}), ""},
+	{"compilations", inEvents(func(i int) string { return fmt.Sprintf("[%dns][1][jit,compilation] %d 4 a%d::b\n", i, i, i) }), ""},
+	{"a line of events of a file's size", inEvents(always("[1ns][1][gc] GC(0) Pause ")), ""},
+	{"no events at all", inEvents(always("x\n")), "lines of the events could not be read"},
 	// Threads that take turns.
 	{"writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i) }), ""},
 	{"two writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i%2) }), ""},

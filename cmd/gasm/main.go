@@ -5,6 +5,7 @@
 //	gasm attach 4711                              the same of a JVM that runs already
 //	gasm report samples.txt asm.log               the same report from saved files
 //	gasm report DIR                               the same from a saved capture
+//	gasm events DIR                               what happened meanwhile: pauses of the collector, safepoints
 //	gasm diff A B                                 what changed between two captures or JSON reports
 //	gasm doctor                                   what works on this machine, and what mends the rest
 //
@@ -126,7 +127,7 @@ change to the program.`,
 	root.SetErr(s.err)
 	root.SetVersionTemplate("gasm {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(profileCommand(s), attachCommand(s), reportCommand(s), diffCommand(s), doctorCommand(s), &cobra.Command{
+	root.AddCommand(profileCommand(s), attachCommand(s), reportCommand(s), eventsCommand(s), diffCommand(s), doctorCommand(s), &cobra.Command{
 		Use:   "version",
 		Short: "Print gasm's version",
 		Args:  noArguments,
@@ -149,7 +150,7 @@ change to the program.`,
 }
 
 func unknownCommand(name string) error {
-	return usage("unknown command %q: the commands are profile, attach, report, diff, doctor and version", name)
+	return usage("unknown command %q: the commands are profile, attach, report, events, diff, doctor and version", name)
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {

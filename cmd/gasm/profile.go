@@ -19,6 +19,7 @@ type profileFlags struct {
 	options                record.Options
 	sampler, code          string
 	windowStart, windowEnd string
+	kinds                  string
 }
 
 func (f *profileFlags) register(flags *pflag.FlagSet) {
@@ -29,6 +30,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
 	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: copy reads it out of the JVM's memory, which hardly costs anything; print has HotSpot print it; auto copies where that can be done")
+	flags.StringVar(&f.kinds, "events", "default", "`kinds` of events that HotSpot logs, separated by commas: gc, safepoint, compile; default is gc,safepoint; none has none")
 	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 }
@@ -39,6 +41,9 @@ func (f *profileFlags) recordOptions(s streams, command []string) (o record.Opti
 	o = f.options
 	if o.Events, err = f.events(); err != nil {
 		return o, err
+	}
+	if o.Kinds, err = record.ParseKinds(f.kinds); err != nil {
+		return o, usage("--events: %w", err)
 	}
 	o.Frequency, o.Delay, o.Length = f.frequency, f.delay, f.length
 	if o.WindowStart, err = compile("window-start", f.windowStart); err != nil {

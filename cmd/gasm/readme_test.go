@@ -18,7 +18,7 @@ func TestReadmeFlags(t *testing.T) {
 	for _, m := range flag.FindAllStringSubmatch(string(text), -1) {
 		inReadme[m[1]] = true
 	}
-	for _, command := range []string{"profile", "attach", "report", "diff", "doctor"} {
+	for _, command := range []string{"profile", "attach", "report", "events", "diff", "doctor"} {
 		for _, m := range flag.FindAllStringSubmatch(runGasm(t, []string{command, "--help"}).stdout, -1) {
 			inHelp[m[1]] = true
 			if m[1] != "help" {

@@ -60,14 +60,18 @@ type Profile struct {
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
 	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of
 	// each JVM, in the order of PIDs.
-	Slices   Slices       `json:"slices,omitzero"`
-	Regions  []Region     `json:"regions"`
-	Methods  []Method     `json:"methods"`
-	Frames   []Frames     `json:"frames"`
-	Native   []Native     `json:"native"`
-	Sources  []Source     `json:"sources"`
-	Threads  []ThreadKind `json:"threads"`
-	Warnings []string     `json:"warnings"`
+	Slices  Slices       `json:"slices,omitzero"`
+	Regions []Region     `json:"regions"`
+	Methods []Method     `json:"methods"`
+	Frames  []Frames     `json:"frames"`
+	Native  []Native     `json:"native"`
+	Sources []Source     `json:"sources"`
+	Threads []ThreadKind `json:"threads"`
+	// Happened are the events in the windows, summed up by kind and name.
+	Happened []Event `json:"events,omitempty"`
+	// Delays are what ran while threads waited for others to come to a safepoint.
+	Delays   []Delay  `json:"time_to_safepoint,omitempty"`
+	Warnings []string `json:"warnings"`
 }
 
 // An Account says where each sample of one event went:
@@ -191,4 +195,35 @@ type ThreadKind struct {
 type Thread struct {
 	Name   string `json:"name"`
 	Counts Counts `json:"counts"`
+}
+
+// An Event sums up the events of one kind and name: pauses of the garbage collector.
+type Event struct {
+	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile"
+	Name      string  `json:"name"`
+	Count     int     `json:"count"` // of those that began in the windows
+	TotalMS   float64 `json:"total_ms"`
+	LongestMS float64 `json:"longest_ms"`
+	// WaitMS is the time until all threads had come to the safepoints, which is a part of the total.
+	WaitMS        float64 `json:"wait_ms,omitempty"`
+	LongestWaitMS float64 `json:"longest_wait_ms,omitempty"`
+	Samples       Counts  `json:"samples"` // that were taken in the meantime
+}
+
+// A Delay is code that ran in application threads while other threads waited for them to
+// come to a safepoint.
+type Delay struct {
+	Source    string      `json:"source"` // of a native function its module
+	Name      string      `json:"name"`
+	CompileID int         `json:"compile_id,omitempty"`
+	Counts    Counts      `json:"counts"`
+	Lines     []DelayLine `json:"lines"` // the hottest instructions
+}
+
+// A DelayLine is an instruction of a Delay.
+type DelayLine struct {
+	Addr   Address `json:"addr"`
+	Text   string  `json:"text"`
+	Counts Counts  `json:"counts"`
+	Frames []Frame `json:"frames"`
 }

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// withLog wants the JDKs that log events.
+func withLog(j gasmtest.JDK) bool { return j.Feature > 8 }
+
+// programs8 compiles programs of testdata for every JDK that is to run them, and gives the
+// folder of their classes.
+func programs8(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		gasmtest.CompileJava(t, dir, 8, gasmtest.Testdata("programs", name+".java"))
+	}
+	return dir
+}
+
+// eventsOfKind adds up the events of a kind.
+func eventsOfKind(p *schema.Profile, kind string) (count int, millis float64) {
+	for _, e := range p.Happened {
+		if e.Kind == kind {
+			count += e.Count
+			millis += e.TotalMS
+		}
+	}
+	return count, millis
+}
+
+// Pauses of the collector are as many and as long as the JVM's own beans say, and each lies
+// in a safepoint.
+func TestPausesAndBeans(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	classPath := programs8(t, "Pauses")
+	beans := regexp.MustCompile(`collections (\d+) millis (\d+)`)
+	for _, j := range gasmtest.NeedJDKs(t, withLog) {
+		for _, collector := range []string{"Serial", "Parallel", "G1"} {
+			t.Run(j.Name()+"/"+collector, func(t *testing.T) {
+				file := filepath.Join(t.TempDir(), "report.json")
+				r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "--",
+					// A concurrent cycle has pauses that beans don't count, or count otherwise: none begins.
+					j.Java(), "-XX:+Use" + collector + "GC", "-XX:InitiatingHeapOccupancyPercent=100", "-Xms64m", "-Xmx64m", "-cp", classPath, "Pauses", "60"})
+				require.Equal(t, 0, r.code, r.stderr)
+				said := beans.FindStringSubmatch(r.stdout)
+				require.NotNil(t, said, r.stdout)
+				collections, err := strconv.Atoi(said[1])
+				require.NoError(t, err)
+				millis, err := strconv.ParseFloat(said[2], 64)
+				require.NoError(t, err)
+				p := &readReport(t, readFile(t, file)).Profiles[0]
+				count, total := eventsOfKind(p, "gc")
+				assert.Equal(t, collections, count)
+				t.Logf("beans %g ms, events %g ms", millis, total)
+				// Beans sum up ticks and tell whole ms, of two beans: they are less than 2 ms short.
+				assert.InDelta(t, millis, total, 0.1*millis+2)
+				safepoints, stopped := eventsOfKind(p, "safepoint")
+				assert.GreaterOrEqual(t, safepoints, count/2, "a young and a full collection may share one")
+				assert.Greater(t, stopped, 0.95*total, "pauses are inside of safepoints")
+			})
+		}
+	}
+}
+
+// A loop without a poll keeps others waiting for a safepoint: its method, and an instruction of
+// its loop, come first.
+func TestTimeToSafepoint(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	classPath := programs8(t, "Delay")
+	for _, j := range gasmtest.NeedJDKs(t, withLog) {
+		t.Run(j.Name(), func(t *testing.T) {
+			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
+			r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--",
+				j.Java(), "-XX:+UseSerialGC", "-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0", "-XX:CompileCommand=quiet",
+				"-XX:CompileCommand=dontinline,Delay::spin", "-XX:CompileCommand=dontinline,Delay::brief", "-cp", classPath, "Delay", "2000"})
+			require.Equal(t, 0, r.code, r.stderr)
+			p := &readReport(t, readFile(t, file)).Profiles[0]
+			require.NotEmpty(t, p.Delays)
+			first := p.Delays[0]
+			assert.Equal(t, "Delay::spin", first.Name)
+			require.NotEmpty(t, first.Lines)
+			assert.Regexp(t, `imul|add|shl|sub|mov|lea|inc|cmp|j`, first.Lines[0].Text)
+			require.NotEmpty(t, first.Lines[0].Frames)
+			assert.Equal(t, "Delay::spin", first.Lines[0].Frames[0].Method)
+			var all int64
+			for _, d := range p.Delays {
+				all += d.Counts.Values[0]
+			}
+			assert.Greater(t, float64(first.Counts.Values[0]), 0.9*float64(all))
+			text := runGasm(t, []string{"report", "--skip-asm", dir})
+			assert.Regexp(t, `\.\.\.\.\[Time to Safepoint\]\.+\nThreads waited [0-9.]+ ms for others to come to \d+ safepoints, at most [0-9.]+ ms`, text.stdout)
+			checkWindowEvents(t, dir)
+			checkEventLists(t, dir)
+		})
+	}
+}
+
+// checkWindowEvents compares the samples in safepoints and outside with all.
+func checkWindowEvents(t *testing.T, dir string) {
+	t.Helper()
+	profiled := func(args ...string) (n int64, seconds float64) {
+		r := runGasm(t, slices.Concat([]string{"report", "--format", "json"}, args, []string{dir}))
+		require.Equal(t, 0, r.code, r.stderr)
+		p := &readReport(t, []byte(r.stdout)).Profiles[0]
+		return p.Account.Values[0].Profiled, p.WindowSeconds
+	}
+	all, whole := profiled()
+	in, inside := profiled("--window-event", "safepoint")
+	out, outside := profiled("--window-event", "!safepoint")
+	assert.Equal(t, all, in+out)
+	assert.InDelta(t, whole, inside+outside, 1e-6)
+	assert.Positive(t, in)
+	r := runGasm(t, []string{"report", "--window-event", "gc", dir})
+	assert.NotEqual(t, 2, r.code)
+	assert.Equal(t, 2, runGasm(t, []string{"report", "--window-event", "nonsense", dir}).code)
+}
+
+// checkEventLists compares what the formats of gasm events have.
+func checkEventLists(t *testing.T, dir string) {
+	t.Helper()
+	text := runGasm(t, []string{"events", dir})
+	require.Equal(t, 0, text.code, text.stderr)
+	lines := strings.Split(strings.TrimSpace(text.stdout), "\n")
+	jsonl := runGasm(t, []string{"events", "--format", "jsonl", dir})
+	require.Equal(t, 0, jsonl.code, jsonl.stderr)
+	objects := strings.Split(strings.TrimSpace(jsonl.stdout), "\n")
+	assert.Len(t, lines, len(objects)+1, "a heading")
+	last := int64(0)
+	for _, o := range objects {
+		var e struct {
+			MonoNanos int64 `json:"mono_nanos"`
+			Kind      string
+		}
+		require.NoError(t, json.Unmarshal([]byte(o), &e))
+		assert.GreaterOrEqual(t, e.MonoNanos, last)
+		assert.Contains(t, []string{"gc", "gc-concurrent", "safepoint"}, e.Kind)
+		last = e.MonoNanos
+	}
+	trace := runGasm(t, []string{"events", "--format", "perfetto", dir})
+	require.Equal(t, 0, trace.code, trace.stderr)
+	var tr struct {
+		TraceEvents []struct{ Ph string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(trace.stdout), &tr))
+	shown := 0
+	for _, e := range tr.TraceEvents {
+		if e.Ph != "M" {
+			shown++
+		}
+	}
+	assert.Equal(t, len(objects), shown)
+	assert.Equal(t, 2, runGasm(t, []string{"events"}).code)
+	assert.Equal(t, 2, runGasm(t, []string{"events", "--format", "xml", dir}).code)
+}
+
+// A user's own -Xlog options do what they do without gasm, and --events none logs nothing.
+func TestEventsBesideOwnLog(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classPath := programs8(t, "Pauses")
+	for _, j := range gasmtest.NeedJDKs(t, withLog) {
+		t.Run(j.Name(), func(t *testing.T) {
+			own := filepath.Join(t.TempDir(), "own.log")
+			run := func(args ...string) (result, string) {
+				dir := filepath.Join(t.TempDir(), "capture")
+				r := runGasm(t, slices.Concat([]string{"profile", "-o", dir, "--report", filepath.Join(t.TempDir(), "r"), args[0], args[1], "--", j.Java()}, args[2:],
+					[]string{"-Xmx32m", "-cp", classPath, "Pauses", "3"}))
+				require.Equal(t, 0, r.code, r.stderr)
+				return r, dir
+			}
+			logs := func(dir string) int {
+				found, err := filepath.Glob(filepath.Join(dir, "ev-*.log"))
+				require.NoError(t, err)
+				return len(found)
+			}
+			r, dir := run("--events", "default", "-Xlog:gc:file="+own+":uptime,tags", "-Xlog:safepoint=off:stdout")
+			assert.Equal(t, 1, logs(dir))
+			assert.Regexp(t, `^collections \d+ millis \d+\n$`, r.stdout)
+			text, err := os.ReadFile(own)
+			require.NoError(t, err)
+			assert.Regexp(t, `(?m)^\[\d+\.\d+s\]\[gc *\] GC\(0\) Pause Young`, string(text))
+			r, dir = run("--events", "none", "-Dx=y")
+			assert.Zero(t, logs(dir))
+			assert.NotContains(t, r.stderr, "-Xlog")
+			listed := runGasm(t, []string{"events", dir})
+			assert.Contains(t, listed.said(), "nothing logged events in this capture")
+			_, dir = run("--events", "default", "-Xlog:disable")
+			reported := runGasm(t, []string{"report", "--skip-asm", dir})
+			assert.Equal(t, 0, reported.code)
+			assert.Equal(t, 2, runGasm(t, []string{"profile", "--events", "lock", "--", "true"}).code)
+		})
+	}
+}
+
+// A log that is cut, has no decorations, or is missing costs a note, and the report the part.
+func TestDamagedEvents(t *testing.T) {
+	samples, _ := savedCapture(t, "jdk17-lean-none")
+	dir := filepath.Dir(samples)
+	require.NoError(t, os.Rename(filepath.Join(dir, "asm.log"), filepath.Join(dir, "asm-24997.log")))
+	log := filepath.Join(dir, "ev-24997.log")
+	for _, c := range []struct{ name, text, note string }{
+		{"no decorations", "GC(0) Pause Young\nGC(1) Pause Young\n", "2 lines of the events could not be read, the first: ev-24997.log:1: it has not HotSpot's decorations tn and tg"},
+		{"cut", "[1000ns][9][gc,start] GC(0) Pause Young (a)\n[2000ns][9][gc] GC(0) Pau", ""},
+	} {
+		require.NoError(t, os.WriteFile(log, []byte(c.text), 0o644))
+		r := runGasm(t, []string{"report", "--skip-asm", dir})
+		require.Equal(t, 0, r.code, r.stderr)
+		assert.Contains(t, oneLine(r.stdout), c.note, c.name)
+		assert.NotContains(t, r.stdout, "[Events]")
+	}
+	require.NoError(t, os.Remove(log))
+	require.NoError(t, os.Mkdir(log, 0o755))
+	r := runGasm(t, []string{"report", "--skip-asm", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, oneLine(r.stdout), "the events of JVM 24997 could not be read, and are not in the report")
+}

@@ -1,0 +1,82 @@
+package hslog
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// operation reads a message on a VM operation. Its address tells which begin an end is of.
+func (r *Reader) operation(message []byte) (found bool, msg string) {
+	rest, begins := bytes.CutPrefix(message, []byte("begin VM_Operation (0x"))
+	if !begins {
+		var ends bool
+		if rest, ends = bytes.CutPrefix(message, []byte("end VM_Operation (0x")); !ends {
+			return false, ""
+		}
+	}
+	digits, rest, ok := bytes.Cut(rest, []byte("): "))
+	id, err := strconv.ParseUint(string(digits), 16, 64)
+	if !ok || err != nil {
+		return false, "a VM operation without its address"
+	}
+	name, rest, _ := bytes.Cut(rest, []byte(", mode: "))
+	mode, _, _ := bytes.Cut(rest, []byte(", "))
+	if begins {
+		r.begin(begun{kind: event.VMOperation, id: id, mono: r.event.MonoNanos, label: r.label(name, plainLabel)})
+		return false, ""
+	}
+	for i := len(r.open) - 1; i >= 0; i-- {
+		if b := r.open[i]; b.kind == event.VMOperation && b.id == id && b.mono <= r.event.MonoNanos {
+			r.close(i)
+			r.event.Kind, r.event.Name = event.VMOperation, b.label.name
+			r.event.MonoNanos, r.event.Nanos = b.mono, r.event.MonoNanos-b.mono
+			if len(mode) > 0 {
+				r.event.Args = []event.Arg{{Name: "mode", Value: r.label(mode, plainLabel).name}}
+			}
+			return true, ""
+		}
+	}
+	return false, "" // it began before the log did
+}
+
+// compilation reads a message on a compilation: its id, its attributes (a blank or a letter
+// each: OSR, synchronized, exception handlers, blocking, native), its level, and its method.
+//
+//	71   %     4       Spin::spin @ 12 (38 bytes)
+//	72    n 0       java.lang.Thread::currentThread (native)   (static)
+//
+// Behind the method of a compilation that is no longer used it says why ("made not
+// entrant"). These lines are no events.
+func (r *Reader) compilation(message []byte) (found bool, msg string) {
+	id, rest := cutNumber(bytes.TrimLeft(message, " "))
+	if len(rest) == 0 || rest[0] != ' ' || id == 1<<64-1 {
+		return false, ""
+	}
+	osr := false
+	for len(rest) > 0 && (rest[0] < '0' || rest[0] > '9') {
+		if bytes.IndexByte([]byte("%s!bn "), rest[0]) < 0 {
+			return false, ""
+		}
+		osr = osr || rest[0] == '%'
+		rest = rest[1:]
+	}
+	level, rest := cutNumber(rest)
+	method := bytes.TrimLeft(rest, " ")
+	if len(rest) == len(method) || bytes.Contains(method, []byte(" made not ")) || bytes.Contains(method, []byte(" made zombie")) {
+		return false, ""
+	}
+	if end := bytes.IndexByte(method, ' '); end >= 0 {
+		method = method[:end]
+	}
+	if !bytes.Contains(method, []byte("::")) {
+		return false, ""
+	}
+	r.event.Kind, r.event.Name = event.Compilation, string(method)
+	r.event.Args = []event.Arg{{Name: "id", Value: strconv.FormatUint(id, 10)}, {Name: "level", Value: strconv.FormatUint(level, 10)}}
+	if osr {
+		r.event.Args = append(r.event.Args, event.Arg{Name: "osr", Value: "true"})
+	}
+	return true, ""
+}

@@ -1,0 +1,81 @@
+package hslog
+
+import (
+	"bytes"
+
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// safepoint reads a message on a safepoint.
+func (r *Reader) safepoint(message []byte) (found bool, msg string) {
+	if rest, ok := bytes.CutPrefix(message, []byte(`Safepoint "`)); ok {
+		end := bytes.IndexByte(rest, '"')
+		if end < 0 {
+			return false, "the name of a safepoint has no end"
+		}
+		wait, hasWait := field(rest, "Reaching safepoint: ")
+		total, hasTotal := field(rest, "Total: ")
+		if !hasWait || !hasTotal {
+			return false, "a safepoint without the times Reaching safepoint and Total"
+		}
+		return r.stopped(r.label(rest[:end], plainLabel).name, wait, total)
+	}
+	if rest, ok := bytes.CutPrefix(message, []byte("Entering safepoint region: ")); ok {
+		r.region = r.label(rest, plainLabel).name
+		return false, ""
+	}
+	rest, ok := bytes.CutPrefix(message, []byte("Total time for which application threads were stopped: "))
+	if !ok {
+		return false, ""
+	}
+	total, rest, ok := cutSeconds(rest)
+	if !ok {
+		return false, "a safepoint without its time"
+	}
+	rest, ok = bytes.CutPrefix(rest, []byte(", Stopping threads took: "))
+	wait, _, hasWait := cutSeconds(rest)
+	if !ok || !hasWait {
+		return false, "a safepoint without the time that stopping threads took"
+	}
+	name := r.region
+	r.region = ""
+	return r.stopped(name, wait, total)
+}
+
+// stopped completes the event of a safepoint that has ended now.
+func (r *Reader) stopped(name string, wait, total int64) (found bool, msg string) {
+	if wait > total || total > r.event.MonoNanos {
+		return false, "the times of a safepoint can't be"
+	}
+	r.event.Kind, r.event.Name = event.Safepoint, name
+	r.event.MonoNanos, r.event.Nanos, r.event.WaitNanos = r.event.MonoNanos-total, total, wait
+	return true, ""
+}
+
+// field reads the nanoseconds behind a word: "Total: 101656 ns".
+func field(text []byte, word string) (nanos int64, ok bool) {
+	at := bytes.Index(text, []byte(word))
+	if at < 0 {
+		return 0, false
+	}
+	n, rest := cutNumber(bytes.TrimLeft(text[at+len(word):], " "))
+	if n > lastMono || !bytes.HasPrefix(rest, []byte(" ns")) {
+		return 0, false
+	}
+	return int64(n), true
+}
+
+// cutSeconds cuts "0.0012345 seconds" from the start of a text.
+func cutSeconds(text []byte) (nanos int64, rest []byte, ok bool) {
+	text = bytes.TrimLeft(text, " ")
+	end := bytes.IndexByte(text, ' ')
+	if end < 0 {
+		return 0, text, false
+	}
+	rest, ok = bytes.CutPrefix(text[end:], []byte(" seconds"))
+	if !ok {
+		return 0, text, false
+	}
+	nanos, ok = parseDecimal(text[:end], 1e9)
+	return nanos, rest, ok
+}

@@ -1,0 +1,122 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// A WindowEvent narrows the windows to the times when events of a kind last, or when none
+// does. The zero value narrows nothing.
+type WindowEvent struct {
+	kind    event.Kind
+	outside bool
+}
+
+// windowKinds are the kinds that a window can be made of: those that last, and that stop the
+// program.
+var windowKinds = []event.Kind{event.GC, event.Safepoint}
+
+// ParseWindowEvent reads a choice of windows: "gc", "safepoint", "!gc", "!safepoint", or ""
+// for none.
+func ParseWindowEvent(text string) (WindowEvent, error) {
+	if text == "" {
+		return WindowEvent{}, nil
+	}
+	kind, outside := strings.CutPrefix(text, "!")
+	if !slices.Contains(windowKinds, event.Kind(kind)) {
+		return WindowEvent{}, fmt.Errorf("%q is no window; it can be gc or safepoint, or !gc or !safepoint for all of the time in between", text)
+	}
+	return WindowEvent{event.Kind(kind), outside}, nil
+}
+
+// String is the text that ParseWindowEvent reads.
+func (w WindowEvent) String() string {
+	if w.outside {
+		return "!" + string(w.kind)
+	}
+	return string(w.kind)
+}
+
+// narrow narrows the windows of measurements. The events are in the order of their start.
+func (w WindowEvent) narrow(measured []measurement, events []event.Event) error {
+	if w.kind == "" {
+		return nil
+	}
+	spans := map[int][]capture.Span{} // of each JVM, ascending, without overlaps
+	for i := range events {
+		if e := &events[i]; e.Kind == w.kind && e.Nanos > 0 {
+			spans[e.PID] = joinSpan(spans[e.PID], capture.Span{FromMonoNanos: e.MonoNanos, ToMonoNanos: e.EndMonoNanos()})
+		}
+	}
+	if len(spans) == 0 {
+		return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them, of JDK 9 and newer)", w)
+	}
+	for i := range measured {
+		m := &measured[i]
+		if len(m.Windows) == 0 {
+			return fmt.Errorf("--window-event %s: nobody knows when the capture began and ended, since it has no %s", w, capture.DescriptionFile)
+		}
+		var err error
+		if m.Windows, err = w.cut(m.Windows, spans); err != nil {
+			return err
+		}
+		m.Operations = 0 // were done in the whole windows
+	}
+	return nil
+}
+
+// joinSpan adds a span to a list of those that began before it.
+func joinSpan(list []capture.Span, s capture.Span) []capture.Span {
+	if n := len(list); n > 0 && s.FromMonoNanos <= list[n-1].ToMonoNanos {
+		list[n-1].ToMonoNanos = max(list[n-1].ToMonoNanos, s.ToMonoNanos)
+		return list
+	}
+	return append(list, s)
+}
+
+// cut gives the parts of windows that are inside of the spans of their JVM, or outside. A
+// window of which nothing is left stays with no time, because it says whose the JVM is.
+func (w WindowEvent) cut(windows []capture.Window, spans map[int][]capture.Span) ([]capture.Window, error) {
+	var parts []capture.Window
+	for _, win := range windows {
+		list := spans[win.PID]
+		first, _ := slices.BinarySearchFunc(list, win.FromMonoNanos, func(s capture.Span, at int64) int { return cmp.Compare(s.ToMonoNanos, at) })
+		before, at := len(parts), win.FromMonoNanos
+		add := func(from, to int64) {
+			if from < to {
+				parts = append(parts, capture.Window{PID: win.PID, Span: capture.Span{FromMonoNanos: from, ToMonoNanos: to}})
+			}
+		}
+		for _, s := range list[first:] {
+			if s.FromMonoNanos >= win.ToMonoNanos {
+				break
+			}
+			if len(parts) > maxParts {
+				return nil, fmt.Errorf("--window-event %s: %s is damaged: its windows overlap so often that there are more than %d parts", w, capture.DescriptionFile, maxParts)
+			}
+			from, to := max(s.FromMonoNanos, win.FromMonoNanos), min(s.ToMonoNanos, win.ToMonoNanos)
+			if w.outside {
+				add(at, from)
+				at = to
+			} else {
+				add(from, to)
+			}
+		}
+		if w.outside {
+			add(at, win.ToMonoNanos)
+		}
+		if len(parts) == before {
+			parts = append(parts, capture.Window{PID: win.PID, Span: capture.Span{FromMonoNanos: win.FromMonoNanos, ToMonoNanos: win.FromMonoNanos}})
+		}
+	}
+	return parts, nil
+}
+
+// maxParts is more than the pauses of any capture. Windows of a JVM that overlap, as in a
+// damaged capture, could make any number of parts.
+const maxParts = 8_000_000

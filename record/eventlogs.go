@@ -1,0 +1,183 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/hslog"
+	"github.com/gasm-profiler/gasm/internal/jdk"
+)
+
+// DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost nothing
+// that can be measured: a line for each pause.
+var DefaultKinds = []event.Kind{event.GC, event.Safepoint}
+
+// ParseKinds reads a list of kinds of events: "gc,safepoint", "default", "none".
+func ParseKinds(list string) (kinds []event.Kind, err error) {
+	switch list {
+	case "default", "":
+		return DefaultKinds, nil
+	case "none":
+		return nil, nil
+	}
+	for word := range strings.SplitSeq(list, ",") {
+		kind := event.Kind(strings.TrimSpace(word))
+		if !slices.Contains(hslog.Logged(), kind) {
+			return nil, fmt.Errorf("%q is no kind of events that can be recorded: they are gc, safepoint and compile; or default (gc,safepoint), or none", kind)
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds, nil
+}
+
+// eventLogs are the logs of events that the command's JVMs write.
+//
+// HotSpot's -Xlog is not like other options. JDK 8 does not start with it, and no JVM starts
+// that can't create the file, while for -XX:LogFile there is another place. So it goes
+//
+//   - into JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads, and JDK 8 does
+//     not. So JVMs that a script, a build tool or JMH start have it;
+//   - into JAVA_TOOL_OPTIONS only for another tool of such a JDK, as javac, because these
+//     read no other variable.
+//
+// It is left out where a JVM might not start, see obstacle.
+type eventLogs struct {
+	logs *logFolder // nil without
+	note string     // why there are none, or not of all JVMs
+}
+
+// addEventFlag adds the option that makes JVMs log their events. Without it the recording
+// goes on; a note says why.
+func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
+	if len(r.o.Kinds) == 0 {
+		return flags
+	}
+	if err := r.makeEventFolder(); err != nil {
+		r.events.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
+		return flags
+	}
+	option := hslog.Flag(r.o.Kinds, filepath.Join(r.events.logs.path, eventHead+"%p"+eventTail))
+	if release := jdk.Release(r.o.Command); !startsJava(r.o.Command) && release >= hslog.OldestRelease {
+		flags.tool = append(slices.Clip(flags.tool), option)
+	} else {
+		flags.launcher = append(slices.Clip(flags.launcher), option)
+	}
+	return flags
+}
+
+// makeEventFolder makes the folder for the logs, unless HotSpot prints its code into one.
+func (r *Recording) makeEventFolder() (err error) {
+	if err := eventObstacle(r.o.Command); err != nil {
+		return err
+	}
+	logs := r.folder.logs
+	if logs == nil {
+		if logs, err = newLogFolder(r.folder); err != nil {
+			return err
+		}
+		r.folder.logs = logs
+	}
+	if logs.closed != "" && !startsJava(r.o.Command) {
+		return fmt.Errorf("a JVM of another user would not start, because it can't write to %s", logs.describe())
+	}
+	if err := hslog.CheckFolder(logs.path); err != nil {
+		return err
+	}
+	r.events.logs = logs
+	return nil
+}
+
+// rootChangers are programs that give what they run another root directory, or other mounts.
+var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman", "systemd-nspawn", "systemd-run"}
+
+// eventObstacle tells why JVMs of a command might not start with -Xlog; nil when they do.
+func eventObstacle(command []string) error {
+	if startsJava(command) && 0 < jdk.Release(command) && jdk.Release(command) < hslog.OldestRelease {
+		return fmt.Errorf("JDK %d can't log them with their times", jdk.Release(command))
+	}
+	for i, word := range command {
+		for _, w := range strings.Fields(word) { // sh -c "chroot /srv java …"
+			if slices.Contains(rootChangers, filepath.Base(w)) && (i == 0 || !startsJava(command)) {
+				return fmt.Errorf("a JVM that %s starts may be unable to open its log, and would not start then", filepath.Base(w))
+			}
+		}
+		if (word == "-jvm" || word == "--jvm") && i+1 < len(command) && jdk.Release(command[i+1:]) < hslog.OldestRelease {
+			return fmt.Errorf("the JVM that %s names may be JDK 8, which does not start with -Xlog", word)
+		}
+	}
+	return nil
+}
+
+// takeEvents moves the logs of events into the capture, and notes in each JVM which is its.
+func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
+	if r.events.note != "" {
+		notes = append(notes, r.events.note)
+	}
+	if r.events.logs == nil {
+		return notes
+	}
+	if !r.folder.gathered.Load() { // HotSpot's code was not printed
+		if err := r.folder.gather(); err != nil {
+			r.problem(err)
+		}
+	}
+	var without []string
+	for i := range jvms {
+		j := &jvms[i]
+		switch _, err := os.Lstat(r.path(capture.EventLog(j.PID))); {
+		case err == nil:
+			j.EventLog = capture.EventLog(j.PID)
+		case len(without) < maxWithout:
+			without = append(without, jvmWithout(j))
+		case len(without) == maxWithout:
+			without = append(without, "others")
+		}
+	}
+	if len(without) > 0 {
+		notes = append(notes, "no events of "+strings.Join(without, ", "))
+	}
+	return notes
+}
+
+// maxWithout is how many JVMs without events a note names.
+const maxWithout = 4
+
+// jvmWithout names a JVM that has logged no events, and says why.
+func jvmWithout(j *capture.JVM) string {
+	name := fmt.Sprintf("JVM %d", j.PID)
+	if release := jdk.Feature(j.Version); 0 < release && release < hslog.OldestRelease {
+		return fmt.Sprintf("%s (JDK %d can't log them with their times)", name, release)
+	}
+	return name + " (not started by the java program, or with -Xlog:disable)"
+}
+
+// The names of logs of events in a log folder are these, with the process id between them,
+// and perhaps the number of a full file behind them.
+const eventHead, eventTail = "ev-", ".log"
+
+// gatherEvents moves the logs of events into the capture's folder, with the names that they
+// have. What it finds may be of another user's making, see gather.
+func (l *logFolder) gatherEvents(dir string) error {
+	var errs []error
+	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
+		for _, log := range logsIn(l.path, eventHead, eventTail+suffix) {
+			to := filepath.Join(dir, capture.EventLog(log.pid)+suffix)
+			if _, err := os.Lstat(to); err == nil {
+				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %s is there already", log.pid, to))
+				continue
+			}
+			if err := takeLog(log.path, to); err != nil && (i == 0 || !errors.Is(err, os.ErrNotExist)) {
+				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %w", log.pid, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,118 @@
+package record
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// eventsFor gives a recording with the options that its JVMs have.
+func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording, javaFlags) {
+	t.Helper()
+	folder, err := NewFolder(filepath.Join(t.TempDir(), "capture"))
+	require.NoError(t, err)
+	t.Cleanup(func() { folder.Keep() })
+	r := New(Options{Command: command, Folder: folder, Code: CodeCopy, Kinds: kinds})
+	return r, r.addEventFlag(javaFlags{})
+}
+
+// A JVM of JDK 8 does not start with -Xlog, and no JVM that can't write its log does: which
+// variable has it, and when none has.
+func TestEventFlags(t *testing.T) {
+	java17, java8 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java")
+	for _, c := range []struct {
+		name           string
+		command        []string
+		tool, launcher bool
+		note           string
+	}{
+		{"java 17", []string{java17}, false, true, ""},
+		{"a script", []string{"sh", "-c", "java X"}, false, true, ""},
+		{"javac 17", []string{fakeJDK(t, "17.0.15", "javac")}, true, false, ""},
+		{"javac 8", []string{fakeJDK(t, "1.8.0_504", "javac")}, false, true, ""},
+		{"java 8", []string{java8}, false, false, "JDK 8 can't log them with their times"},
+		{"JMH's forks of JDK 17", []string{java17, "-jar", "b.jar", "-jvm", java17}, false, true, ""},
+		{"JMH's forks of JDK 8", []string{java17, "-jar", "b.jar", "-jvm", java8}, false, false, "the JVM that -jvm names may be JDK 8"},
+		{"another root", []string{"chroot", "/srv", "java"}, false, false, "a JVM that chroot starts may be unable to open its log"},
+		{"another root in a script", []string{"sh", "-c", "exec /usr/bin/unshare -m java X"}, false, false, "a JVM that unshare starts may be unable"},
+		{"java's own argument", []string{java17, "Main", "docker"}, false, true, ""}, // what java runs gets no other root
+	} {
+		r, flags := eventsFor(t, DefaultKinds, c.command...)
+		assert.Equal(t, c.tool, strings.Contains(strings.Join(flags.tool, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
+		assert.Equal(t, c.launcher, strings.Contains(strings.Join(flags.launcher, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
+		assert.Contains(t, r.events.note, c.note, c.name)
+		assert.Equal(t, c.note == "", r.events.note == "", "%s: %s", c.name, r.events.note)
+	}
+	r, flags := eventsFor(t, nil, java17)
+	assert.Zero(t, flags)
+	assert.Nil(t, r.folder.logs)
+}
+
+func TestParseKinds(t *testing.T) {
+	for list, want := range map[string][]event.Kind{"default": DefaultKinds, "none": nil, "gc": {event.GC}, "compile,gc, gc": {event.Compilation, event.GC}} {
+		kinds, err := ParseKinds(list)
+		require.NoError(t, err)
+		assert.Equal(t, want, kinds, list)
+	}
+	for _, bad := range []string{"lock", "gc,", "all"} {
+		_, err := ParseKinds(bad)
+		assert.ErrorContains(t, err, "they are gc, safepoint and compile; or default (gc,safepoint), or none", bad)
+	}
+}
+
+// Every JVM of this machine starts with the option that a script's JVMs get, says nothing on
+// its stdout, and all but JDK 8 write a log. It does so with the option twice, too, as JMH
+// hands it on.
+func TestEveryJVMLogsEvents(t *testing.T) {
+	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
+		for _, kinds := range [][]event.Kind{DefaultKinds, {event.GC, event.Safepoint, event.Compilation}} {
+			r, flags := eventsFor(t, kinds, "sh")
+			out, _ := java(t, flags, j.Java(), "-version")
+			assert.Empty(t, out, j.Name())
+			if j.Feature > 8 {
+				out, _ = java(t, flags, j.Java(), flags.launcher[0], "-version")
+				assert.Empty(t, out, "%s with the option twice", j.Name())
+			}
+			logs := logsIn(r.events.logs.path, eventHead, eventTail)
+			want := 2
+			if j.Feature <= 8 {
+				want = 0
+			}
+			assert.Len(t, logs, want, j.Name())
+			for _, log := range logs {
+				info, err := os.Stat(log.path)
+				require.NoError(t, err)
+				assert.Positive(t, info.Size())
+			}
+		}
+	}
+}
+
+// Full files come into the capture with the one that is written.
+func TestGatherEvents(t *testing.T) {
+	r, _ := eventsFor(t, DefaultKinds, "sh")
+	dir := r.events.logs.path
+	for _, name := range []string{"ev-71.log", "ev-71.log.0", "ev-71.log.3", "ev-72.log", "ev-x.log", "ev-73.log.9"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("[1ns][1][gc] x\n"), 0o644))
+	}
+	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "ev-74.log")))
+	jvms := []capture.JVM{{PID: 71}, {PID: 72}, {PID: 75, Version: "1.8.0_504"}}
+	notes := r.takeEvents(jvms)
+	assert.Equal(t, []string{"no events of JVM 75 (JDK 8 can't log them with their times)"}, notes)
+	assert.Equal(t, "ev-71.log", jvms[0].EventLog)
+	assert.Empty(t, jvms[2].EventLog)
+	found, err := filepath.Glob(filepath.Join(r.folder.Path, "ev-*"))
+	require.NoError(t, err)
+	for i := range found {
+		found[i] = filepath.Base(found[i])
+	}
+	assert.Equal(t, []string{"ev-71.log", "ev-71.log.0", "ev-71.log.3", "ev-72.log"}, found)
+}

@@ -1,0 +1,179 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/layout"
+)
+
+// An EventFormat is a form in which the events of a capture can be listed.
+type EventFormat struct {
+	Name  string
+	Write func(io.Writer, []event.Event, layout.Look) error
+}
+
+// EventFormats are all of them, the usual one first.
+var EventFormats = []EventFormat{
+	{"text", writeEventText},
+	{"jsonl", writeEventLines},
+	{"perfetto", writeTrace},
+}
+
+// EventFormatNames are the names of EventFormats, in the same order.
+func EventFormatNames() []string {
+	names := make([]string, len(EventFormats))
+	for i, f := range EventFormats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// tableRows is how many rows are laid out together, so that a long list needs no more memory
+// than a short one.
+const tableRows = 4096
+
+// writeEventText writes a row for each event. Times count from the first one.
+func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
+	page := layout.NewPage(w, look)
+	header := []string{"SECONDS", "MS", "WAIT MS", "PID", "KIND", "NAME", ""}
+	aligns := []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}
+	if len(events) == 0 {
+		page.Line("The capture has no events.")
+	}
+	for start := 0; start < len(events); start += tableRows {
+		var rows [][]string
+		for i := range events[start:min(start+tableRows, len(events))] {
+			e := &events[start+i]
+			rows = append(rows, []string{fmt.Sprintf("%.6f", float64(e.MonoNanos-events[0].MonoNanos)/1e9), eventMillis(e.Nanos), eventMillis(e.WaitNanos),
+				strconv.Itoa(e.PID), string(e.Kind), e.Name, eventText(e.Args)})
+		}
+		for _, line := range layout.Table(header, rows, aligns) {
+			page.Line("%s", line)
+		}
+		header = nil
+	}
+	return page.Flush()
+}
+
+// eventMillis is a duration in ms; a blank for none.
+func eventMillis(nanos int64) string {
+	if nanos == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3f", float64(nanos)/1e6)
+}
+
+// A jsonEvent is a line of the format jsonl.
+type jsonEvent struct {
+	MonoNanos int64             `json:"mono_nanos"`
+	Nanos     int64             `json:"nanos"`
+	WaitNanos int64             `json:"wait_nanos,omitempty"`
+	PID       int               `json:"pid"`
+	TID       int               `json:"tid,omitempty"`
+	Kind      event.Kind        `json:"kind"`
+	Name      string            `json:"name"`
+	Args      map[string]string `json:"args,omitempty"`
+}
+
+// writeEventLines writes a line of JSON for each event.
+func writeEventLines(w io.Writer, events []event.Event, _ layout.Look) error {
+	out := bufio.NewWriter(w)
+	for i := range events {
+		e := &events[i]
+		if err := writeJSONLine(out, jsonEvent{e.MonoNanos, e.Nanos, e.WaitNanos, e.PID, e.TID, e.Kind, e.Name, eventArgs(e.Args)}); err != nil {
+			return err
+		}
+		out.WriteByte('\n')
+	}
+	return out.Flush()
+}
+
+func eventArgs(args []event.Arg) map[string]string {
+	if len(args) == 0 {
+		return nil
+	}
+	m := map[string]string{}
+	for _, a := range args {
+		m[a.Name] = a.Value
+	}
+	return m
+}
+
+func writeJSONLine(out *bufio.Writer, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	out.Write(layout.EscapeJSON(text))
+	return nil
+}
+
+// A traceEvent is an event of the Trace Event Format, which Perfetto and chrome://tracing show.
+// Times are in µs.
+type traceEvent struct {
+	Name  string            `json:"name"`
+	Cat   event.Kind        `json:"cat,omitempty"`
+	Phase string            `json:"ph"` // X has a duration, i has none, M names a lane
+	TS    float64           `json:"ts"`
+	Dur   float64           `json:"dur,omitempty"`
+	PID   int               `json:"pid"`
+	TID   int               `json:"tid"` // a lane for each kind, because kinds overlap
+	Args  map[string]string `json:"args,omitempty"`
+}
+
+// A lane is where the events of a kind are drawn.
+type lane struct {
+	pid  int
+	kind event.Kind
+}
+
+// writeTrace writes the Trace Event Format.
+func writeTrace(w io.Writer, events []event.Event, _ layout.Look) error {
+	out := bufio.NewWriter(w)
+	out.WriteString("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")
+	lanes, written := map[lane]int{}, 0
+	write := func(t traceEvent) error {
+		if written++; written > 1 {
+			out.WriteByte(',')
+		}
+		out.WriteByte('\n')
+		return writeJSONLine(out, t)
+	}
+	for i := range events {
+		e := &events[i]
+		key := lane{e.PID, e.Kind}
+		if lanes[key] == 0 {
+			lanes[key] = len(lanes) + 1
+			name := traceEvent{Name: "thread_name", Phase: "M", PID: e.PID, TID: lanes[key], Args: map[string]string{"name": string(e.Kind)}}
+			if err := write(name); err != nil {
+				return err
+			}
+		}
+		if err := write(newTraceEvent(e, lanes[key])); err != nil {
+			return err
+		}
+	}
+	out.WriteString("\n]}\n")
+	return out.Flush()
+}
+
+func newTraceEvent(e *event.Event, lane int) traceEvent {
+	t := traceEvent{Name: e.Name, Cat: e.Kind, Phase: "X", TS: float64(e.MonoNanos) / 1e3, Dur: float64(e.Nanos) / 1e3, PID: e.PID, TID: lane, Args: eventArgs(e.Args)}
+	if e.Nanos == 0 {
+		t.Phase = "i"
+	}
+	if e.WaitNanos > 0 {
+		if t.Args == nil {
+			t.Args = map[string]string{}
+		}
+		t.Args["time to safepoint"] = fmt.Sprintf("%.3f ms", float64(e.WaitNanos)/1e6)
+	}
+	return t
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// paused is a profile with pauses, in which a loop without a safepoint poll made others wait.
+func paused(t *testing.T) profile.Profile {
+	p := dot(t)
+	lines := p.Regions[0].Lines
+	p.Happened = []profile.EventTotal{
+		{Kind: event.GC, Name: "Pause Young (Normal)", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
+		{Kind: event.GC, Name: "Pause \x1b[31mFull", Count: 1, Nanos: 2_000_000, LongestNanos: 2_000_000, Counts: c(0)},
+		{Kind: event.Safepoint, Name: "G1CollectForAllocation", Count: 13, Nanos: 61_000_000, LongestNanos: 31_000_000, WaitNanos: 24_000_000, LongestWaitNanos: 23_400_000, Counts: c(45)},
+	}
+	p.Delays = []profile.Delay{
+		{Source: "c2, level 4, osr", Method: "Workload::dot", CompileID: 75, Region: 0, Counts: c(18), Lines: []profile.DelayLine{
+			{Instruction: lines[1].Instruction, Counts: c(12)}, {Instruction: lines[2].Instruction, Counts: c(6)}}},
+		{Source: "libjvm.so", Method: "", Native: true, Region: -1, Counts: c(2)},
+	}
+	return p
+}
+
+func TestHappened(t *testing.T) {
+	gasmtest.Golden(t, "happened.golden", text(t, header(), []profile.Profile{paused(t)}, options()))
+	narrow := options()
+	narrow.Width, narrow.TableWidth = 80, 80
+	_, from, _ := strings.Cut(string(text(t, header(), []profile.Profile{paused(t)}, narrow)), "[Events]")
+	_, from, _ = strings.Cut(from, "\n")
+	to, _, ok := strings.Cut(from, "[Account")
+	require.True(t, ok)
+	for line := range strings.Lines(to) {
+		assert.LessOrEqual(t, layout.Width(strings.TrimRight(line, "\n")), 80, line)
+	}
+}
+
+// Pauses that take no time worth the while are a line, and nothing without them.
+func TestNothingHappened(t *testing.T) {
+	p := paused(t)
+	p.WindowSeconds = 100
+	p.Happened = []profile.EventTotal{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 2, Nanos: 5e6, LongestNanos: 3e6, Counts: c(0)},
+		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 6e6, LongestNanos: 6e6, WaitNanos: 1e6, LongestWaitNanos: 1e6, Counts: c(0)}}
+	got := string(text(t, header(), []profile.Profile{p}, options()))
+	assert.Contains(t, got, "\nEvents:     2 GC pauses, 5.00 ms (longest 3.00 ms)\n            1 safepoint, 6.00 ms, of which 1.00 ms to come to them (longest 1.00 ms)\n")
+	for _, title := range []string{"[Events]", "[Time to Safepoint]"} {
+		assert.NotContains(t, got, title)
+	}
+	p.Happened, p.Delays = nil, nil
+	assert.NotContains(t, string(text(t, header(), []profile.Profile{p}, options())), "Events:  ")
+}
+
+// Of too many names the table has those that took longest.
+func TestManyEvents(t *testing.T) {
+	p := paused(t)
+	o := options()
+	o.Top = 2
+	got := string(text(t, header(), []profile.Profile{p}, o))
+	assert.Contains(t, got, "Pause Young (Normal)")
+	assert.NotContains(t, got, "31mFull")
+	assert.Contains(t, got, "1 row that took less time left out.")
+}
+
+// Names in lists of events are escaped, and a list that is longer than a table is whole.
+func TestEventFormats(t *testing.T) {
+	events := []event.Event{{PID: 1, Kind: event.Compilation, Name: "A::\x1b[31mb", MonoNanos: 5e9, Args: []event.Arg{{Name: "level", Value: "4"}}}}
+	for i := range tableRows {
+		events = append(events, event.Event{PID: 1, TID: 2, Kind: event.Safepoint, Name: "Cleanup", MonoNanos: 5e9 + int64(i+1)*1e6, Nanos: 1e5, WaitNanos: 1e3})
+	}
+	require.NotEmpty(t, EventFormats)
+	for _, f := range EventFormats {
+		var b bytes.Buffer
+		require.NoError(t, f.Write(&b, events, layout.Look{}))
+		assert.NotContains(t, b.String(), "\x1b", f.Name)
+		assert.Equal(t, tableRows, strings.Count(b.String(), "Cleanup"), f.Name)
+		b.Reset()
+		require.NoError(t, f.Write(&b, nil, layout.Look{}))
+	}
+}

@@ -1,0 +1,33 @@
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+
+/**
+ * Makes garbage, of which a part lives for a while, until a number of collections is over, and
+ * prints what the JVM's beans say of all collections: their number, and their time in ms.
+ */
+public class Pauses {
+    static Object[] live = new Object[1 << 14];
+
+    public static void main(String[] args) {
+        int wanted = Integer.parseInt(args[0]);
+        for (int i = 0; collections()[0] < wanted; i++) {
+            for (int k = 0; k < 1000; k++) {
+                live[(i * 31 + k * 17) & (live.length - 1)] = new Object[64 + (k & 63)];
+            }
+        }
+        System.gc();
+        long[] all = collections();
+        System.out.println("collections " + all[0] + " millis " + all[1]);
+    }
+
+    static long[] collections() {
+        long[] all = new long[2];
+        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+            if (!bean.getName().equals("G1 Concurrent GC")) { // JDK 20 and newer: Remark and Cleanup
+                all[0] += bean.getCollectionCount();
+                all[1] += bean.getCollectionTime();
+            }
+        }
+        return all;
+    }
+}
