@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -84,7 +86,10 @@ func TestSettingsLive(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "gasm.jfc")
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 			seen := map[string]int{}
-			r := open(t, record(t, j, classes, path, "everything", "100"))
+			now := capture.MonoNanos()
+			recording := record(t, j, classes, path, "everything", "100")
+			checkEvents(t, j, recording, now)
+			r := open(t, recording)
 			for r.Scan() {
 				seen[r.Event().Type().Name]++
 			}
@@ -104,4 +109,64 @@ func TestSettingsLive(t *testing.T) {
 			assert.Empty(t, seen, "events that were not asked for")
 		})
 	}
+}
+
+// checkEvents checks the events of all kinds of a run of Recorded that began at a moment.
+func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
+	t.Helper()
+	clock := capture.ReadClock()
+	anchor, exact, ok := FindAnchor(open(t, recording), clock.WallNanos, clock.MonoNanos, nil)
+	require.True(t, ok)
+	assert.Equal(t, j.Feature > 11, exact)
+	byKind := map[event.Kind][]event.Event{}
+	var locked, slept string // where
+	x := NewEvents(open(t, recording), 4711, func(*Chunk) Anchor { return anchor })
+	for x.Scan() {
+		e := *x.Event()
+		byKind[e.Kind] = append(byKind[e.Kind], e)
+		assert.Equal(t, 4711, e.PID)
+		assert.Greater(t, e.MonoNanos, began)
+		assert.Less(t, e.EndMonoNanos(), clock.MonoNanos+2_000_000, "two milliseconds for JDK 11's clock")
+		if s := x.Stack(); s != nil && len(s.Frames) > 1 {
+			outer := s.Frames[len(s.Frames)-1]
+			switch {
+			case e.Kind == Lock && e.Name == "java.lang.Object":
+				locked += " " + s.Frames[0].Class + "::" + s.Frames[0].Method
+				assert.Positive(t, s.Frames[0].Line)
+			case e.Kind == Sleep:
+				slept += " " + outer.Class + "::" + outer.Method
+			}
+		}
+	}
+	require.NoError(t, x.r.Err())
+	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.VMOperation, event.Compilation, Lock, Park, Sleep, Alloc, ClassLoad, Threads, Own} {
+		assert.NotEmpty(t, byKind[kind], kind)
+	}
+	assert.Contains(t, locked, " Recorded::")
+	assert.Contains(t, slept, " Recorded::main")
+	for _, s := range byKind[event.Safepoint] {
+		assert.Positive(t, s.WaitNanos)
+		assert.Greater(t, s.Nanos, s.WaitNanos)
+	}
+	for _, c := range byKind[event.Compilation] {
+		assert.Contains(t, c.Name, "::")
+		assert.Positive(t, c.TID)
+		assert.Equal(t, "id", c.Args[0].Name)
+	}
+	names := map[string]bool{}
+	for _, e := range byKind[Threads] {
+		names[e.Name] = true
+	}
+	assert.Contains(t, names, "Fäden 中")
+	require.Len(t, byKind[Own], 100)
+	event.Sort(byKind[Own]) // the file has them in another order
+	one := byKind[Own][0]
+	args := map[string]string{}
+	for _, a := range one.Args {
+		args[a.Name] = a.Value
+	}
+	assert.Equal(t, "test.Everything", one.Name)
+	assert.Equal(t, "0", args["int32"])
+	assert.Equal(t, "true", args["bool"])
+	assert.NotContains(t, args, "startTime")
 }
