@@ -40,8 +40,8 @@ func (c Clock) Nanos(ticks int64) int64 {
 // WallNanos translates a time in ticks into nanoseconds since 1970.
 func (c Clock) WallNanos(ticks int64) int64 { return c.StartWallNanos + c.Nanos(ticks-c.StartTicks) }
 
-// Coarse tells that the wall clock of the header has whole milliseconds, as that of JDK 11: times by
-// [Clock.WallAnchor] are up to a millisecond early then, and [Clock.Align] mends that. JDK 11 calculates it as a double, which is
+// Coarse tells that the wall clock of the header has whole milliseconds, as that of JDK 8 and 11: times by
+// [Clock.WallAnchor] are up to a millisecond early then, and [Clock.Align] mends that. They calculate it as a double, which is
 // exact to 256 nanoseconds: 1795382187104999936.
 func (c Clock) Coarse() bool { return (c.StartWallNanos+256)%1_000_000 <= 512 }
 

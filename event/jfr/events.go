@@ -200,7 +200,7 @@ func (v Value) structLabel() string {
 }
 
 // FindAnchor reads a recording to its end, and finds when its ticks are, given one moment on the wall clock and on CLOCK_MONOTONIC.
-// For a recording of JDK 11 it also takes the times at which safepoints ended by HotSpot's log, ascending, where they are known. exact is false when the times may be up
+// For a recording of JDK 8 or 11 it also takes the times at which safepoints ended by HotSpot's log, ascending, where they are known. exact is false when the times may be up
 // to a millisecond off. A recording of which nothing can be read has no anchor, and ok is false.
 func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds []int64) (a Anchor, exact, ok bool) {
 	var chunk *Chunk

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -132,6 +133,54 @@ func TestLog(t *testing.T) {
 			assert.Contains(t, string(text), "Pause Full")
 			_, err = run(t, w.pid, "VM.log output="+quoted+" what=all=off")
 			require.NoError(t, err)
+		})
+	}
+}
+
+// TestRecording has JVMs record, dump and end a recording with gasm's settings, and reads it.
+func TestRecording(t *testing.T) {
+	classes := waiterClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
+		t.Run(j.Name(), func(t *testing.T) {
+			w := startWaiter(t, exec.Command(j.Java(), "-cp", classes, "Waiter"))
+			dir := filepath.Join(t.TempDir(), "a folder")
+			require.NoError(t, os.Mkdir(dir, 0o755))
+			quoted := func(name string) string {
+				value, err := Quote(filepath.Join(dir, name))
+				require.NoError(t, err)
+				return value
+			}
+			text, err := jfr.Settings(j.Feature, jfr.Kinds()...)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "gasm.jfc"), []byte(text), 0o644))
+			_, err = run(t, w.pid, "JFR.start name=gasm settings="+quoted("gasm.jfc"))
+			require.NoError(t, err)
+			list, err := run(t, w.pid, "JFR.check")
+			require.NoError(t, err)
+			assert.Contains(t, list, "name=gasm")
+			_, err = run(t, w.pid, "GC.run")
+			require.NoError(t, err)
+			_, err = run(t, w.pid, "JFR.stop name=gasm filename="+quoted("run.jfr"))
+			require.NoError(t, err)
+			list, err = run(t, w.pid, "JFR.check")
+			require.NoError(t, err)
+			assert.NotContains(t, list, "gasm")
+			f, err := os.Open(filepath.Join(dir, "run.jfr"))
+			require.NoError(t, err)
+			defer f.Close()
+			info, err := f.Stat()
+			require.NoError(t, err)
+			collections := 0
+			r := jfr.NewReader(f, info.Size(), "run.jfr")
+			for r.Scan() {
+				if r.Event().Type().Name == "jdk.GarbageCollection" {
+					collections++
+				}
+			}
+			require.NoError(t, r.Err())
+			assert.False(t, r.Damage().Any())
+			assert.Positive(t, collections)
+			assert.Empty(t, w.rest(), "nothing is printed")
 		})
 	}
 }
