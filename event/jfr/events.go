@@ -52,7 +52,6 @@ type Events struct {
 	chunk  *Chunk
 	at     Anchor // of the chunk
 	event  event.Event
-	stack  *Stack
 	begun  map[int64]event.Event // halves of safepoints, by their id
 }
 
@@ -78,7 +77,7 @@ func (x *Events) Scan() bool {
 func (x *Events) Event() *event.Event { return &x.event }
 
 // Stack is its stack trace; nil without one.
-func (x *Events) Stack() *Stack { return x.stack }
+func (x *Events) Stack() *Stack { return x.r.Event().Stack() }
 
 // convert makes the event of one of the recording. It tells whether it is one for the caller.
 func (x *Events) convert(e *Event) bool {
@@ -90,7 +89,6 @@ func (x *Events) convert(e *Event) bool {
 	if t := e.Thread(); t != nil {
 		x.event.TID = int(t.OSID)
 	}
-	x.stack = e.Stack()
 	name := e.typ.Name
 	d, known := described[name]
 	switch {
