@@ -94,3 +94,20 @@ func inSafepoint(pause *event.Event, events []event.Event) bool {
 	}
 	return false
 }
+
+// BenchmarkReader reads a log of G1's in which half of the lines are events.
+func BenchmarkReader(b *testing.B) {
+	in, err := os.ReadFile("testdata/jdk25-G1.log")
+	require.NoError(b, err)
+	text := strings.Repeat(string(in), 100)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	events := 0
+	for b.Loop() {
+		r := NewReader(strings.NewReader(text), "log", 7)
+		for r.Scan() {
+			events++
+		}
+	}
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+}

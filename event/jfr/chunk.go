@@ -27,8 +27,7 @@ type Chunk struct {
 	checkpoints int64 // where the last one is
 	types       map[int64]*Type
 	pools       pools
-	threads     map[int64]*Thread
-	stacks      map[int64]*Stack
+	known       known
 }
 
 const headerSize = 68

@@ -40,9 +40,10 @@ func (c Clock) Nanos(ticks int64) int64 {
 // WallNanos translates a time in ticks into nanoseconds since 1970.
 func (c Clock) WallNanos(ticks int64) int64 { return c.StartWallNanos + c.Nanos(ticks-c.StartTicks) }
 
-// Coarse tells that the wall clock of the header has whole milliseconds, as that of JDK 11
-// does: times by [Clock.WallAnchor] are up to a millisecond off then, and another anchor is better.
-func (c Clock) Coarse() bool { return c.StartWallNanos%1_000_000 == 0 }
+// Coarse tells that the wall clock of the header has whole milliseconds, as that of JDK 8 and 11: times by
+// [Clock.WallAnchor] are up to a millisecond early then, and [Clock.Align] mends that. They calculate it as a double, which is
+// exact to 256 nanoseconds: 1795382187104999936.
+func (c Clock) Coarse() bool { return (c.StartWallNanos+256)%1_000_000 <= 512 }
 
 // An Anchor is one moment in a JVM's ticks and on CLOCK_MONOTONIC.
 type Anchor struct {
@@ -59,17 +60,46 @@ func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 // MonoNanos translates a time in ticks to CLOCK_MONOTONIC.
 func (c Clock) MonoNanos(ticks int64, a Anchor) int64 { return a.MonoNanos + c.Nanos(ticks-a.Ticks) }
 
-// MedianAnchor makes an anchor of moments that are known on both clocks with some error, such as safepoints
-// that HotSpot's log has too: half of the moments are earlier by it, and half are later. Without any ok is false.
-func (c Clock) MedianAnchor(moments []Anchor) (a Anchor, ok bool) {
-	if len(moments) == 0 {
-		return Anchor{}, false
-	}
-	first := moments[0]
-	offsets := make([]int64, len(moments))
-	for i, m := range moments {
-		offsets[i] = m.MonoNanos - first.MonoNanos - c.Nanos(m.Ticks-first.Ticks)
+// alignWithin is how far a rough anchor may be off: the millisecond of JDK 11, and what the log is late.
+const alignWithin = 2_000_000
+
+// alignCluster is how far apart the differences of the same events may be, as the log and JFR have them.
+const alignCluster = 20_000
+
+// alignNear limits how many moments of the other clock are tried for each.
+const alignNear = 8
+
+// Align makes a better anchor of a rough one: by moments that are known in ticks, and other moments that are known on
+// CLOCK_MONOTONIC, when many of them are the same. Both are ascending. It takes the offset on which most agree, and is false when
+// fewer than three do. For JDK 11 the moments are those at which safepoints end: jdk.SafepointEnd begins 2 µs before the
+// log has a line (-Xlog:safepoint), which no other pair of the two is so close to:
+//
+//	[41537184637410ns][safepoint] Leaving safepoint region
+func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool) {
+	var offsets []int64
+	from := 0
+	for _, t := range ticks {
+		at := c.MonoNanos(t, rough)
+		for from < len(monoNanos) && monoNanos[from] < at-alignWithin {
+			from++
+		}
+		for i := from; i < min(len(monoNanos), from+alignNear) && monoNanos[i] <= at+alignWithin; i++ {
+			offsets = append(offsets, monoNanos[i]-at)
+		}
 	}
 	slices.Sort(offsets)
-	return Anchor{Ticks: first.Ticks, MonoNanos: first.MonoNanos + offsets[len(offsets)/2]}, true
+	lo, n := 0, 0 // of the most offsets that are close together
+	for i, k := 0, 0; k < len(offsets); k++ {
+		for offsets[k]-offsets[i] > alignCluster {
+			i++
+		}
+		if k-i+1 > n {
+			lo, n = i, k-i+1
+		}
+	}
+	if n < 3 {
+		return rough, false
+	}
+	rough.MonoNanos += offsets[lo+n/2]
+	return rough, true
 }

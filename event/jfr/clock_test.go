@@ -2,6 +2,7 @@ package jfr
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,16 +31,34 @@ func TestClock(t *testing.T) {
 	assert.Equal(t, int64(1_700_000_000_123_456_799), nanos.WallNanos(1010))
 	assert.False(t, nanos.Coarse())
 	assert.True(t, tsc.Coarse())
+	assert.True(t, Clock{StartWallNanos: 1795382187104999936}.Coarse())
+	assert.True(t, Clock{StartWallNanos: 1795382206230000128}.Coarse())
+	assert.False(t, Clock{StartWallNanos: 1795382206230000528}.Coarse())
 	a := tsc.WallAnchor(3_000_000, 40_000_000)
 	assert.Equal(t, int64(42_000_000), tsc.MonoNanos(1000, a))
 	assert.Equal(t, int64(42_000_010), tsc.MonoNanos(1024, a))
 }
 
-func TestMedianAnchor(t *testing.T) {
+func TestAlign(t *testing.T) {
 	c := Clock{TicksPerSecond: 1_000_000_000}
-	_, ok := c.MedianAnchor(nil)
-	assert.False(t, ok)
-	a, ok := c.MedianAnchor([]Anchor{{100, 5100}, {200, 5201}, {300, 9000}, {400, 5400}, {500, 5502}})
-	require.True(t, ok)
-	assert.Equal(t, int64(6001), c.MonoNanos(1000, a))
+	var ticks, mono []int64
+	for i := range int64(50) {
+		ticks = append(ticks, i*1_500_000+i*i*1000)
+		if i%3 > 0 { // the log has not all of them
+			mono = append(mono, ticks[i]+7_000_000_000+i%5*1000)
+		}
+		mono = append(mono, ticks[i]+7_000_700_000+i*7919%600_000) // and others
+	}
+	slices.Sort(mono)
+	for _, off := range []int64{-1_000_000, 0, 999_000} {
+		a, ok := c.Align(Anchor{Ticks: 0, MonoNanos: 7_000_000_000 + off}, ticks, mono)
+		require.True(t, ok)
+		assert.InDelta(t, 7_000_002_000, a.MonoNanos, 2000, "what the log is late differs by 4 µs")
+	}
+	rough := Anchor{Ticks: 5, MonoNanos: 6}
+	for _, none := range [][]int64{nil, {1, 2, 3}} {
+		a, ok := c.Align(rough, none, nil)
+		assert.False(t, ok)
+		assert.Equal(t, rough, a)
+	}
 }

@@ -19,7 +19,13 @@ const maxFaults = 8
 
 func (d *Damage) chunk(err error)      { d.Chunks++; d.note(err) }
 func (d *Damage) checkpoint(err error) { d.Checkpoints++; d.note(err) }
-func (d *Damage) event(err error)      { d.Events++; d.note(err) }
+
+// event makes no text of what is not told of: there may be an event for every two bytes.
+func (d *Damage) event(format string, arg any) {
+	if d.Events++; len(d.First) < maxFaults {
+		d.note(fmt.Errorf(format, arg))
+	}
+}
 
 func (d *Damage) note(err error) {
 	if len(d.First) < maxFaults {

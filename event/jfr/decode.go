@@ -95,7 +95,10 @@ func skipString(d []byte, i int) int {
 
 // text decodes the string at the start of d, which skipString has seen. It is "" for one in
 // the pool and for null.
-func text(d []byte) string {
+func text(d []byte) string { return textUpTo(d, len(d)) }
+
+// textUpTo decodes a string, at most some bytes or characters of it as they are encoded.
+func textUpTo(d []byte, limit int) string {
 	if len(d) < 2 {
 		return ""
 	}
@@ -104,6 +107,7 @@ func text(d []byte) string {
 	if i < 0 {
 		return ""
 	}
+	n = min(n, limit)
 	switch encoding {
 	case utf8String:
 		return decodeUTF8(d[i:min(i+n, len(d))])

@@ -48,7 +48,7 @@
 //     is at most a second old since JDK 14, and events behind them. The header's size is that of the
 //     flush, so such a chunk is read to the end of the file. JDK 11 writes metadata only when
 //     it finishes a chunk: of an unfinished one nothing can be read.
-//   - The wall clock in the header of JDK 11 has whole milliseconds ([Clock]).
+//   - The wall clock in the header of JDK 8 and 11 has whole milliseconds ([Clock]).
 //
 // # Damage
 //

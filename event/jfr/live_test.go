@@ -103,6 +103,27 @@ func TestPrint(t *testing.T) {
 	}
 }
 
+// TestPrint8 is TestPrint for JDK 8, which has JFR since 8u262.
+func TestPrint8(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs JVMs")
+	}
+	newest := printer(t)
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 8, "testdata/Plain.java")
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool {
+		_, err := os.Stat(filepath.Join(j.LibJVM(), "../../../jfr.jar")) // from lib/amd64/server/libjvm.so
+		return j.Feature == 8 && err == nil
+	}) {
+		for _, settings := range []string{"default", "profile"} {
+			path := filepath.Join(t.TempDir(), settings+".jfr")
+			out, err := exec.Command(j.Java(), "-XX:StartFlightRecording=filename="+path+",settings="+settings, "-cp", classes, "Plain").CombinedOutput()
+			require.NoError(t, err, string(out))
+			assert.Greater(t, comparePrint(t, newest, path), 500, "flags and properties alone are so many")
+		}
+	}
+}
+
 // comparePrint compares a recording with what a jfr tool prints. The tool sorts the events of each chunk by
 // when they ended.
 func comparePrint(t *testing.T, tool, path string) (n int) {

@@ -10,6 +10,7 @@ import (
 const (
 	maxMetadataStrings  = 1 << 20
 	maxMetadataElements = 1 << 18
+	maxMetadataValues   = 1 << 20 // attributes of all elements
 	maxTypes            = 1 << 16
 	maxMetadataDepth    = 32 // of elements; JFR's are five deep
 )
@@ -31,6 +32,7 @@ type metadataParser struct {
 	at       int // -1 after damage
 	strings  []string
 	elements int
+	values   int
 	into     *metadata
 	class    *Type // the one whose element is open
 	field    *Field
@@ -93,7 +95,11 @@ func (p *metadataParser) element(depth int) error {
 	}
 	name := p.string()
 	attributes := make([]Attribute, 0, 4)
-	for n := p.int(); n > 0 && p.at >= 0; n-- {
+	n := p.int()
+	if p.values += max(n, 0); p.values > maxMetadataValues {
+		return errors.New("an element of the metadata has too many attributes")
+	}
+	for ; n > 0 && p.at >= 0; n-- {
 		attributes = append(attributes, Attribute{p.string(), p.string()})
 	}
 	if p.at < 0 {

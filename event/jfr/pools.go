@@ -67,6 +67,10 @@ func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 		into = new(pool)
 		p.byType[t.ID] = into
 	}
+	if n > (len(d)-i)/2 { // a key and a value take at least a byte each
+		return -1
+	}
+	into.constants = slices.Grow(into.constants, n)
 	for ; n > 0; n-- {
 		var key int64
 		key, i = varint(d, i)

@@ -122,12 +122,12 @@ func (r *Reader) noRecording(head []byte) error {
 // search moves to the next magic, or to the end.
 func (r *Reader) search() {
 	for r.at < r.w.size {
-		d := r.w.view(r.at, windowSize)
+		d := r.w.rest(r.at)
 		if i := bytes.Index(d, magic); i >= 0 {
 			r.at += int64(i)
 			return
 		}
-		if len(d) < windowSize {
+		if len(d) < len(magic) || r.at+int64(len(d)) >= r.w.size {
 			r.at = r.w.size
 			return
 		}
@@ -154,13 +154,13 @@ func (r *Reader) readEvent() bool {
 	t := c.types[id]
 	switch {
 	case t == nil || !t.IsEvent():
-		r.damage.event(fmt.Errorf("an event is of type %d, which is not in the metadata", id))
+		r.damage.event("an event is of type %d, which is not in the metadata", id)
 		return false
 	case t.fault != "":
-		r.damage.event(fmt.Errorf("an event is of a type that can't be read: %s", t.fault))
+		r.damage.event("an event is of a type that can't be read: %s", t.fault)
 		return false
 	case !r.event.set(c, t, d, head):
-		r.damage.event(fmt.Errorf("a %s does not have the fields that it should have", t.Name))
+		r.damage.event("a %s does not have the fields that it should have", t.Name)
 		return false
 	}
 	return true

@@ -20,7 +20,7 @@ type recorded struct {
 // kinds are the events of each kind that a user may ask for.
 var kinds = map[string][]recorded{
 	"gc":        {{event: "jdk.GarbageCollection", threshold: true}, {event: "jdk.GCPhasePause", threshold: true}},
-	"safepoint": {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.ExecuteVMOperation", threshold: true}},
+	"safepoint": {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.SafepointEnd", threshold: true}, {event: "jdk.ExecuteVMOperation", threshold: true}},
 	"compile":   {{event: "jdk.Compilation", threshold: true}, {event: "jdk.Deoptimization", stack: true, since: 14}},
 	"lock":      {{event: "jdk.JavaMonitorEnter", threshold: true, stack: true}},
 	"park":      {{event: "jdk.ThreadPark", threshold: true, stack: true}, {event: "jdk.JavaMonitorWait", threshold: true, stack: true}},

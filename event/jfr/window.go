@@ -30,6 +30,15 @@ func (w *window) view(at, n int64) []byte {
 	return w.buf[:min(n, int64(len(w.buf)))]
 }
 
+// rest gives what there is of the file from a place on: what has been read already, or the next piece.
+func (w *window) rest(at int64) []byte {
+	const enough = 64 // for any magic
+	if read := w.base + int64(len(w.buf)) - at; at >= w.base && read >= enough {
+		return w.buf[at-w.base:]
+	}
+	return w.view(at, windowSize)
+}
+
 // fill reads at least n bytes, where the file has them.
 func (w *window) fill(at, n int64) {
 	want := min(max(n, windowSize), w.size-at)

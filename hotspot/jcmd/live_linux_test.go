@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -121,17 +122,94 @@ func TestLog(t *testing.T) {
 		t.Run(j.Name(), func(t *testing.T) {
 			w := startWaiter(t, exec.Command(j.Java(), "-cp", classes, "Waiter"))
 			path := filepath.Join(t.TempDir(), "it's a log.txt")
-			quoted, err := Quote(path)
+			ctx := limited(t)
+			require.NoError(t, StartLog(ctx, w.pid, path, "gc,safepoint=debug", "tn,tg", "filecount=0"))
+			_, err := run(t, w.pid, "GC.run")
 			require.NoError(t, err)
-			_, err = run(t, w.pid, "VM.log output="+quoted+" what=gc decorators=tn")
-			require.NoError(t, err)
-			_, err = run(t, w.pid, "GC.run")
-			require.NoError(t, err)
+			assert.True(t, hasOpen(t, w.pid, path))
+			require.NoError(t, StopLog(ctx, w.pid, path))
+			assert.False(t, hasOpen(t, w.pid, path))
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
-			assert.Contains(t, string(text), "Pause Full")
-			_, err = run(t, w.pid, "VM.log output="+quoted+" what=all=off")
+			assert.Regexp(t, `(?m)^\[\d+ns\]\[gc *\] GC\(0\) Pause Full`, string(text))
+			var failed *FailedError
+			err = StartLog(ctx, w.pid, "/none/such/file", "gc", "", "")
+			require.ErrorAs(t, err, &failed)
+			assert.ErrorContains(t, err, "did not do VM.log: Error opening log file '/none/such/file': No such file or directory")
+			require.ErrorAs(t, StartLog(ctx, w.pid, path, "nonsense", "", ""), &failed)
+			assert.Empty(t, w.rest(), "nothing is printed")
+		})
+	}
+}
+
+// limited is a context of half a minute.
+func limited(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// hasOpen tells whether a process has a file open.
+func hasOpen(t *testing.T, pid int, path string) bool {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && target == path {
+			return true
+		}
+	}
+	return false
+}
+
+// TestRecording has JVMs record, dump and end a recording with gasm's settings, and reads it.
+func TestRecording(t *testing.T) {
+	classes := waiterClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
+		t.Run(j.Name(), func(t *testing.T) {
+			w := startWaiter(t, exec.Command(j.Java(), "-cp", classes, "Waiter"))
+			dir := filepath.Join(t.TempDir(), "a folder")
+			require.NoError(t, os.Mkdir(dir, 0o755))
+			text, err := jfr.Settings(j.Feature, jfr.Kinds()...)
 			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "gasm.jfc"), []byte(text), 0o644))
+			ctx := limited(t)
+			require.NoError(t, StartRecording(ctx, w.pid, "gasm", filepath.Join(dir, "gasm.jfc")))
+			list, err := run(t, w.pid, "JFR.check")
+			require.NoError(t, err)
+			assert.Contains(t, list, "name=gasm")
+			_, err = run(t, w.pid, "GC.run")
+			require.NoError(t, err)
+			require.NoError(t, DumpRecording(ctx, w.pid, "gasm", filepath.Join(dir, "dump.jfr")))
+			assert.FileExists(t, filepath.Join(dir, "dump.jfr"))
+			require.NoError(t, StopRecording(ctx, w.pid, "gasm", filepath.Join(dir, "run.jfr")))
+			list, err = run(t, w.pid, "JFR.check")
+			require.NoError(t, err)
+			assert.NotContains(t, list, "gasm")
+			require.NoError(t, StartRecording(ctx, w.pid, "other", "profile"))
+			require.NoError(t, StopRecording(ctx, w.pid, "other", ""))
+			var failed *FailedError
+			require.ErrorAs(t, StartRecording(ctx, w.pid, "gasm", "/none.jfc"), &failed)
+			require.ErrorAs(t, DumpRecording(ctx, w.pid, "none", filepath.Join(dir, "none.jfr")), &failed)
+			require.ErrorAs(t, StopRecording(ctx, w.pid, "none", ""), &failed)
+			f, err := os.Open(filepath.Join(dir, "run.jfr"))
+			require.NoError(t, err)
+			defer f.Close()
+			info, err := f.Stat()
+			require.NoError(t, err)
+			collections := 0
+			r := jfr.NewReader(f, info.Size(), "run.jfr")
+			for r.Scan() {
+				if r.Event().Type().Name == "jdk.GarbageCollection" {
+					collections++
+				}
+			}
+			require.NoError(t, r.Err())
+			assert.False(t, r.Damage().Any())
+			assert.Positive(t, collections)
+			assert.Empty(t, w.rest(), "nothing is printed")
 		})
 	}
 }

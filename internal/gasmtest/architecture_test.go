@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"event/hslog":              {"event"},
 	"hotspot/vmstructs":        nil,
 	"hotspot/nmethod":          {"hotspot/vmstructs", "printassembly"},
-	"event/jfr":                nil,
+	"event/jfr":                {"event"},
 	"hotspot/attach":           {"hotspot/vmstructs"},
 	"hotspot/codecache":        {"hotspot/vmstructs", "printassembly"},
 	"hotspot/jcmd":             {"hotspot/vmstructs"},

@@ -1,0 +1,172 @@
+package jfr
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+func TestSettings(t *testing.T) {
+	text, err := Settings(11, "alloc", "sleep", "alloc")
+	require.NoError(t, err)
+	assert.Equal(t, `<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0" label="gasm" description="What gasm shows beside samples" provider="gasm">
+  <event name="jdk.ObjectAllocationInNewTLAB">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting>
+  </event>
+  <event name="jdk.ObjectAllocationOutsideTLAB">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting>
+  </event>
+  <event name="jdk.ThreadSleep">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting>
+    <setting name="threshold">0 ns</setting>
+  </event>
+</configuration>
+`, text)
+	_, err = Settings(17, "gc", "usdt")
+	assert.EqualError(t, err, `JFR has no events of the kind "usdt": those that it has are alloc, class, compile, gc, lock, park, safepoint, sleep, thread`)
+}
+
+// TestSettingsKnown finds each event and setting in the settings that come with the JDKs.
+func TestSettingsKnown(t *testing.T) {
+	type settings struct {
+		Events []struct {
+			Name     string `xml:"name,attr"`
+			Settings []struct {
+				Name string `xml:"name,attr"`
+			} `xml:"setting"`
+		} `xml:"event"`
+	}
+	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
+		own, err := os.ReadFile(filepath.Join(j.Home, "lib", "jfr", "profile.jfc"))
+		require.NoError(t, err)
+		var theirs, ours settings
+		require.NoError(t, xml.Unmarshal(own, &theirs))
+		known := map[string]bool{}
+		for _, e := range theirs.Events {
+			for _, s := range e.Settings {
+				known[e.Name+" "+s.Name] = true
+			}
+		}
+		text, err := Settings(j.Feature, Kinds()...)
+		require.NoError(t, err)
+		require.NoError(t, xml.Unmarshal([]byte(text), &ours))
+		require.NotEmpty(t, ours.Events)
+		for _, e := range ours.Events {
+			for _, s := range e.Settings {
+				if s.Name != "stackTrace" || known[e.Name+" stackTrace"] { // theirs leave out what is not so by default
+					assert.True(t, known[e.Name+" "+s.Name], "%s %s of JDK %d", e.Name, s.Name, j.Feature)
+				}
+			}
+		}
+	}
+}
+
+// TestSettingsLive records with gasm's settings: there are events of each kind, and no others of the JVM's own.
+func TestSettingsLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs JVMs")
+	}
+	classes := recordedClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
+		t.Run(j.Name(), func(t *testing.T) {
+			text, err := Settings(j.Feature, Kinds()...)
+			require.NoError(t, err)
+			path := filepath.Join(t.TempDir(), "gasm.jfc")
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+			seen := map[string]int{}
+			now := capture.MonoNanos()
+			recording := record(t, j, classes, path, "everything", "100")
+			checkEvents(t, j, recording, now)
+			r := open(t, recording)
+			for r.Scan() {
+				seen[r.Event().Type().Name]++
+			}
+			require.NoError(t, r.Err())
+			assert.Equal(t, Damage{}, r.Damage())
+			t.Log(seen)
+			assert.Equal(t, 100, seen["test.Everything"])
+			delete(seen, "test.Everything")
+			for kind, events := range kinds {
+				n := 0
+				for _, e := range events {
+					n += seen[e.event]
+					delete(seen, e.event)
+				}
+				assert.Positive(t, n, kind)
+			}
+			assert.Empty(t, seen, "events that were not asked for")
+		})
+	}
+}
+
+// checkEvents checks the events of all kinds of a run of Recorded that began at a moment.
+func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
+	t.Helper()
+	clock := capture.ReadClock()
+	anchor, exact, ok := FindAnchor(open(t, recording), clock.WallNanos, clock.MonoNanos, nil)
+	require.True(t, ok)
+	assert.Equal(t, j.Feature > 11, exact)
+	byKind := map[event.Kind][]event.Event{}
+	var locked, slept string // where
+	x := NewEvents(open(t, recording), 4711, func(*Chunk) Anchor { return anchor })
+	for x.Scan() {
+		e := *x.Event()
+		byKind[e.Kind] = append(byKind[e.Kind], e)
+		assert.Equal(t, 4711, e.PID)
+		assert.Greater(t, e.MonoNanos, began)
+		assert.Less(t, e.EndMonoNanos(), clock.MonoNanos+2_000_000, "two milliseconds for JDK 11's clock")
+		if s := x.Stack(); s != nil && len(s.Frames) > 1 {
+			outer := s.Frames[len(s.Frames)-1]
+			switch {
+			case e.Kind == Lock && e.Name == "java.lang.Object":
+				locked += " " + s.Frames[0].Class + "::" + s.Frames[0].Method
+				assert.Positive(t, s.Frames[0].Line)
+			case e.Kind == Sleep:
+				slept += " " + outer.Class + "::" + outer.Method
+			}
+		}
+	}
+	require.NoError(t, x.r.Err())
+	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.VMOperation, event.Compilation, Lock, Park, Sleep, Alloc, ClassLoad, Threads, Own} {
+		assert.NotEmpty(t, byKind[kind], kind)
+	}
+	assert.Contains(t, locked, " Recorded::")
+	assert.Contains(t, slept, " Recorded::main")
+	for _, s := range byKind[event.Safepoint] {
+		assert.Positive(t, s.WaitNanos)
+		assert.Greater(t, s.Nanos, s.WaitNanos)
+	}
+	for _, c := range byKind[event.Compilation] {
+		assert.Contains(t, c.Name, "::")
+		assert.Positive(t, c.TID)
+		assert.Equal(t, "id", c.Args[0].Name)
+	}
+	names := map[string]bool{}
+	for _, e := range byKind[Threads] {
+		names[e.Name] = true
+	}
+	assert.Contains(t, names, "Fäden 中")
+	require.Len(t, byKind[Own], 100)
+	event.Sort(byKind[Own]) // the file has them in another order
+	one := byKind[Own][0]
+	args := map[string]string{}
+	for _, a := range one.Args {
+		args[a.Name] = a.Value
+	}
+	assert.Equal(t, "test.Everything", one.Name)
+	assert.Equal(t, "0", args["int32"])
+	assert.Equal(t, "true", args["bool"])
+	assert.NotContains(t, args, "startTime")
+}
