@@ -202,7 +202,10 @@ func TestEventsBesideOwnLog(t *testing.T) {
 			_, dir = run("--events", "default", "-Xlog:disable")
 			reported := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Equal(t, 0, reported.code)
-			assert.Equal(t, 2, runGasm(t, []string{"profile", "--events", "lock", "--", "true"}).code)
+			for _, wrong := range [][]string{{"profile", "--events", "lock", "--", "true"}, {"profile", "--events", "gc", "--window-event", "safepoint", "--", "true"},
+				{"attach", "--window-event", "gc", "1"}} {
+				assert.Equal(t, 2, runGasm(t, wrong).code, wrong)
+			}
 		})
 	}
 }
