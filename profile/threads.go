@@ -46,10 +46,15 @@ var threadNames = []struct{ start, kind string }{
 	{"Reference Handl", OtherJVMThreads}, {"Common-Cleaner", OtherJVMThreads}, {"JFR ", OtherJVMThreads},
 }
 
+// keptName is how many bytes of a name the kernel keeps. Of a longer one JDK 26 and newer keep
+// the first 7 and the last 6: "C2 Comp..hread0" (os::set_native_thread_name).
+const keptName, keptStart = 15, 7
+
 // threadKind tells by a thread's name what the thread is for.
 func threadKind(name string) string {
+	shortened := len(name) > keptStart && strings.HasPrefix(name[keptStart:], "..")
 	for _, t := range threadNames {
-		if strings.HasPrefix(name, t.start) {
+		if strings.HasPrefix(name, t.start) || shortened && len(t.start) == keptName && name[:keptStart] == t.start[:keptStart] {
 			return t.kind
 		}
 	}

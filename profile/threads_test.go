@@ -8,6 +8,13 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
+func TestThreadKind(t *testing.T) {
+	for name, want := range map[string]string{"C2 CompilerThre": CompilerThreads, "C2 Comp..hread": CompilerThreads, "Signal ..atcher": OtherJVMThreads,
+		"VM Peri..c Task": OtherJVMThreads, "Service..hread": ApplicationThreads, "a..b": ApplicationThreads, "Signal ": ApplicationThreads, "": ApplicationThreads} {
+		assert.Equal(t, want, threadKind(name), name)
+	}
+}
+
 func TestThreads(t *testing.T) {
 	log := newLog(t, c2(10, 1, "A::a", 0x1000, nops(16)))
 	var samples []sampler.Sample

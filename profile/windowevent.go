@@ -42,6 +42,9 @@ func (w WindowEvent) String() string {
 	return string(w.kind)
 }
 
+// Kind is the kind of events that the windows are narrowed by; "" for none.
+func (w WindowEvent) Kind() event.Kind { return w.kind }
+
 // narrow narrows the windows of measurements. The events are in the order of their start.
 func (w WindowEvent) narrow(measured []measurement, events []event.Event) error {
 	if w.kind == "" {

@@ -104,10 +104,10 @@ func eventObstacle(command []string) error {
 		return fmt.Errorf("JDK %d can't log them with their times", jdk.Release(command))
 	}
 	for i, word := range command {
-		for _, w := range strings.Fields(word) { // sh -c "chroot /srv java …"
-			if slices.Contains(rootChangers, filepath.Base(w)) && (i == 0 || !startsJava(command)) {
-				return fmt.Errorf("a JVM that %s starts may be unable to open its log, and would not start then", filepath.Base(w))
-			}
+		words := strings.Fields(word) // sh -c "chroot /srv java …"
+		at := slices.IndexFunc(words, func(w string) bool { return slices.Contains(rootChangers, filepath.Base(w)) })
+		if at >= 0 && !startsJava(command) {
+			return fmt.Errorf("a JVM that %s starts may be unable to open its log, and would not start then", filepath.Base(words[at]))
 		}
 		if (word == "-jvm" || word == "--jvm") && i+1 < len(command) && jdk.Release(command[i+1:]) < hslog.OldestRelease {
 			return fmt.Errorf("the JVM that %s names may be JDK 8, which does not start with -Xlog", word)

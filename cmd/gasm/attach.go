@@ -67,6 +67,9 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if err := flags.checkOutput(s.out, false); err != nil {
 		return err
 	}
+	if flags.window.Kind() != "" {
+		return usage("--window-event: gasm attach records no events; gasm profile does")
+	}
 	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
 	if o.Events, err = f.events(); err != nil {
 		return err

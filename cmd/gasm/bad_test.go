@@ -125,7 +125,7 @@ func TestFullDisk(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	// Less than what each way writes, and more than the block that is tried before.
-	for code, size := range map[string]string{"print": "1200k", "copy": "64k"} {
+	for code, size := range map[string]string{"print": "1200k", "copy": "96k"} {
 		t.Run(code, func(t *testing.T) {
 			disk := gasmtest.NeedSmallDisk(t, size)
 			r := runGasm(t, []string{"profile", "--code", code, "-o", filepath.Join(disk, "capture"), "--", "java", "-Dsec=2", "-cp", classes, "Spin"})

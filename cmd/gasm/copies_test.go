@@ -39,7 +39,7 @@ func TestCode(t *testing.T) {
 				assert.NotContains(t, r.stdout, "could not be copied")
 				files, err := os.ReadDir(dir)
 				require.NoError(t, err)
-				require.Len(t, files, 4, "%v", files)
+				require.Len(t, files, 5, "%v", files) // with the events
 				logs, err := filepath.Glob(filepath.Join(dir, "asm-*.log"))
 				require.NoError(t, err)
 				require.Len(t, logs, 1)

@@ -52,8 +52,8 @@ func TestPausesAndBeans(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, withLog) {
 		for _, collector := range []string{"Serial", "Parallel", "G1"} {
 			t.Run(j.Name()+"/"+collector, func(t *testing.T) {
-				file := filepath.Join(t.TempDir(), "report.json")
-				r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "--",
+				dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
+				r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--",
 					// A concurrent cycle has pauses that beans don't count, or count otherwise: none begins.
 					j.Java(), "-XX:+Use" + collector + "GC", "-XX:InitiatingHeapOccupancyPercent=100", "-Xms64m", "-Xmx64m", "-cp", classPath, "Pauses", "60"})
 				require.Equal(t, 0, r.code, r.stderr)
@@ -72,9 +72,30 @@ func TestPausesAndBeans(t *testing.T) {
 				safepoints, stopped := eventsOfKind(p, "safepoint")
 				assert.GreaterOrEqual(t, safepoints, count/2, "a young and a full collection may share one")
 				assert.Greater(t, stopped, 0.95*total, "pauses are inside of safepoints")
+				if collector == "Serial" {
+					checkStopped(t, dir)
+				}
 			})
 		}
 	}
+}
+
+// checkStopped compares the samples in pauses with what can run then: the VM thread, which
+// collects with Serial, and the compilers. Threads of the program do not run, but for the
+// instant in which each stops or starts.
+func checkStopped(t *testing.T, dir string) {
+	t.Helper()
+	r := runGasm(t, []string{"report", "--format", "json", "--window-event", "gc", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	p := &readReport(t, []byte(r.stdout)).Profiles[0]
+	counts := map[string]int64{}
+	for _, k := range p.Threads {
+		counts[k.Kind] = k.Counts.Values[0]
+	}
+	t.Logf("samples in pauses: %v", counts)
+	assert.Greater(t, counts["other JVM threads"], int64(20), "the VM thread")
+	// The kernel samples a processor some µs after its timer, and a pause begins some µs before it is logged: for 60 pauses a sample or two.
+	assert.LessOrEqual(t, counts["application"], 2+counts["other JVM threads"]/20)
 }
 
 // A loop without a poll keeps others waiting for a safepoint: its method, and an instruction of
@@ -202,7 +223,10 @@ func TestEventsBesideOwnLog(t *testing.T) {
 			_, dir = run("--events", "default", "-Xlog:disable")
 			reported := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Equal(t, 0, reported.code)
-			assert.Equal(t, 2, runGasm(t, []string{"profile", "--events", "lock", "--", "true"}).code)
+			for _, wrong := range [][]string{{"profile", "--events", "lock", "--", "true"}, {"profile", "--events", "gc", "--window-event", "safepoint", "--", "true"},
+				{"attach", "--window-event", "gc", "1"}} {
+				assert.Equal(t, 2, runGasm(t, wrong).code, wrong)
+			}
 		})
 	}
 }

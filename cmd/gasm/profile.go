@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -111,6 +112,9 @@ command there is one profile for each main class and JDK.`,
 				return err
 			}
 			flags.methods = o.Methods
+			if kind := flags.window.Kind(); kind != "" && !slices.Contains(o.Kinds, kind) {
+				return usage("--window-event %s needs --events %s", flags.window, kind)
+			}
 			if err := flags.checkOutput(s.out, true); err != nil {
 				return err
 			}
