@@ -33,9 +33,14 @@ func followJMHFile(command []string, see func(out []byte, monoNanos int64)) *jmh
 	if path == "" {
 		return nil
 	}
-	f := &jmhFile{path: path, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
-	f.until, _ = os.Stat(path)
+	f := newJMHFile(path, see)
 	go f.run()
+	return f
+}
+
+func newJMHFile(path string, see func(out []byte, monoNanos int64)) *jmhFile {
+	f := &jmhFile{path: path, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
+	f.until, _ = os.Stat(path) // nil where there is none
 	return f
 }
 
@@ -76,14 +81,14 @@ const pollJMHFile = 20 * time.Millisecond
 // run sleeps until something is written.
 func (f *jmhFile) run() {
 	defer close(f.done)
-	defer f.read()
+	defer func() { f.read(capture.MonoNanos()) }()
 	folder := inotify.NewFiles(filepath.Dir(f.path))
 	defer folder.Close()
 	writes := inotify.NextWrite(f.path)
 	defer writes.Close()
 	for {
 		armed := writes.Arm() // before the look, so that nothing comes in between
-		f.read()
+		f.read(capture.MonoNanos())
 		var poll <-chan time.Time
 		if _, err := os.Lstat(f.path); !armed && !errors.Is(err, fs.ErrNotExist) {
 			poll = time.After(pollJMHFile)
@@ -98,8 +103,8 @@ func (f *jmhFile) run() {
 	}
 }
 
-// read shows what is new in the file.
-func (f *jmhFile) read() {
+// read shows what is new in the file at a time.
+func (f *jmhFile) read(monoNanos int64) {
 	file, size, err := regular.Open(f.path)
 	if err != nil {
 		return // it is not there yet, or is no file
@@ -120,7 +125,7 @@ func (f *jmhFile) read() {
 		n, err := file.ReadAt(buf, f.offset)
 		if n > 0 {
 			f.offset += int64(n)
-			f.see(buf[:n], capture.MonoNanos())
+			f.see(buf[:n], monoNanos)
 		}
 		if err != nil { // io.EOF, as a rule; what was read counts
 			return

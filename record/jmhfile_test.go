@@ -9,8 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/gasm-profiler/gasm/capture"
 )
 
 // Where JMH writes to, by what its parser makes of a command line.
@@ -37,46 +35,60 @@ func TestJMHOutput(t *testing.T) {
 }
 
 // The text of a real run, written into a file as JMH writes it, gives the same trials and
-// windows as on stdout. The file has the text of an older run before.
+// windows as on stdout. The file may have the text of an older run before.
 func TestJMHFile(t *testing.T) {
-	for _, old := range []bool{false, true} {
-		chunks := recording(t, "two-forks")
-		path := filepath.Join(t.TempDir(), "out.txt")
-		if old {
-			var text []byte
-			for _, c := range chunks {
-				text = append(text, c.text...)
+	for _, r := range recordings {
+		chunks := recording(t, r.name)
+		for _, old := range []bool{false, true} {
+			path := filepath.Join(t.TempDir(), "out.txt")
+			if old {
+				require.NoError(t, os.WriteFile(path, []byte(jmhHead+"# Fork: 1 of 1\nIteration   7: 1.0 ns/op\n"), 0o600))
+				require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)))
 			}
-			require.NoError(t, os.WriteFile(path, text[:len(text)*2/3], 0o600))
-		}
-		w := newOutputWatch(nil, nil)
-		f := followJMHFile([]string{"java", "-jar", "b.jar", "-o", path}, w.jmhFile.See)
-		time.Sleep(50 * time.Millisecond)
-		file, err := os.Create(path)
-		require.NoError(t, err)
-		began := capture.MonoNanos()
-		var moved []chunk // the recording at the times at which it was written now
-		for _, c := range chunks {
-			// Four times as fast as it was. A fork still starts 40 ms behind its announcement.
-			time.Sleep(time.Duration(began + c.at/4 - capture.MonoNanos()))
-			moved = append(moved, chunk{capture.MonoNanos(), c.text})
-			_, err := file.Write(c.text)
+			w := newOutputWatch(nil, nil)
+			f := newJMHFile(path, w.jmhFile.See)
+			f.read(1)
+			file, err := os.Create(path)
 			require.NoError(t, err)
-		}
-		time.Sleep(20 * time.Millisecond)
-		require.NoError(t, file.Close())
-		f.stop()
-		_, want := trialsOf(jvmsOf(moved), moved)
-		got := w.JMHTrials(jvmsOf(moved), last(moved))
-		require.Len(t, got, 1)
-		assert.Equal(t, want[0].Name, got[0].Name)
-		require.Len(t, got[0].Windows, len(want[0].Windows), "old %v", old)
-		for i, win := range got[0].Windows {
-			// inotify tells within a millisecond, unless another process has the processor.
-			assert.InDelta(t, want[0].Windows[i].FromMonoNanos, win.FromMonoNanos, 50e6, "old %v, window %d begins", old, i)
-			assert.InDelta(t, want[0].Windows[i].ToMonoNanos, win.ToMonoNanos, 50e6, "old %v, window %d ends", old, i)
+			for _, c := range chunks {
+				_, err := file.Write(c.text)
+				require.NoError(t, err)
+				f.read(c.at)
+			}
+			require.NoError(t, file.Close())
+			jvms := jvmsOf(chunks)
+			text, _ := trialsOf(jvms, chunks)
+			got := w.JMHTrials(jvms, last(chunks))
+			assert.Equal(t, text, describe(jvms, got), "%s, old %v", r.name, old)
 		}
 	}
+}
+
+// What is written is seen soon, also in a folder that is made later.
+func TestJMHFileFollowed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "out.txt")
+	seen := make(chan string, 100)
+	f := followJMHFile([]string{"java", "-jar", "b.jar", "-o", path}, func(out []byte, _ int64) { seen <- string(out) })
+	time.Sleep(20 * time.Millisecond)
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o755))
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	defer file.Close()
+	for _, part := range []string{"Iteration   1: ", "1.0 ns/op\n", "Iteration   2: "} {
+		_, err := file.WriteString(part)
+		require.NoError(t, err)
+		select {
+		case got := <-seen:
+			require.Equal(t, part, got)
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%q was not seen", part)
+		}
+	}
+	_, err = file.WriteString("the rest")
+	require.NoError(t, err)
+	f.stop()
+	require.NotEmpty(t, seen)
+	assert.Equal(t, "the rest", <-seen)
 }
 
 // An older run's file that JMH never opens is not read, nor is what is no file.

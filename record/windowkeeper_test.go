@@ -113,13 +113,12 @@ func TestKeepLines(t *testing.T) {
 			return regexp.MustCompile(re)
 		}
 		r, log, k := keeping(Options{Command: []string{"true"}, Code: CodePrint, WindowStart: compile(start), WindowEnd: compile(end)})
-		for _, line := range strings.Fields(lines) {
-			if line == "-" { // far longer than a window is closed before the sampling pauses
-				time.Sleep(pauseAfter + 200*time.Millisecond)
-				continue
+		for at, together := range strings.Split(lines, "-") {
+			if at > 0 { // far longer than a window is closed before the sampling pauses
+				time.Sleep(pauseAfter + 400*time.Millisecond)
 			}
-			r.output.See([]byte(line+"\n"), capture.MonoNanos())
-			time.Sleep(time.Millisecond) // far shorter
+			// Lines that come together.
+			r.output.See([]byte(strings.ReplaceAll(together, " ", "\n")), capture.MonoNanos())
 		}
 		k.end()
 		told, switched := log.done()
@@ -134,6 +133,8 @@ func TestKeepLines(t *testing.T) {
 	check("S", "E", "S E - S -", "opened, closed, opened", "pause, code pauses, resume, code resumes")
 	check("S", "E", "S E S E S -", "opened, closed, opened, closed, opened", "")
 	check("S", "E", "S E S E S E - S E S E - S -", "opened, closed, opened, closed, opened, closed, opened, closed, opened, closed, opened",
+		"pause, code pauses, resume, code resumes")
+	check("S", "E", "S E - S - E - S -", "opened, closed, opened, closed, opened",
 		"pause, code pauses, resume, code resumes, pause, code pauses, resume, code resumes")
 	check("", "E", "a - E - E", "closed", "pause, stop, code ends")
 	check("S", "", "S - S", "opened", "")

@@ -137,6 +137,18 @@
 //   - When a seccomp filter blocks bpf, DTrace complains of the limit of locked memory,
 //     which does not apply to root.
 //
+// # Pauses
+//
+// A sampler can pause. Measured here, samples began again 2 ms after Resume.
+//
+//   - [Native.Pause] disables the events. The kernel does not tell of mappings and threads
+//     beside a disabled event, so with [Options].Pauses there is one more, which never happens
+//     and goes on.
+//   - [Perf.Pause] disables perf's events by name, through --control, so that perf's own
+//     dummy goes on for the same reason.
+//   - [DTrace.Pause] lets DTrace go on and leaves its samples out, by their times: it would
+//     take seconds to begin anew.
+//
 // # DTrace's text
 //
 // A line per sample: the CPU, the probe's number and name, and what DTraceProgram

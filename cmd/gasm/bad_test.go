@@ -39,6 +39,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"profile", "--delay", "1s", "--window-start", "x", "--", "true"}, "two different windows"},
 		{[]string{"profile", "--delay", "-1s", "--", "true"}, "can't be negative"},
 		{[]string{"profile", "--format", "svg", "--", "true"}, "it can be text, json, pprof or html"},
+		{[]string{"profile", "--window-from", "stdin", "--window-end", "x", "--", "true"}, `--window-from is "stdin"; it can be stdout, stderr or both`},
+		{[]string{"profile", "--window-from", "stderr", "--", "true"}, "it takes --window-start or --window-end"},
 		{[]string{"report"}, "name a capture folder"},
 		{[]string{"report", "--hot-threshold", "7", "."}, "a share from 0 to 1"},
 		{[]string{"report", "--top", "-1", "."}, "--top is -1"},

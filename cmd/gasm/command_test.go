@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -186,11 +187,20 @@ func TestInterrupt(t *testing.T) {
 	assert.NotContains(t, stderr.String(), "gasm:")
 }
 
-// Ctrl-C on a terminal goes to gasm and the command both.
+// Ctrl-C on a terminal goes to gasm and the command both, also where both of its streams pass
+// through gasm.
 func TestCtrlC(t *testing.T) {
 	gasmtest.NeedNative(t)
+	ctrlC(t)
+	assert.Regexp(t, `READY \d+\r\ngasm: window opened after \d+\.\d s\r\n`, ctrlC(t, "--window-start", "READY"))
+	ctrlC(t, "--window-start", "READY", "--window-end", "sink", "--window-from", "stderr")
+}
+
+// ctrlC profiles Spin on a terminal until Ctrl-C, and gives what is shown.
+func ctrlC(t *testing.T, flags ...string) string {
+	t.Helper()
 	classes := javaPrograms(t)
-	cmd := exec.Command(binary, "profile", "--", "java", "-cp", classes, "Spin")
+	cmd := exec.Command(binary, slices.Concat([]string{"profile"}, flags, []string{"--", "java", "-cp", classes, "Spin"})...)
 	temp := t.TempDir()
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
@@ -218,6 +228,7 @@ func TestCtrlC(t *testing.T) {
 	assert.Contains(t, out.String(), "Spin::spin")
 	assert.Contains(t, out.String(), "\x1b[", "in colour on a terminal")
 	assertGone(t, temp)
+	return out.String()
 }
 
 // The sampler takes next to nothing of the command's processor. (A perf that

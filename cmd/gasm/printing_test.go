@@ -18,6 +18,7 @@ var printing = regexp.MustCompile(`ElfSymbolTable|ElfFile|xmlStream|xmlTextStrea
 // prints, these functions are there, so that they would be seen.
 func TestNoPrintingInProfile(t *testing.T) {
 	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
 			share := func(code string) float64 {

@@ -26,6 +26,7 @@ func TestWindowCloses(t *testing.T) {
 	for name, need := range samplers {
 		t.Run(name, func(t *testing.T) {
 			need(t)
+			gasmtest.NeedTime(t)
 			closeWindow(t, name)
 		})
 	}
@@ -129,6 +130,7 @@ func TestWindowsReopen(t *testing.T) {
 	for name, need := range samplers {
 		t.Run(name, func(t *testing.T) {
 			need(t)
+			gasmtest.NeedTime(t)
 			dir := filepath.Join(t.TempDir(), "capture")
 			r := runGasm(t, []string{"profile", "--sampler", name, "--frequency", "1001", "--window-start", "^BEGIN", "--window-end", "^END", "-o", dir,
 				"--", "java", "-Drounds=3", "-Din=600", "-Dout=900", "-Dto=err", "-cp", javaPrograms(t), "Rounds"})
