@@ -145,6 +145,9 @@ func (f *Finder) Line(class string, number int) Line {
 	}
 	m := miss{class: class, file: file, line: at, guessed: c.guessed, root: c.root, mapped: c.debug != nil}
 	l := Line{File: file.base, Number: at}
+	if file != c.file {
+		m.root = "" // that of the class which it was inlined into
+	}
 	l.Text, m.problem = f.text(file, at, &m)
 	f.asked[place{class, number}] = m
 	return l

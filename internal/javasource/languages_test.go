@@ -129,6 +129,15 @@ func TestMapped(t *testing.T) {
 		assert.Equal(t, plain, without.Line("org.acme.MainKt::main", number))
 		assert.Equal(t, Line{File: "Other.kt", Number: number}, other.Line("org.acme.MainKt::main", number), "the class file is of another version")
 	}
+	all := finder(t, folderOf(t, map[string]string{"Main.kt": main}))
+	library := archiveOf(t, map[string]string{"kotlin/collections/ArraysKt.class": string(classBytes("_Arrays.kt", ""))})
+	all.Know(nil, []string{jar, library})
+	for _, place := range []place{{"org.acme.MainKt", 30}, {"org.acme.MainKt", 31}, {"kotlin.collections.ArraysKt", 7}} {
+		all.Line(place.class, place.line)
+	}
+	_, _, same := all.Missing()
+	assert.Equal(t, []string{"2 of 3 lines have no source: kotlin.collections.* (" + filepath.Base(library) + ": no file _Arrays.kt in the given roots)"}, same)
+
 	_, missing, causes := without.Missing()
 	assert.Equal(t, 4, missing)
 	require.Len(t, causes, 1)

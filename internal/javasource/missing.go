@@ -52,7 +52,14 @@ const (
 //	12 of 40 lines have no source: scala.collection.* (scala-library-2.13.14.jar: no file List.scala, Range.scala in the given roots)
 func (f *Finder) Missing() (asked, missing int, causes []string) {
 	groups := map[string][]miss{}
+	roots := map[string]string{} // by folder of a package
 	for _, m := range f.asked {
+		if m.root != "" {
+			roots[m.file.dir] = m.root
+		}
+	}
+	for _, m := range f.asked {
+		m.root = cmp.Or(m.root, roots[m.file.dir])
 		if m.problem != found {
 			missing++
 			groups[m.cause()] = append(groups[m.cause()], m)
