@@ -1,15 +1,26 @@
 package javasource
 
 import (
+	"path"
 	"strings"
 )
 
 // A classSource is where the code of a class is from.
 type classSource struct {
-	file    sourceFile
-	guessed bool   // nobody has told the file's name
-	root    string // the folder or jar that has the class file; "" when it was not found
-	debug   smap   // nil for a class whose code is all from file
+	file  sourceFile
+	root  string // the folder or jar that has the class file; "" when it was not found
+	debug smap   // nil for a class whose code is all from file
+}
+
+// lines is how many lines the file had when the class was compiled; 0 when nobody knows.
+// Kotlin's maps begin with the lines of the class's own file.
+func (c *classSource) lines() int {
+	if path.Ext(c.file.base) == ".kt" && len(c.debug) > 0 {
+		if own := c.debug[0]; own.file == c.file && own.from == 1 && own.line == 1 && own.each == 1 {
+			return own.to - own.from
+		}
+	}
+	return 0
 }
 
 // class finds out where the code of a class is from, once.
@@ -39,7 +50,7 @@ func (f *Finder) findClass(name string) *classSource {
 		c.file.base, c.root, c.debug = file.source, root, parseSMAP(file.debug)
 	}
 	if c.file.base == "" {
-		c.file.base, c.guessed = f.guess(dir, outer), true
+		c.file.base = f.guess(dir, outer)
 	}
 	return c
 }

@@ -143,9 +143,11 @@ func (f *Finder) Line(class string, number int) Line {
 	if file == nowhere {
 		return Line{}
 	}
-	m := miss{class: class, file: file, line: at, guessed: c.guessed, root: c.root, mapped: c.debug != nil}
+	m := miss{class: class, file: file, line: at, root: c.root, mapped: c.debug != nil}
 	l := Line{File: file.base, Number: at}
-	if file != c.file {
+	if file == c.file {
+		m.compiled = c.lines()
+	} else {
 		m.root = "" // that of the class which it was inlined into
 	}
 	l.Text, m.problem = f.text(file, at, &m)
@@ -161,9 +163,11 @@ var nowhere = sourceFile{"kotlin/jvm/internal", "fake.kt"}
 func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	source := f.load(file)
 	m.paths, m.lines = source.paths, len(source.lines)
-	switch {
+	switch n := len(source.lines); {
 	case source.lines == nil:
 		return "", source.problem
+	case m.compiled > 0 && m.compiled != n && m.compiled != n+1: // Kotlin counts the end of the last line
+		return "", changed
 	case line > len(source.lines):
 		return "", beyond
 	}

@@ -138,6 +138,13 @@ func TestMapped(t *testing.T) {
 	_, _, same := all.Missing()
 	assert.Equal(t, []string{"2 of 3 lines have no source: kotlin.collections.* (" + filepath.Base(library) + ": no file _Arrays.kt in the given roots)"}, same)
 
+	changed := finder(t, folderOf(t, map[string]string{"Main.kt": main + "// more\n// lines\n", "gen/_Arrays.kt": arrays}))
+	changed.Know(told, []string{jar})
+	assert.Equal(t, Line{"_Arrays.kt", 13579, "// line 13579"}, changed.Line("org.acme.MainKt::main", 31))
+	assert.Equal(t, Line{"Main.kt", 30, ""}, changed.Line("org.acme.MainKt::main", 30))
+	_, _, same = changed.Missing()
+	assert.Equal(t, []string{"1 of 2 lines have no source: org.acme.MainKt (Main.kt has 32 lines, and had 30 when it was compiled: it is another version)"}, same)
+
 	_, missing, causes := without.Missing()
 	assert.Equal(t, 4, missing)
 	require.Len(t, causes, 1)

@@ -18,6 +18,7 @@ const (
 	ambiguous         // several files that are equally likely
 	beyond            // the file has fewer lines
 	blank             // the line is empty, so no code was made from it
+	changed           // the file has not as many lines as when it was compiled
 )
 
 // A place is a line as debug info tells it.
@@ -29,14 +30,15 @@ type place struct {
 // A miss is what became of the search for a line.
 type miss struct {
 	problem
-	class   string
-	file    sourceFile
-	line    int // in the file
-	lines   int // that the file has
-	guessed bool
-	mapped  bool // the class has an smap
-	root    string
-	paths   []string
+	class string
+	file  sourceFile
+	line  int // in the file
+	lines int // that the file has
+	// compiled is how many it had when the class was compiled; 0 when nobody knows.
+	compiled int
+	mapped   bool // the class has an smap
+	root     string
+	paths    []string
 }
 
 // maxCauses is how many causes are told of, the most frequent first, and maxNames how many
@@ -131,6 +133,8 @@ func sentence(group []miss) string {
 			why = "it is code of an inline function, and the class file, which says of which, is not on the class path; or it is another version"
 		}
 		return fmt.Sprintf("%s (line %d is beyond the end of %s, which has %d: %s)", classes(group), m.line, m.file.base, m.lines, why)
+	case changed:
+		return fmt.Sprintf("%s (%s has %d lines, and had %d when it was compiled: it is another version)", classes(group), m.file.base, m.lines, m.compiled)
 	default:
 		return fmt.Sprintf("%s (line %d of %s is empty: it is another version)", classes(group), m.line, m.file.base)
 	}
