@@ -1,6 +1,7 @@
 package javasource
 
 import (
+	"cmp"
 	"path"
 	"strings"
 )
@@ -38,12 +39,13 @@ func (f *Finder) findClass(name string) *classSource {
 	if i := strings.IndexAny(plain, "/+"); i >= 0 {
 		plain = plain[:i] // the address of a hidden class stands there
 	}
+	// The class of a lambda has no lines, or those of the class that the lambda is in.
+	plain, _, _ = strings.Cut(plain, "$$Lambda")
 	dir, outer := outerClass(plain)
-	c := &classSource{file: sourceFile{dir: dir, base: f.told[name]}}
-	file, root, ok := f.classPath.find(plain)
-	if !ok && strings.Contains(plain, "$$Lambda") {
-		lambdaOf, _, _ := strings.Cut(plain, "$$Lambda")
-		file, root, ok = f.classPath.find(lambdaOf)
+	c := &classSource{file: sourceFile{dir: dir, base: cmp.Or(f.told[name], f.told[plain])}}
+	file, root, ok := classFile{}, "", false
+	if !onlyJDK(dir) {
+		file, root, ok = f.classPath.find(plain)
 	}
 	// A class file that names another source is not the one that the JVM has.
 	if ok && (c.file.base == "" || c.file.base == file.source) {
@@ -53,6 +55,13 @@ func (f *Finder) findClass(name string) *classSource {
 		c.file.base = f.guess(dir, outer)
 	}
 	return c
+}
+
+// onlyJDK tells whether a class is in a package that no class path has. To look for it there
+// opens all that is on the class path.
+func onlyJDK(dir string) bool {
+	top, _, _ := strings.Cut(dir, "/")
+	return top == "java" || top == "jdk" || top == "sun"
 }
 
 // outerClass takes the name of a class apart: the folder of its package, and the name of the

@@ -105,9 +105,7 @@ func (m miss) origin() string {
 
 // ofJDK tells whether the file is one of the JDK's own.
 func (m miss) ofJDK() bool {
-	return m.root == "" && slices.ContainsFunc([]string{"java/", "javax/", "jdk/", "sun/", "com/sun/"}, func(start string) bool {
-		return strings.HasPrefix(m.file.dir+"/", start)
-	})
+	return m.root == "" && (onlyJDK(m.file.dir) || strings.HasPrefix(m.file.dir+"/", "javax/") || strings.HasPrefix(m.file.dir, "com/sun/"))
 }
 
 // sentence tells the cause of some misses that have the same.
