@@ -57,6 +57,7 @@ type Finder struct {
 	classes   map[string]*classSource
 	files     map[sourceFile]*loaded
 	asked     map[place]miss
+	left      allowance // for files of source
 }
 
 // A Line is a line of source.
@@ -90,7 +91,8 @@ type tree interface {
 // New opens folders and archives. The Finder searches them in this order. An error has the
 // path of what could not be opened.
 func New(paths []string) (*Finder, error) {
-	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[place]miss{}}
+	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[place]miss{}, left: maxRead}
+	f.classPath.left = maxRead
 	for _, p := range paths {
 		if err := f.Add(p); err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -191,7 +193,7 @@ func (f *Finder) load(file sourceFile) *loaded {
 	if l == nil {
 		l = &loaded{problem: noFile}
 		for _, t := range f.trees {
-			if alike := alike(t, file); len(alike) == 1 {
+			if alike := f.alike(t, file); len(alike) == 1 {
 				l = &loaded{lines: strings.Split(strings.TrimSuffix(string(alike[0].text), "\n"), "\n")}
 			} else if len(alike) > 1 {
 				l = &loaded{problem: ambiguous, paths: []string{t.path(alike[0].name), t.path(alike[1].name)}}
@@ -212,18 +214,18 @@ type candidate struct {
 }
 
 // alike gives the likeliest file of a tree, and those that are as likely and differ from it.
-func alike(t tree, file sourceFile) []candidate {
+func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	pkg := strings.ReplaceAll(file.dir, "/", ".")
 	var all []candidate
 	take := func(name string, byPath bool) (done bool) {
 		if len(all) > 0 && (depth(name) != depth(all[0].name) && byPath || isTest(name) && !isTest(all[0].name)) {
 			return true
 		}
-		head, err := readHead(t, name, headSize)
+		head, err := f.left.head(t, name, headSize)
 		if err != nil || !belongs(head, file.base, pkg, byPath) {
 			return false
 		}
-		text, err := readAll(t, name, maxFileSize)
+		text, err := f.left.all(t, name, maxFileSize)
 		if err == nil && !slices.ContainsFunc(all, func(c candidate) bool { return bytes.Equal(c.text, text) }) {
 			all = append(all, candidate{name, text})
 		}

@@ -79,6 +79,9 @@ func (f *Finder) Missing() (asked, missing int, causes []string) {
 	if told < missing {
 		causes = append(causes, fmt.Sprintf("%d of %d lines have no source, for %d other reasons", missing-told, asked, len(keys)-maxCauses))
 	}
+	if f.left == 0 || f.classPath.left == 0 {
+		causes = append(causes, fmt.Sprintf("more than %d MB of files are needed for the lines of this report: some were not read", maxRead>>20))
+	}
 	return asked, missing, causes
 }
 
