@@ -7,6 +7,9 @@
 // such a copy, and [Code.AppendTo] writes it down. The text has each comment at its
 // instruction, where HotSpot's own text has it at a cell of four bytes.
 //
+// [Copier.AppendSourceFiles] writes down what HotSpot does not print: the names of the files that
+// the classes of frames were made from.
+//
 // # Releases
 //
 // Package vmstructs reads the JVM's memory and knows where the fields of HotSpot's

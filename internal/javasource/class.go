@@ -1,15 +1,27 @@
 package javasource
 
 import (
+	"cmp"
+	"path"
 	"strings"
 )
 
 // A classSource is where the code of a class is from.
 type classSource struct {
-	file    sourceFile
-	guessed bool   // nobody has told the file's name
-	root    string // the folder or jar that has the class file; "" when it was not found
-	debug   smap   // nil for a class whose code is all from file
+	file  sourceFile
+	root  string // the folder or jar that has the class file; "" when it was not found
+	debug smap   // nil for a class whose code is all from file
+}
+
+// lines is how many lines the file had when the class was compiled; 0 when nobody knows.
+// Kotlin's maps begin with the lines of the class's own file.
+func (c *classSource) lines() int {
+	if path.Ext(c.file.base) == ".kt" && len(c.debug) > 0 {
+		if own := c.debug[0]; own.file == c.file && own.from == 1 && own.line == 1 && own.each == 1 {
+			return own.to - own.from
+		}
+	}
+	return 0
 }
 
 // class finds out where the code of a class is from, once.
@@ -27,21 +39,29 @@ func (f *Finder) findClass(name string) *classSource {
 	if i := strings.IndexAny(plain, "/+"); i >= 0 {
 		plain = plain[:i] // the address of a hidden class stands there
 	}
+	// The class of a lambda has no lines, or those of the class that the lambda is in.
+	plain, _, _ = strings.Cut(plain, "$$Lambda")
 	dir, outer := outerClass(plain)
-	c := &classSource{file: sourceFile{dir: dir, base: f.told[name]}}
-	file, root, ok := f.classPath.find(plain)
-	if !ok && strings.Contains(plain, "$$Lambda") {
-		lambdaOf, _, _ := strings.Cut(plain, "$$Lambda")
-		file, root, ok = f.classPath.find(lambdaOf)
+	c := &classSource{file: sourceFile{dir: dir, base: cmp.Or(f.told[name], f.told[plain])}}
+	file, root, ok := classFile{}, "", false
+	if !onlyJDK(dir) {
+		file, root, ok = f.classPath.find(plain)
 	}
 	// A class file that names another source is not the one that the JVM has.
 	if ok && (c.file.base == "" || c.file.base == file.source) {
 		c.file.base, c.root, c.debug = file.source, root, parseSMAP(file.debug)
 	}
 	if c.file.base == "" {
-		c.file.base, c.guessed = f.guess(dir, outer), true
+		c.file.base = f.guess(dir, outer)
 	}
 	return c
+}
+
+// onlyJDK tells whether a class is in a package that no class path has. To look for it there
+// opens all that is on the class path.
+func onlyJDK(dir string) bool {
+	top, _, _ := strings.Cut(dir, "/")
+	return top == "java" || top == "jdk" || top == "sun"
 }
 
 // outerClass takes the name of a class apart: the folder of its package, and the name of the

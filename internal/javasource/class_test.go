@@ -198,7 +198,7 @@ func TestClassPath(t *testing.T) {
 		manifestClassPath("Class-Path: more/ ../x%20y.jar http://x/y.jar file:/opt/\r\n z.jar\r\n", jar))
 
 	for _, paths := range [][]string{{"/no/such.jar", jar, jar}, {filepath.Join(dir, "*")}} {
-		var c classPath
+		c := classPath{left: maxRead}
 		c.add(paths...)
 		for class, want := range map[string]string{"a.B": "B.kt lib.jar", "a.C": "C.scala more", "a.Bad": "", "a.D": "", "": "", "..a": "", "/etc/passwd": ""} {
 			found, root, _ := c.find(class)

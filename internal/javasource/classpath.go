@@ -19,6 +19,7 @@ type classPath struct {
 	next []string // not opened yet
 	seen map[string]bool
 	open []classRoot
+	left allowance
 }
 
 // A classRoot is a folder or a jar of classes.
@@ -59,7 +60,7 @@ func (c *classPath) find(class string) (found classFile, root string, ok bool) {
 	}
 	for i := 0; i < len(c.open) || c.openNext(); i++ {
 		for _, name := range []string{file, "BOOT-INF/classes/" + file, "WEB-INF/classes/" + file} {
-			data, err := readAll(c.open[i].tree, name, maxFileSize)
+			data, err := c.left.all(c.open[i].tree, name, maxFileSize)
 			if err != nil {
 				continue
 			}
@@ -83,7 +84,7 @@ func (c *classPath) openNext() bool {
 		}
 		c.open = append(c.open, classRoot{t, filepath.Base(p)})
 		if _, isJar := t.(*zipFile); isJar {
-			manifest, _ := readAll(t, "META-INF/MANIFEST.MF", maxManifest) // without one there is no more
+			manifest, _ := c.left.all(t, "META-INF/MANIFEST.MF", maxManifest) // without one there is no more
 			before := slices.Clone(c.next)
 			c.next = nil
 			c.add(manifestClassPath(string(manifest), p)...) // they come right behind the jar

@@ -57,6 +57,7 @@ type Finder struct {
 	classes   map[string]*classSource
 	files     map[sourceFile]*loaded
 	asked     map[place]miss
+	left      allowance // for files of source
 }
 
 // A Line is a line of source.
@@ -90,7 +91,8 @@ type tree interface {
 // New opens folders and archives. The Finder searches them in this order. An error has the
 // path of what could not be opened.
 func New(paths []string) (*Finder, error) {
-	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[place]miss{}}
+	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[place]miss{}, left: maxRead}
+	f.classPath.left = maxRead
 	for _, p := range paths {
 		if err := f.Add(p); err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -155,8 +157,13 @@ func (f *Finder) Line(class string, number int) Line {
 	if file == nowhere {
 		return Line{}
 	}
-	m := miss{class: class, file: file, line: at, guessed: c.guessed, root: c.root, mapped: c.debug != nil}
+	m := miss{class: class, file: file, line: at, root: c.root, mapped: c.debug != nil}
 	l := Line{File: file.base, Number: at}
+	if file == c.file {
+		m.compiled = c.lines()
+	} else {
+		m.root = "" // that of the class which it was inlined into
+	}
 	l.Text, m.problem = f.text(file, at, &m)
 	f.asked[place{class, number}] = m
 	return l
@@ -170,9 +177,11 @@ var nowhere = sourceFile{"kotlin/jvm/internal", "fake.kt"}
 func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	source := f.load(file)
 	m.paths, m.lines = source.paths, len(source.lines)
-	switch {
+	switch n := len(source.lines); {
 	case source.lines == nil:
 		return "", source.problem
+	case m.compiled > 0 && m.compiled != n && m.compiled != n+1: // Kotlin counts the end of the last line
+		return "", changed
 	case line > len(source.lines):
 		return "", beyond
 	}
@@ -196,7 +205,7 @@ func (f *Finder) load(file sourceFile) *loaded {
 	if l == nil {
 		l = &loaded{problem: noFile}
 		for _, t := range f.trees {
-			if alike := alike(t, file); len(alike) == 1 {
+			if alike := f.alike(t, file); len(alike) == 1 {
 				l = &loaded{lines: strings.Split(strings.TrimSuffix(string(alike[0].text), "\n"), "\n")}
 			} else if len(alike) > 1 {
 				l = &loaded{problem: ambiguous, paths: []string{t.path(alike[0].name), t.path(alike[1].name)}}
@@ -217,18 +226,18 @@ type candidate struct {
 }
 
 // alike gives the likeliest file of a tree, and those that are as likely and differ from it.
-func alike(t tree, file sourceFile) []candidate {
+func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	pkg := strings.ReplaceAll(file.dir, "/", ".")
 	var all []candidate
 	take := func(name string, byPath bool) (done bool) {
 		if len(all) > 0 && (depth(name) != depth(all[0].name) && byPath || isTest(name) && !isTest(all[0].name)) {
 			return true
 		}
-		head, err := readHead(t, name, headSize)
+		head, err := f.left.head(t, name, headSize)
 		if err != nil || !belongs(head, file.base, pkg, byPath) {
 			return false
 		}
-		text, err := readAll(t, name, maxFileSize)
+		text, err := f.left.all(t, name, maxFileSize)
 		if err == nil && !slices.ContainsFunc(all, func(c candidate) bool { return bytes.Equal(c.text, text) }) {
 			all = append(all, candidate{name, text})
 		}

@@ -182,6 +182,26 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// TestAllowance: archives that unpack to much are read up to a limit.
+func TestAllowance(t *testing.T) {
+	f := finder(t, archiveOf(t, map[string]string{"A.java": "class A {}\n", "B.java": strings.Repeat("\n", 200), "C.java": "class C {}\n"}))
+	f.left = 100
+	for class, want := range map[string]string{"A": "class A {}"} {
+		if got := f.Line(class, 1).Text; got != want {
+			t.Errorf("got %q", got)
+		}
+	}
+	for _, class := range []string{"B", "C"} {
+		if got := f.Line(class, 1).Text; got != "" {
+			t.Errorf("got %q", got)
+		}
+	}
+	_, missing, causes := f.Missing()
+	if last := causes[len(causes)-1]; missing != 2 || !strings.Contains(last, "more than 256 MB of files are needed") {
+		t.Errorf("%d are missing: %s", missing, last)
+	}
+}
+
 func TestNewErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{"Plain.java": "class Plain {}\n", "cut.jar": "PK\x03\x04"})
 	good := archiveOf(t, sources)

@@ -129,6 +129,22 @@ func TestMapped(t *testing.T) {
 		assert.Equal(t, plain, without.Line("org.acme.MainKt::main", number))
 		assert.Equal(t, Line{File: "Other.kt", Number: number}, other.Line("org.acme.MainKt::main", number), "the class file is of another version")
 	}
+	all := finder(t, folderOf(t, map[string]string{"Main.kt": main}))
+	library := archiveOf(t, map[string]string{"kotlin/collections/ArraysKt.class": string(classBytes("_Arrays.kt", ""))})
+	all.Know(nil, []string{jar, library})
+	for _, place := range []place{{"org.acme.MainKt", 30}, {"org.acme.MainKt", 31}, {"kotlin.collections.ArraysKt", 7}} {
+		all.Line(place.class, place.line)
+	}
+	_, _, same := all.Missing()
+	assert.Equal(t, []string{"2 of 3 lines have no source: kotlin.collections.* (" + filepath.Base(library) + ": no file _Arrays.kt in the given roots)"}, same)
+
+	changed := finder(t, folderOf(t, map[string]string{"Main.kt": main + "// more\n// lines\n", "gen/_Arrays.kt": arrays}))
+	changed.Know(told, []string{jar})
+	assert.Equal(t, Line{"_Arrays.kt", 13579, "// line 13579"}, changed.Line("org.acme.MainKt::main", 31))
+	assert.Equal(t, Line{"Main.kt", 30, ""}, changed.Line("org.acme.MainKt::main", 30))
+	_, _, same = changed.Missing()
+	assert.Equal(t, []string{"1 of 2 lines have no source: org.acme.MainKt (Main.kt has 32 lines, and had 30 when it was compiled: it is another version)"}, same)
+
 	_, missing, causes := without.Missing()
 	assert.Equal(t, 4, missing)
 	require.Len(t, causes, 1)

@@ -18,6 +18,7 @@ const (
 	ambiguous         // several files that are equally likely
 	beyond            // the file has fewer lines
 	blank             // the line is empty, so no code was made from it
+	changed           // the file has not as many lines as when it was compiled
 )
 
 // A place is a line as debug info tells it.
@@ -29,14 +30,15 @@ type place struct {
 // A miss is what became of the search for a line.
 type miss struct {
 	problem
-	class   string
-	file    sourceFile
-	line    int // in the file
-	lines   int // that the file has
-	guessed bool
-	mapped  bool // the class has an smap
-	root    string
-	paths   []string
+	class string
+	file  sourceFile
+	line  int // in the file
+	lines int // that the file has
+	// compiled is how many it had when the class was compiled; 0 when nobody knows.
+	compiled int
+	mapped   bool // the class has an smap
+	root     string
+	paths    []string
 }
 
 // maxCauses is how many causes are told of, the most frequent first, and maxNames how many
@@ -52,7 +54,14 @@ const (
 //	12 of 40 lines have no source: scala.collection.* (scala-library-2.13.14.jar: no file List.scala, Range.scala in the given roots)
 func (f *Finder) Missing() (asked, missing int, causes []string) {
 	groups := map[string][]miss{}
+	roots := map[string]string{} // by folder of a package
 	for _, m := range f.asked {
+		if m.root != "" {
+			roots[m.file.dir] = m.root
+		}
+	}
+	for _, m := range f.asked {
+		m.root = cmp.Or(m.root, roots[m.file.dir])
 		if m.problem != found {
 			missing++
 			groups[m.cause()] = append(groups[m.cause()], m)
@@ -69,6 +78,9 @@ func (f *Finder) Missing() (asked, missing int, causes []string) {
 	}
 	if told < missing {
 		causes = append(causes, fmt.Sprintf("%d of %d lines have no source, for %d other reasons", missing-told, asked, len(keys)-maxCauses))
+	}
+	if f.left == 0 || f.classPath.left == 0 {
+		causes = append(causes, fmt.Sprintf("more than %d MB of files are needed for the lines of this report: some were not read", maxRead>>20))
 	}
 	return asked, missing, causes
 }
@@ -96,9 +108,7 @@ func (m miss) origin() string {
 
 // ofJDK tells whether the file is one of the JDK's own.
 func (m miss) ofJDK() bool {
-	return m.root == "" && slices.ContainsFunc([]string{"java/", "javax/", "jdk/", "sun/", "com/sun/"}, func(start string) bool {
-		return strings.HasPrefix(m.file.dir+"/", start)
-	})
+	return m.root == "" && (onlyJDK(m.file.dir) || strings.HasPrefix(m.file.dir+"/", "javax/") || strings.HasPrefix(m.file.dir, "com/sun/"))
 }
 
 // sentence tells the cause of some misses that have the same.
@@ -124,6 +134,8 @@ func sentence(group []miss) string {
 			why = "it is code of an inline function, and the class file, which says of which, is not on the class path; or it is another version"
 		}
 		return fmt.Sprintf("%s (line %d is beyond the end of %s, which has %d: %s)", classes(group), m.line, m.file.base, m.lines, why)
+	case changed:
+		return fmt.Sprintf("%s (%s has %d lines, and had %d when it was compiled: it is another version)", classes(group), m.file.base, m.lines, m.compiled)
 	default:
 		return fmt.Sprintf("%s (line %d of %s is empty: it is another version)", classes(group), m.line, m.file.base)
 	}

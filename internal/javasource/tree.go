@@ -199,21 +199,38 @@ func (z *zipFile) path(name string) string { return filepath.Join(z.name, filepa
 
 func (z *zipFile) close() error { return z.archive.Close() }
 
-// readAll reads a file of a tree, unless it has more than so many bytes.
-func readAll(t tree, name string, limit int64) ([]byte, error) {
-	text, err := readHead(t, name, limit+1)
+// An allowance is how many bytes may still be read. It bounds the time for archives that
+// unpack to a thousand times their size.
+type allowance int64
+
+// maxRead is more than all sources of the hot code of any program, or all of its hot classes.
+const maxRead allowance = 256 << 20
+
+// all reads a file of a tree, unless it has more than so many bytes.
+func (a *allowance) all(t tree, name string, limit int64) ([]byte, error) {
+	text, err := a.head(t, name, limit+1)
 	if err == nil && int64(len(text)) > limit {
 		err = errors.New("too large for what it should be")
 	}
 	return text, err
 }
 
-// readHead reads a file of a tree, but at most so many bytes.
-func readHead(t tree, name string, limit int64) ([]byte, error) {
+// head reads a file of a tree, but at most so many bytes.
+func (a *allowance) head(t tree, name string, limit int64) ([]byte, error) {
+	if int64(*a) < limit { // what it may take
+		limit = int64(*a) + 1
+	}
 	file, err := t.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, limit))
+	text, err := io.ReadAll(io.LimitReader(file, limit))
+	if *a -= allowance(len(text)); *a < 0 {
+		*a = 0
+		return nil, errSpent
+	}
+	return text, err
 }
+
+var errSpent = fmt.Errorf("more than %d MB were read already", maxRead>>20)
