@@ -97,7 +97,7 @@
   // how high each chunk is before it comes into view.
   function layout(it) {
     if (!it.dirty) return;
-    let y = $(".events", it.lines) ? 18 : 0;
+    let y = it.lines.firstElementChild.matches(".events") ? ROW : 0;
     const heights = new Map();
     for (const g of it.groups) {
       g.y = y;
@@ -327,7 +327,7 @@
       const name = sums.length > 1 ? `${data.profiles[code.p].events[e]} ` : "";
       const perOp = data.profiles[code.p].perOp?.[e];
       parts.push(n ? `${name}${percent(n, data.profiles[code.p].totals[e])} of all, ${percent(n, code.counts[e])} of the method, ${number(n)} sample${n > 1 ? "s" : ""}` +
-        (perOp ? `, ${amount(n, e, code.p, code, "norm")} ${perOp.unit}` : "") : `${name}no samples`);
+        (perOp ? `, ${amount(n, e, code.p, code, "norm")} (${perOp.unit})` : "") : `${name}no samples`);
     });
     if (rows.length === 1) {
       const loop = $(".loop", groupOf(cursor).el);
