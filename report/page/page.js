@@ -798,15 +798,13 @@
     showFile(tab.file);
     tab.focus();
   });
-  articles.forEach((a) => a.addEventListener("beforematch", () => setTimeout(() => code?.article !== a && showFound(a))));
+  articles.forEach((a) => a.addEventListener("beforematch", () => code?.article !== a && showFound(a)));
   overview.addEventListener("beforematch", (e) => e.target === overview && showOverview());
   sections.forEach((s, i) => s.addEventListener("beforematch", () => setProfile(i)));
-  // showFound shows the listing in which the browser's search has found something, and leaves the place to the browser.
+  // showFound shows the listing in which the browser's search has found something, and leaves it to the browser to scroll.
   function showFound(article) {
-    const it = info(article);
-    const at = getSelection().anchorNode?.parentElement?.closest(".r");
-    history.pushState(null, "", link(it));
-    showCode(article, at && article.contains(at) ? at : null);
+    history.pushState(null, "", link(info(article)));
+    showCode(article, null, { still: true });
   }
   addEventListener("popstate", () => follow(location.hash, false));
   addEventListener("hashchange", () => follow(location.hash, false));
