@@ -18,7 +18,6 @@
   const ROW = 16; // the height of a row, as in the style sheet
   const root = document.documentElement;
   const data = JSON.parse($("#data").textContent);
-  const main = $("#main");
   const overview = $("#overview");
   const articles = $$(".code");
   const sections = $$(".profile");
@@ -83,6 +82,16 @@
   const countsOf = (row) => (row.counts ??= $$("b", row).reduce((c, b) => ((c[+(b.dataset.e || 0)] = +b.dataset.n), c), []));
   const count = (row, e = event) => countsOf(row)[e] || 0;
   const offset = (row) => parseInt(row.id.slice(row.id.indexOf("-") + 1), 16);
+  // rowAt is the instruction at an offset, or the last one in front of it.
+  function rowAt(it, at) {
+    let [lo, hi] = [0, it.rows.length - 1];
+    while (lo < hi) {
+      const mid = (lo + hi + 1) >> 1;
+      if (offset(it.rows[mid]) <= at) lo = mid;
+      else hi = mid - 1;
+    }
+    return it.rows[lo];
+  }
   const rowById = (id) => {
     const el = document.getElementById(id);
     return el && el.classList.contains("r") ? el : null;
@@ -212,7 +221,7 @@
     if (tier.length) list = tier;
     const article = articles[firstOf[p] + list[Math.min((+q.n || 1) - 1, list.length - 1)][1]];
     const at = parseInt(q.o, 16);
-    const row = Number.isNaN(at) ? null : info(article).rows.findLast((r) => offset(r) <= at);
+    const row = Number.isNaN(at) ? null : rowAt(info(article), at);
     return { article, row };
   }
   function follow(hash, push) {
