@@ -48,7 +48,12 @@ func ParseKinds(list string) (kinds []event.Kind, err error) {
 //   - into JAVA_TOOL_OPTIONS only for another tool of such a JDK, as javac, because these
 //     read no other variable.
 //
-// It is left out where a JVM might not start, see obstacle.
+// It is left out where a JVM might not start, see eventObstacle.
+//
+// There are two other ways. To switch the log on through the attach socket, in each JVM that
+// comes up, misses its first collections, and sends a signal to a JVM that may not handle it
+// yet. To put the option into a JAVA_TOOL_OPTIONS that is longer than 1023 bytes, which JDK 8
+// ignores, takes the user's own options away from JDK 8, too.
 type eventLogs struct {
 	logs *logFolder // nil without
 	note string     // why there are none, or not of all JVMs
