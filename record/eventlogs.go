@@ -44,11 +44,13 @@ func ParseKinds(list string) (kinds []event.Kind, err error) {
 // that can't create the file, while for -XX:LogFile there is another place. So it goes
 //
 //   - into JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads, and JDK 8 does
-//     not. So JVMs that a script, a build tool or JMH start have it;
+//     not. So JVMs that JMH starts have it, and those of a script or a build tool;
 //   - into JAVA_TOOL_OPTIONS only for another tool of such a JDK, as javac, because these
 //     read no other variable.
 //
-// It is left out where a JVM might not start, see eventObstacle.
+// A script's or a build tool's JVMs have it only when the user has asked for events, because
+// nothing tells where and as whom they will run. It is left out where a JVM might not start,
+// see eventObstacle.
 //
 // There are two other ways. To switch the log on through the attach socket, in each JVM that
 // comes up, misses its first collections, and sends a signal to a JVM that may not handle it
@@ -62,7 +64,9 @@ type eventLogs struct {
 // addEventFlag adds the option that makes JVMs log their events. Without it the recording
 // goes on; a note says why.
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
-	if len(r.o.Kinds) == 0 {
+	release := jdk.Release(r.o.Command)
+	tool := !startsJava(r.o.Command) && release >= hslog.OldestRelease
+	if len(r.o.Kinds) == 0 || !r.o.KindsAsked && !tool && !startsJava(r.o.Command) {
 		return flags
 	}
 	if err := r.makeEventFolder(); err != nil {
@@ -70,7 +74,7 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 		return flags
 	}
 	option := hslog.Flag(r.o.Kinds, filepath.Join(r.events.logs.path, eventHead+"%p"+eventTail))
-	if release := jdk.Release(r.o.Command); !startsJava(r.o.Command) && release >= hslog.OldestRelease {
+	if tool {
 		flags.tool = append(slices.Clip(flags.tool), option)
 	} else {
 		flags.launcher = append(slices.Clip(flags.launcher), option)

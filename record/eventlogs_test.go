@@ -14,13 +14,18 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// eventsFor gives a recording with the options that its JVMs have.
-func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording, javaFlags) {
+func newTestFolder(t *testing.T) *Folder {
 	t.Helper()
 	folder, err := NewFolder(filepath.Join(t.TempDir(), "capture"))
 	require.NoError(t, err)
 	t.Cleanup(func() { folder.Keep() })
-	r := New(Options{Command: command, Folder: folder, Code: CodeCopy, Kinds: kinds})
+	return folder
+}
+
+// eventsFor gives a recording with the options that its JVMs have.
+func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording, javaFlags) {
+	t.Helper()
+	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Kinds: kinds, KindsAsked: true})
 	return r, r.addEventFlag(javaFlags{})
 }
 
@@ -50,6 +55,14 @@ func TestEventFlags(t *testing.T) {
 		assert.Equal(t, c.launcher, strings.Contains(strings.Join(flags.launcher, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
 		assert.Contains(t, r.events.note, c.note, c.name)
 		assert.Equal(t, c.note == "", r.events.note == "", "%s: %s", c.name, r.events.note)
+	}
+	// Nobody has asked for events of a script's JVMs, which may not be able to write a log.
+	for _, asked := range []bool{false, true} {
+		for command, always := range map[string]bool{java17: true, "sh": false} {
+			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Kinds: DefaultKinds, KindsAsked: asked})
+			assert.Equal(t, asked || always, len(r.addEventFlag(javaFlags{}).launcher) > 0, "%s, asked for: %v", command, asked)
+			assert.Empty(t, r.events.note)
+		}
 	}
 	r, flags := eventsFor(t, nil, java17)
 	assert.Zero(t, flags)

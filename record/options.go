@@ -46,6 +46,9 @@ type Options struct {
 
 	// Kinds are the kinds of events that HotSpot logs; none: it logs none. See ParseKinds.
 	Kinds []event.Kind
+	// KindsAsked tells that the user has asked for these kinds. Without that only JVMs of a
+	// command that is java itself log events: no JVM must fail to start because of a default.
+	KindsAsked bool
 
 	// Problem is called when something of the capture is lost, while the rest goes
 	// on; of several errors of a full disk with the first one alone. It may be called

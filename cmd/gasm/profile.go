@@ -25,6 +25,8 @@ type profileFlags struct {
 	windowFrom             string
 }
 
+const defaultKinds = "default"
+
 func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.recordFlags.register(flags)
 	o := &f.options
@@ -33,7 +35,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
 	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: copy reads it out of the JVM's memory, which hardly costs anything; print has HotSpot print it; auto copies where that can be done")
-	flags.StringVar(&f.kinds, "events", "default", "`kinds` of events that HotSpot logs, separated by commas: gc, safepoint, compile; default is gc,safepoint; none has none")
+	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events that HotSpot logs, separated by commas: gc, safepoint, compile; none has none; default has gc,safepoint where the command is java itself")
 	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 	flags.StringVar(&f.windowFrom, "window-from", "", "look for such lines on `stdout, stderr or both` (default: both)")
@@ -49,6 +51,7 @@ func (f *profileFlags) recordOptions(s streams, command []string) (o record.Opti
 	if o.Kinds, err = record.ParseKinds(f.kinds); err != nil {
 		return o, usage("--events: %w", err)
 	}
+	o.KindsAsked = f.kinds != defaultKinds
 	o.Frequency, o.Delay, o.Length = f.frequency, f.delay, f.length
 	if o.WindowStart, err = compile("window-start", f.windowStart); err != nil {
 		return o, err
@@ -112,8 +115,11 @@ command there is one profile for each main class and JDK.`,
 				return err
 			}
 			flags.methods = o.Methods
-			if kind := flags.window.Kind(); kind != "" && !slices.Contains(o.Kinds, kind) {
-				return usage("--window-event %s needs --events %s", flags.window, kind)
+			if kind := flags.window.Kind(); kind != "" {
+				o.KindsAsked = true // its windows are these
+				if !slices.Contains(o.Kinds, kind) {
+					return usage("--window-event %s needs --events %s", flags.window, kind)
+				}
 			}
 			if err := flags.checkOutput(s.out, true); err != nil {
 				return err
