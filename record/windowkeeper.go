@@ -111,16 +111,16 @@ func (k *windowKeeper) followLines() {
 			pause, paused = nil, true
 			k.r.pause()
 		case <-k.r.output.changed:
-			switch open, any := k.sayLines(); {
+			switch open, seen := k.sayLines(); {
 			case open && paused:
 				k.r.resume()
 				paused = false
 			case open:
 				pause = nil
-			case any && !k.r.o.reopens():
+			case seen && !k.r.o.reopens():
 				k.r.windowsOver()
 				return
-			case any && !paused && pause == nil:
+			case seen && !paused && pause == nil:
 				pause = time.After(pauseAfter)
 			}
 		}
@@ -129,7 +129,7 @@ func (k *windowKeeper) followLines() {
 
 // sayLines tells of the changes since the last call. It says whether a window is open, and
 // whether there was any.
-func (k *windowKeeper) sayLines() (open, any bool) {
+func (k *windowKeeper) sayLines() (open, seen bool) {
 	for _, span := range k.r.output.spansFrom(k.changes / 2) {
 		from := max(span.FromMonoNanos, k.r.startedMonoNanos)
 		if k.changes%2 == 0 {

@@ -13,7 +13,8 @@ import java.util.Locale;
  *   -Dto=out        the stream for these lines: out or err
  * </pre>
  *
- * <p>The speed is in loops per second of the thread's CPU time, so that other programs make little difference. The times
+ * <p>The speed is in loops per second of the thread's CPU time, so that other programs make little difference. The CPU
+ * time inside, in nanoseconds, says how many samples there are to be. The times
  * are of the clock that samples have on Linux.
  */
 public class Rounds {
@@ -27,6 +28,7 @@ public class Rounds {
     }
 
     static int sink;
+    static long cpuNanos; // of the last run
 
     /** Spins for some milliseconds, and gives the loops per second of CPU time. */
     static double run(long millis) {
@@ -39,7 +41,8 @@ public class Rounds {
             loops++;
         } while (System.nanoTime() - end < 0);
         sink = h;
-        return loops * 1e9 / (threads.getCurrentThreadCpuTime() - cpu);
+        cpuNanos = threads.getCurrentThreadCpuTime() - cpu;
+        return loops * 1e9 / cpuNanos;
     }
 
     public static void main(String[] args) {
@@ -50,8 +53,10 @@ public class Rounds {
             to.println("BEGIN " + i + " " + System.nanoTime());
             double inside = run(Integer.getInteger("in", 500));
             to.println("END " + i + " " + System.nanoTime());
+            long insideNanos = cpuNanos;
             double outside = run(Integer.getInteger("out", 500));
             System.out.printf(Locale.ROOT, "speed %d inside %.1f outside %.1f%n", i, inside, outside);
+            System.out.println("cpu " + i + " " + insideNanos);
         }
         System.out.println("sink " + sink);
     }
