@@ -77,7 +77,8 @@ func everythingSettings(t *testing.T, j gasmtest.JDK) string {
 	return path
 }
 
-// TestPrint compares all events of live recordings, field by field, with what the jfr tool prints of them.
+// TestPrint compares all events of live recordings, field by field, with what the jfr tool prints of them. With -long it
+// does so for the settings that come with the JDKs, too.
 func TestPrint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -86,8 +87,8 @@ func TestPrint(t *testing.T) {
 	classes := recordedClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		all := []string{"default", "profile", "everything"}
-		if j.Feature > 25 {
-			all = all[2:] // whose format is that of 25
+		if j.Feature > 25 || !gasmtest.Long() {
+			all = all[2:] // 26 and newer have the format of 25
 		}
 		for _, settings := range all {
 			t.Run(j.Name()+"/"+settings, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestPrint(t *testing.T) {
 				t.Logf("%d events", n)
 				assert.Greater(t, n, 700, "500 of the program's own, and some of the JVM's")
 				// The tools of 11 and 17 get time spans without end wrong.
-				if settings == "default" && j.Feature > 17 && hasTool(j) && tool(j) != newest {
+				if settings == "everything" && j.Feature > 17 && hasTool(j) && tool(j) != newest {
 					comparePrint(t, tool(j), path)
 				}
 			})
@@ -108,14 +109,14 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestPrintChunks is TestPrint for recordings of several chunks. JDK 21 and newer share long strings within a chunk.
+// TestPrintChunks is TestPrint for recordings of several chunks, with the settings that are the default.
 func TestPrintChunks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
 	}
 	newest := printer(t)
 	classes := recordedClasses(t)
-	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && j.Feature <= 25 }) {
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && (gasmtest.Long() || j.Feature == 25) }) {
 		t.Run(j.Name(), func(t *testing.T) {
 			path := recordWith(t, j, classes, "default", []string{"-XX:FlightRecorderOptions=maxchunksize=1M"}, "chunks", "5000")
 			comparePrint(t, newest, path)
@@ -142,12 +143,10 @@ func TestPrint8(t *testing.T) {
 		_, err := os.Stat(filepath.Join(j.LibJVM(), "../../../jfr.jar")) // from lib/amd64/server/libjvm.so
 		return j.Feature == 8 && err == nil
 	}) {
-		for _, settings := range []string{"default", "profile"} {
-			path := filepath.Join(t.TempDir(), settings+".jfr")
-			out, err := exec.Command(j.Java(), "-XX:StartFlightRecording=filename="+path+",settings="+settings, "-cp", classes, "Plain").CombinedOutput()
-			require.NoError(t, err, string(out))
-			assert.Greater(t, comparePrint(t, newest, path), 500, "flags and properties alone are so many")
-		}
+		path := filepath.Join(t.TempDir(), "run.jfr")
+		out, err := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=profile,filename="+path, "-cp", classes, "Plain").CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Greater(t, comparePrint(t, newest, path), 500, "flags and properties alone are so many")
 	}
 }
 
