@@ -11,6 +11,10 @@
 //	err := r.Err()      // the file could not be read, or is no recording
 //	lost := r.Damage()  // what of it could not be read
 //
+// [Events] gives those of a recording that package event has kinds for, and the program's own, as one type with times on
+// CLOCK_MONOTONIC. [FindAnchor] finds how the recording's ticks are translated to it, and [Settings] makes the .jfc file with
+// which JFR records these events and little else. Package hotspot/jcmd has a JVM that runs begin and end a recording.
+//
 // # The format
 //
 // A recording is a sequence of chunks (versions 2.0 and 2.1: JDK 11 to 28, and what JDK 8
@@ -48,6 +52,9 @@
 //     is at most a second old since JDK 14, and events behind them. The header's size is that of the
 //     flush, so such a chunk is read to the end of the file. JDK 11 writes metadata only when
 //     it finishes a chunk: of an unfinished one nothing can be read.
+//   - Events are in no order: a thread's full buffers come behind the one that it fills.
+//   - The jfr tool prints times of later chunks by the clock of the first chunk with the same types, which is some hundred
+//     nanoseconds off, and spans of ticks as doubles. It sorts the events of a chunk by when they ended.
 //   - The wall clock in the header of JDK 8 and 11 has whole milliseconds ([Clock]).
 //
 // # Damage

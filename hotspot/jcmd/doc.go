@@ -1,6 +1,8 @@
 // Package jcmd has a running JVM do what jcmd can have it do: start and end a recording, change what it logs.
 //
-//	text, err := jcmd.Run(ctx, 4711, "JFR.start name=gasm settings="+file)
+//	text, err := jcmd.Run(ctx, 4711, "VM.version")
+//	err = jcmd.StartRecording(ctx, 4711, "gasm", settings)
+//	err = jcmd.StopRecording(ctx, 4711, "gasm", file)
 //
 // It needs no JDK. It talks to HotSpot as jcmd does (attachListener.cpp, attachListener_posix.cpp;
 // VirtualMachineImpl.java):
@@ -8,6 +10,7 @@
 //   - HotSpot listens at a socket, /tmp/.java_pid<pid>, once it has been asked to: by a file /tmp/.attach_pid<pid>
 //     that belongs to its user, and then SIGQUIT. Both paths are of the JVM's own mount namespace, and both
 //     numbers of its own PID namespace: /proc/4711/root/tmp/.java_pid1.
+//     A /tmp that is a link is not followed, because it would lead to a folder of gasm's own root.
 //   - A client connects and writes strings with a NUL behind each: "1" (the protocol's version), "jcmd", the
 //     command, and two that are empty. HotSpot reads at most 1024 bytes of a command.
 //   - It answers with a decimal number, 0 where all went well, a newline, and text; and closes the connection.

@@ -3,6 +3,7 @@ package jcmd
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,4 +53,19 @@ func TestParseReply(t *testing.T) {
 		_, err := parseReply(4711, "VM.version", []byte(bad))
 		assert.ErrorContains(t, err, "no answer", bad)
 	}
+}
+
+func FuzzReply(f *testing.F) {
+	for _, in := range []string{"0\nOpenJDK\n", "1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n", "", "x", "-1\n\xff"} {
+		f.Add([]byte(in))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		text, err := parseReply(4711, "VM.version", in)
+		if err != nil && (text != "" || strings.Contains(err.Error(), "\n")) {
+			t.Fatalf("%q is %q and %q", in, text, err)
+		}
+		if !utf8.ValidString(text) {
+			t.Fatalf("%q is no text", text)
+		}
+	})
 }

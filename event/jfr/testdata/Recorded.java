@@ -155,6 +155,14 @@ public class Recorded {
                 }
                 busy();
                 break;
+            case "chunks": // JFR begins a new chunk at most once a second
+                for (int k = 0; k < 3; k++) {
+                    for (int i = 0; i < n; i++) {
+                        everything(i, Thread.currentThread());
+                    }
+                    Thread.sleep(1500);
+                }
+                break;
             case "small":
                 for (int i = 0; i < n; i++) {
                     small(i);
