@@ -126,17 +126,19 @@ func TestBadOutputFolder(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
-	// Less than what each way writes, and more than the block that is tried before.
-	for code, size := range map[string]string{"print": "1200k", "copy": "96k"} {
+	// Less than what each way writes, and more than what it writes at first: of the copied code 110 kB.
+	for code, size := range map[string]string{"print": "1200k", "copy": "192k"} {
 		t.Run(code, func(t *testing.T) {
 			disk := gasmtest.NeedSmallDisk(t, size)
-			r := runGasm(t, []string{"profile", "--code", code, "-o", filepath.Join(disk, "capture"), "--", "java", "-Dsec=2", "-cp", classes, "Spin"})
+			r := runGasm(t, []string{"profile", "--code", code, "--frequency", "5000", "-o", filepath.Join(disk, "capture"), "--", "java", "-Dsec=2", "-cp", classes, "Spin"})
 			assert.Regexp(t, `READY \d+\nsink -?\d+\n`, r.stdout, "the program ran to its end")
 			assert.Equal(t, 1, r.code)
-			lines := strings.Split(r.said(), "\n")
-			require.Len(t, lines, 2, r.said())
-			assert.Contains(t, strings.ToLower(lines[0]), "no space left on device")
-			assert.Contains(t, lines[1], "the capture is kept in "+disk)
+			assert.Contains(t, strings.ToLower(r.said()), "no space left on device")
+			assert.Contains(t, r.said(), "the capture is kept in "+disk)
+			if strings.Contains(r.said(), "the assembly log is empty") {
+				return // on a busy machine samples may fill the disk before there is any code: no report can be made
+			}
+			assert.Len(t, strings.Split(r.said(), "\n"), 2, r.said())
 			assert.Contains(t, r.stdout, "note: the capture is not whole", "the report of what there is says so")
 			assert.Contains(t, r.stdout, "Account of Samples")
 			t.Log(r.said())
