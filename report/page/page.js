@@ -224,9 +224,11 @@
     const row = Number.isNaN(at) ? null : rowAt(info(article), at);
     return { article, row };
   }
-  function follow(hash, push) {
+  // push adds a place to the browser's history; depth counts those that the page has added.
+  const push = (hash) => history.pushState({ depth: (history.state?.depth || 0) + 1 }, "", hash);
+  function follow(hash, pushed) {
     const to = resolve(hash);
-    if (push) history.pushState(null, "", to.article ? link(info(to.article), to.row || undefined) : hash);
+    if (pushed) push(to.article ? link(info(to.article), to.row || undefined) : hash);
     notice(to.missing ? `${to.missing} has no code in this page.` : "");
     if (to.article) return showCode(to.article, to.row);
     if (to.p !== undefined) setProfile(to.p);
@@ -239,7 +241,9 @@
 
   // --- views ---
 
-  const hide = (el, away) => (away ? el.setAttribute("hidden", "until-found") : el.removeAttribute("hidden"));
+  // What is hidden is found by the browser's search, where it can do that.
+  const hidden = "onbeforematch" in root ? "until-found" : "";
+  const hide = (el, away) => (away ? el.setAttribute("hidden", hidden) : el.removeAttribute("hidden"));
   function setProfile(p) {
     if (p === profile && units.done) return;
     units.done = true;
@@ -281,7 +285,7 @@
     setCursor(row || hotRows(it)[0] || it.rows[0], { center: true, ...options });
   }
   function open(article, row) {
-    history.pushState(null, "", link(info(article), row));
+    push(link(info(article), row));
     notice("");
     showCode(article, row);
   }
@@ -389,6 +393,11 @@
         ),
       );
     }
+    const loop = $(".loop", groupOf(cursor).el);
+    if (loop)
+      jumps.push(
+        make("p", { className: "note", textContent: `in ${loop.textContent.replace(/^↻ (loop \d+) begins/, "$1, where it begins")}` }),
+      );
     const from = sourcesOf(cursor);
     if (from.length) {
       const links = from.slice(0, 6).flatMap((r) => [" ", make("a", { href: `#${r.id}`, textContent: `+0x${offset(r).toString(16)}` })]);
@@ -626,7 +635,7 @@
     $("#home").focus();
     $("#where").textContent = "Tab leads through the page again; a click or H goes back to the code";
   }
-  const back = () => (history.length > 1 ? history.back() : showOverview());
+  const back = () => (history.state?.depth ? history.back() : follow("#overview", true));
 
   const keys = {
     h: actions.hottest,
@@ -875,11 +884,10 @@
   sections.forEach((s, i) => s.addEventListener("beforematch", () => setProfile(i)));
   // showFound shows the listing in which the browser's search has found something, and leaves it to the browser to scroll.
   function showFound(article) {
-    history.pushState(null, "", link(info(article)));
+    push(link(info(article)));
     showCode(article, null, { still: true });
   }
   addEventListener("popstate", () => follow(location.hash, false));
-  addEventListener("hashchange", () => follow(location.hash, false));
   addEventListener("resize", () => later(drawMap));
   addEventListener("beforeprint", () => $$("table.short").forEach((t) => t.classList.remove("short")));
   setProfile(0);
