@@ -53,7 +53,9 @@ func TestElsewhere(t *testing.T) {
 	} {
 		o := options()
 		o.Comments = comments
-		o.Source = func(_ string, line int) SourceLine { return SourceLine{"_Arrays.kt", line + 1000, "for (element in this)"} }
+		o.Source = func(_ string, line int) SourceLine {
+			return SourceLine{"_Arrays.kt", line + 1000, "for (element in this)"}
+		}
 		var b bytes.Buffer
 		require.NoError(t, WriteText(&b, all(header(), []profile.Profile{p}...), o))
 		assert.Regexp(t, want, b.String())
