@@ -38,7 +38,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"profile", "--window-start", "(", "--", "true"}, "--window-start: error parsing regexp"},
 		{[]string{"profile", "--delay", "1s", "--window-start", "x", "--", "true"}, "two different windows"},
 		{[]string{"profile", "--delay", "-1s", "--", "true"}, "can't be negative"},
-		{[]string{"profile", "--format", "html", "--", "true"}, "it can be text, json or pprof"},
+		{[]string{"profile", "--format", "svg", "--", "true"}, "it can be text, json, pprof or html"},
 		{[]string{"report"}, "name a capture folder"},
 		{[]string{"report", "--hot-threshold", "7", "."}, "a share from 0 to 1"},
 		{[]string{"report", "--top", "-1", "."}, "--top is -1"},
