@@ -38,13 +38,12 @@ type Unlisted struct {
 // leastListed is the part of the profile that a piece of code must have to be listed.
 const leastListed = 0.001
 
-// maxOneListing is how many instructions the hottest piece of code may have, which is listed
-// however large it is.
-const maxOneListing = 1 << 17
+// hottestListing is how many times the room of a profile its hottest piece of code may take.
+const hottestListing = 5
 
-// wholeListings lists the hottest code whole, until there are as many instructions as
-// [Options.Listings] says. The hottest piece is there in any case. What is too large for the
-// room that is left makes way for smaller pieces behind it.
+// wholeListings lists the hottest code whole, until there are as many instructions as the
+// profile has room for. The hottest piece may be larger. What is too large for the room that
+// is left makes way for smaller pieces behind it.
 func (w *work) wholeListings(p *Profile, merged []*mergedCode) {
 	if w.opts.Listings == 0 {
 		return
@@ -60,14 +59,15 @@ func (w *work) wholeListings(p *Profile, merged []*mergedCode) {
 	merged = slices.Clone(merged)
 	slices.SortStableFunc(merged, func(a, b *mergedCode) int { return compareCounts(totals[a], totals[b]) })
 	p.Unlisted.Counts = make(Counts, w.n)
-	room := w.opts.Listings / len(w.b.trials)
+	room := w.room()
+	hottest := hottestListing * room
 	for _, m := range merged {
 		if w.skipped(m.Kind) {
 			continue
 		}
 		insts := w.listing(m.blobRef)
 		fits := len(insts) <= room && p.Share(totals[m]) >= leastListed
-		first := len(p.Listings) == 0 && len(insts) <= maxOneListing
+		first := len(p.Listings) == 0 && len(insts) <= hottest
 		if len(insts) == 0 || !fits && !first {
 			p.Unlisted.Pieces++
 			p.Unlisted.Counts.Add(totals[m])
@@ -79,6 +79,27 @@ func (w *work) wholeListings(p *Profile, merged []*mergedCode) {
 		room -= len(insts)
 		p.Listings = append(p.Listings, w.wholeListing(m, totals[m], insts))
 	}
+}
+
+// room is how many of the instructions that [Options.Listings] allows are for this profile:
+// as large a part of them as its samples are of all samples, and of trials the same for each
+// at least.
+func (w *work) room() int {
+	first := func(c Counts) int64 {
+		if len(c) == 0 {
+			return 0
+		}
+		return c[0]
+	}
+	var all int64
+	for _, t := range w.b.trials {
+		all += first(t.inside)
+	}
+	part := float64(first(w.trial.inside)) / float64(max(all, 1))
+	if w.trial.Name != "" {
+		part = max(part, 1/float64(len(w.b.trials)))
+	}
+	return int(part * float64(w.opts.Listings))
 }
 
 // wholeListing makes the listing of one piece of code.

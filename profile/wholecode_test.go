@@ -46,7 +46,7 @@ func TestListings(t *testing.T) {
 			if name != "jdk11-lean-none" { // it has no code of methods
 				assert.NotEmpty(t, p.Listings)
 			}
-			assert.LessOrEqual(t, instructions, o.Listings+maxOneListing)
+			assert.LessOrEqual(t, instructions, (1+hottestListing)*o.Listings)
 
 			h := b.history.history()
 			var inside, outside int

@@ -23,7 +23,7 @@
 //	#overview                      the overview: .facts, .notes, and a section.profile (#p0, #p1 …) for each profile
 //	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM
 //	section.t                      a table: #p0-methods, #p0-frames, #p0-lines, #p0-regions, #p0-native, #p0-threads,
-//	                               #p0-compilations, #p0-jvms, #p0-sources, #p0-account
+//	                               #p0-compilations, #p0-jvms, #p0-forks, #p0-sources, #p0-account
 //	[data-n] [data-e]              a number of samples of an event (0 if not given), as the JSON has it, written in the unit
 //	.unlisted                      what is left out, and how to get it
 //	article.code                   a listing: #c0, #c1 …, by heat, of the profile [data-p]; [data-hot] is its hottest row's id

@@ -97,7 +97,7 @@
   // how high each chunk is before it comes into view.
   function layout(it) {
     if (!it.dirty) return;
-    let y = $(".events", it.lines) ? 18 : 0;
+    let y = it.lines.firstElementChild.matches(".events") ? ROW : 0;
     const heights = new Map();
     for (const g of it.groups) {
       g.y = y;
@@ -327,7 +327,7 @@
       const name = sums.length > 1 ? `${data.profiles[code.p].events[e]} ` : "";
       const perOp = data.profiles[code.p].perOp?.[e];
       parts.push(n ? `${name}${percent(n, data.profiles[code.p].totals[e])} of all, ${percent(n, code.counts[e])} of the method, ${number(n)} sample${n > 1 ? "s" : ""}` +
-        (perOp ? `, ${amount(n, e, code.p, code, "norm")} ${perOp.unit}` : "") : `${name}no samples`);
+        (perOp ? `, ${amount(n, e, code.p, code, "norm")} (${perOp.unit})` : "") : `${name}no samples`);
     });
     if (rows.length === 1) {
       const loop = $(".loop", groupOf(cursor).el);
@@ -798,15 +798,13 @@
     showFile(tab.file);
     tab.focus();
   });
-  articles.forEach((a) => a.addEventListener("beforematch", () => setTimeout(() => code?.article !== a && showFound(a))));
+  articles.forEach((a) => a.addEventListener("beforematch", () => code?.article !== a && showFound(a)));
   overview.addEventListener("beforematch", (e) => e.target === overview && showOverview());
   sections.forEach((s, i) => s.addEventListener("beforematch", () => setProfile(i)));
-  // showFound shows the listing in which the browser's search has found something, and leaves the place to the browser.
+  // showFound shows the listing in which the browser's search has found something, and leaves it to the browser to scroll.
   function showFound(article) {
-    const it = info(article);
-    const at = getSelection().anchorNode?.parentElement?.closest(".r");
-    history.pushState(null, "", link(it));
-    showCode(article, at && article.contains(at) ? at : null);
+    history.pushState(null, "", link(info(article)));
+    showCode(article, null, { still: true });
   }
   addEventListener("popstate", () => follow(location.hash, false));
   addEventListener("hashchange", () => follow(location.hash, false));

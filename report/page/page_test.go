@@ -27,7 +27,7 @@ import (
 func profiles(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
 	o := profile.DefaultOptions()
-	o.Listings, o.History, o.SkipLines = 12_000, true, true
+	o.Listings, o.History, o.SkipLines = 12_000, true, true // as --format html has them
 	var c *capture.Capture
 	var err error
 	if name == "spread" || name == "huge" || name == "sort" {

@@ -59,7 +59,7 @@ type tableBuilder struct {
 
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.compilations(), t.jvms(), t.sources(), t.account()}
+	all := []*table{t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
 	return slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
 }
 
@@ -203,7 +203,11 @@ func (t *tableBuilder) frames() *table {
 
 // lines are lines of Java, with their text where there are sources.
 func (t *tableBuilder) lines() *table {
-	out := t.start("lines", "Hottest lines", "of Java, whatever methods they were inlined into", "line", "")
+	columns := []string{"line", "text"}
+	if t.b.in.File == nil {
+		columns = columns[:1]
+	}
+	out := t.start("lines", "Hottest lines", "of Java, whatever methods they were inlined into", columns...)
 	type line struct {
 		method string
 		schema.LineTotal
@@ -220,8 +224,11 @@ func (t *tableBuilder) lines() *table {
 		return cmp.Or(slices.Compare(b.Counts.Values, a.Counts.Values), cmp.Compare(a.method, b.method), cmp.Compare(a.Line, b.Line))
 	})
 	for _, l := range all[:t.limit(len(all))] {
-		out.Rows = append(out.Rows, row{Link: t.places.line(l.method, l.Line), Cells: append(t.counts(l.Counts),
-			cell{Text: shown(l.method) + ":" + strconv.Itoa(l.Line), Name: true}, cell{Text: t.b.sources.line(l.method, l.Line)})})
+		cells := append(t.counts(l.Counts), cell{Text: shown(l.method) + ":" + strconv.Itoa(l.Line), Name: true})
+		if len(columns) > 1 {
+			cells = append(cells, cell{Text: t.b.sources.line(l.method, l.Line)})
+		}
+		out.Rows = append(out.Rows, row{Link: t.places.line(l.method, l.Line), Cells: cells})
 	}
 	return t.cut(out, len(all))
 }
@@ -309,6 +316,41 @@ func (t *tableBuilder) jvms() *table {
 	return t.cut(out, full)
 }
 
+// forks compare the JVMs of a trial by their shares of the hottest methods.
+func (t *tableBuilder) forks() *table {
+	const most, methods = 10, 15
+	uncompared := func(m schema.Method) bool { return m.PerJVM == nil }
+	if t.r.Trial == "" || len(t.r.JVMs) < 2 || slices.ContainsFunc(t.r.Methods, uncompared) {
+		return nil
+	}
+	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-forks", Title: "Forks compared", Note: "the hottest methods' shares of each JVM's own samples, for the first event"}
+	jvms := t.r.JVMs[:min(len(t.r.JVMs), most)]
+	for _, j := range jvms {
+		name := "pid " + strconv.Itoa(j.PID)
+		for _, c := range t.b.in.Profiles.Capture.JVMs {
+			if c.PID == j.PID && c.Fork > 0 {
+				name = "fork " + strconv.Itoa(c.Fork)
+			}
+		}
+		out.Columns = append(out.Columns, column{Name: name, Number: true})
+	}
+	out.Columns = append(out.Columns, column{Name: "kind"}, column{Name: "name"})
+	for _, m := range t.r.Methods[:min(len(t.r.Methods), methods)] {
+		var cells []cell
+		for i, j := range jvms {
+			n, of := m.PerJVM[i].Values[0], j.Counts.Values[0]
+			cells = append(cells, cell{Text: cmp.Or(percent(n, of), "0.00%"), Sort: strconv.FormatFloat(float64(n)/float64(max(of, 1)), 'f', 6, 64)})
+		}
+		out.Rows = append(out.Rows, row{Link: t.places.method(m.Source, m.Name), Cells: append(cells,
+			cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name), Name: true})})
+	}
+	out.Shown = len(out.Rows)
+	if left := len(t.r.JVMs) - len(jvms); left > 0 {
+		out.More = counted(left, "more JVM") + " have no column"
+	}
+	return out
+}
+
 func (t *tableBuilder) sources() *table {
 	out := t.start("sources", "Distribution by source", "compilers, libraries, the kernel", "source")
 	for _, s := range t.r.Sources {
@@ -327,7 +369,7 @@ func (t *tableBuilder) account() *table {
 		}
 		out.Columns = append(out.Columns, column{Name: name, Number: true, Event: e})
 	}
-	out.Columns = append(out.Columns, column{Name: ""})
+	out.Columns = append(out.Columns, column{Name: "what became of them"})
 	for _, line := range []struct {
 		name  string
 		count func(a *schema.Account) int64

@@ -1,11 +1,13 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -57,7 +59,11 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	for _, d := range doings {
 		fmt.Fprintf(&out, `<span class="key k-%s">%s</span> `, d.class, d.name)
 	}
-	out.WriteString(`<span class="key k-window">window</span></p>`)
+	if windows := `<span class="key k-window">%s</span></p>`; p.Slices == nil {
+		fmt.Fprintf(&out, windows, "window")
+	} else {
+		fmt.Fprintf(&out, windows, "window, and the slices that runs are compared by")
+	}
 	return template.HTML(out.String())
 }
 
@@ -66,21 +72,42 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 	place := func(mono int64) float64 {
 		return min(max(float64(mono-h.FromMonoNanos)/float64(h.StepNanos), 0), float64(h.Bins))
 	}
+	windows := windowsOf(ps, p, pid)
+	var whole int64
+	for _, w := range windows {
+		from, to := place(w.FromMonoNanos), place(w.ToMonoNanos)
+		fmt.Fprintf(out, `<rect class="win" x="%.2f" y="0" width="%.2f" height="%d"/>`, from, to-from, timelineHeight)
+		whole += max(w.ToMonoNanos-w.FromMonoNanos, 0)
+	}
+	if p.Slices == nil || whole < profile.SlicesPerJVM {
+		return
+	}
+	var before int64 // time in windows
+	slice := int64(1)
+	for _, w := range windows {
+		for ; slice < profile.SlicesPerJVM && slice*whole/profile.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
+			fmt.Fprintf(out, `<path class="slice" d="M%.2f 0v%d"/>`, place(w.FromMonoNanos+slice*whole/profile.SlicesPerJVM-before), timelineHeight)
+		}
+		before += max(w.ToMonoNanos-w.FromMonoNanos, 0)
+	}
+}
+
+// windowsOf are the windows of a JVM, in the order of time.
+func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Window {
 	const most = 1000
-	drawn := 0
+	var windows []capture.Window
 	for _, t := range ps.Capture.Trials {
 		if t.Name != p.Trial {
 			continue
 		}
 		for _, w := range t.Windows {
-			if w.PID != pid || drawn == most {
-				continue
+			if w.PID == pid && len(windows) < most {
+				windows = append(windows, w)
 			}
-			drawn++
-			from, to := place(w.FromMonoNanos), place(w.ToMonoNanos)
-			fmt.Fprintf(out, `<rect class="win" x="%.2f" y="0" width="%.2f" height="%d"/>`, from, to-from, timelineHeight)
 		}
 	}
+	slices.SortFunc(windows, func(a, b capture.Window) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
+	return windows
 }
 
 // drawBins stacks the samples of each bin, by what they were of.
