@@ -17,6 +17,8 @@ JAR_SOURCES := $(BENCH)/pom.xml $(shell find $(BENCH)/src -name '*.java')
 PERFASM := testdata/perfasm
 PERFASM_JAR := $(PERFASM)/target/perfasm.jar
 PERFASM_SOURCES := $(PERFASM)/pom.xml $(shell find $(PERFASM)/src -name '*.java')
+BROWSERTEST := report/page/browsertest
+GO_THERE = $(if $(findstring /,$(GO)),$(abspath $(GO)),$(GO)) # for BROWSERTEST, a module of its own
 SUREFIRE := testdata/surefire
 SUREFIRE_DONE := $(SUREFIRE)/target/tested
 SUREFIRE_SOURCES := $(SUREFIRE)/pom.xml $(shell find $(SUREFIRE)/src -name '*.java')
@@ -76,12 +78,14 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	files=$$("$$fmt" -l .) || exit 1; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
 	$(call step,go vet)
 	@$(GO) vet ./...
+	@cd $(BROWSERTEST) && $(GO_THERE) vet ./...
 	$(call step,go vet for darwin/arm64)
 	@GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	$(call step,go vet for linux/arm64)
 	@GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	$(call step,staticcheck)
 	@$(GO) tool staticcheck ./...
+	@tool=$$($(GO) tool -n staticcheck) && cd $(BROWSERTEST) && "$$tool" ./...
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \
@@ -91,6 +95,10 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	@events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
 	CGO_ENABLED=1 $(GO) tool gotestsum --format pkgname --hide-summary skipped --jsonfile "$$events" --raw-command -- \
 		$(GO) test -json -race -p 1 -timeout 45m ./... || result=$$?; \
+	echo "==> go test in a browser"; browser=$$(mktemp); trap 'rm -f "$$events" "$$browser"' EXIT; \
+	$(GO) tool gotestsum --format pkgname --hide-summary skipped --jsonfile "$$browser" --raw-command -- \
+		bash -c 'cd $(BROWSERTEST) && exec $(GO_THERE) test -json -count 1 -timeout 15m ./...' || result=$$?; \
+	cat "$$browser" >>"$$events"; \
 	$(GO) run ./internal/skips $(if $(CI),-expected .ci/expected-skips.txt) "$$events" || result=$$?; \
 	exit $$result # one package at a time (-p 1), because the tests that run perf measure
 

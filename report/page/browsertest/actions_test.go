@@ -42,11 +42,23 @@ func stubClipboard() action {
 	return run(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text } } })`)
 }
 
-// hover moves the mouse to the middle of an element.
+// hover moves the mouse to the start of a line.
 func hover(p *tab, selector string) action {
 	p.t.Helper()
-	at := eval[[]float64](p, `(() => { const e = document.querySelector(%q); e.scrollIntoView({ block: "center" }); const r = e.getBoundingClientRect(); return [r.left + 60, r.top + r.height / 2] })()`, selector)
+	at := startOf(p, selector)
 	return chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1])
+}
+
+// clickStart clicks the start of a line, whose middle may be out of view.
+func clickStart(p *tab, selector string) action {
+	p.t.Helper()
+	at := startOf(p, selector)
+	return chromedp.MouseClickXY(at[0], at[1])
+}
+
+func startOf(p *tab, selector string) []float64 {
+	p.t.Helper()
+	return eval[[]float64](p, `(() => { const e = document.querySelector(%q); e.scrollIntoView({ block: "center", inline: "start" }); const r = e.getBoundingClientRect(); return [r.left + 60, r.top + r.height / 2] })()`, selector)
 }
 
 // shownSelector is a selector of the code that is shown.

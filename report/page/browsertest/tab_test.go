@@ -3,6 +3,7 @@ package browsertest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,10 +11,12 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -120,12 +123,27 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 func (p *tab) press(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
-		var options []chromedp.KeyOption
-		if rest, ok := strings.CutPrefix(k, "Shift+"); ok {
-			k, options = rest, append(options, chromedp.KeyModifiers(chromedp.ModifierShift))
+		k, shifted := strings.CutPrefix(k, "Shift+")
+		for _, event := range keyEvents([]rune(k)[0]) {
+			if shifted {
+				event.Modifiers |= chromedp.ModifierShift.Int64()
+			}
+			call(p, input.DispatchKeyEvent, *event)
 		}
-		p.do(chromedp.KeyEvent(k, options...))
 	}
+}
+
+// keyEvents are those of a key. The character of a key belongs to its first event, because
+// a page that takes that as a command does not want the character typed.
+func keyEvents(key rune) []*input.DispatchKeyEventParams {
+	events := kb.Encode(key)
+	for i, e := range events {
+		if e.Type == input.DispatchKeyEventTypeChar {
+			events[0].Text = e.Text
+			return slices.Delete(events, i, i+1)
+		}
+	}
+	return events
 }
 
 // click clicks the first element that a selector matches, which the browser scrolls into
