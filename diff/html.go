@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/htmlpage"
@@ -58,6 +59,7 @@ type htmlTable struct {
 	ID, Title, Note, Kind string
 	Rows                  []htmlRow
 	More                  string
+	Sources, Details      bool // some row has them
 }
 
 type htmlRow struct {
@@ -163,6 +165,8 @@ func (c *Comparison) html(number int) htmlTrial {
 		if left := len(rows) - len(t.Rows); left > 0 {
 			t.More = layout.Plural(left, "row") + " more in the JSON (--format json)"
 		}
+		t.Sources = slices.ContainsFunc(t.Rows, func(r htmlRow) bool { return r.Source != "" })
+		t.Details = slices.ContainsFunc(t.Rows, func(r htmlRow) bool { return r.Detail != "" })
 		if len(t.Rows) > 0 {
 			v.Tables = append(v.Tables, t)
 		}

@@ -21,7 +21,7 @@ type htmlCode struct {
 // An htmlBlock is a run of instructions that are mostly executed together: from a label, or
 // behind a jump, on.
 type htmlBlock struct {
-	ID, Name           string
+	ID, Name, About    string
 	A, B, Change       string
 	SamplesA, SamplesB int64
 	Lines              []htmlLine
@@ -140,6 +140,12 @@ func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) ht
 	shareA, shareB := shareOf(b.SamplesA, c.A.Samples), shareOf(b.SamplesB, c.B.Samples)
 	b.change = shareB - shareA
 	b.A, b.B, b.Change = percentText(shareA), percentText(shareB), fmt.Sprintf("%+.2f", 100*b.change)
+	b.About = layout.Plural(len(b.Lines), "line")
+	if b.Differ > 0 {
+		b.About += ", " + layout.Plural(b.Differ, "instruction") + " on one side only"
+	} else {
+		b.About += ", the same code"
+	}
 	b.Same = b.Differ == 0 && math.Abs(b.change) < c.Noise.threshold(b.SamplesA, b.SamplesB, 0)
 	return b
 }
