@@ -1,7 +1,7 @@
-// Package report turns profiles into the text report, JSON, pprof's format, and an annotated log.
+// Package report turns profiles into the text report, JSON, pprof's format, a page for a browser, and an annotated log.
 //
-// [WriteText], [WriteJSON], [WritePprof] and [WriteLog] each write what profile.Of gives, and know nothing of files. The
-// types of the JSON are in package schema.
+// [WriteText], [WriteJSON], [WritePprof], [WriteHTML] and [WriteLog] each write what profile.Of gives, and know nothing of
+// files. The types of the JSON are in package schema, and package page makes the page.
 //
 // # How to read the text report
 //

@@ -29,6 +29,7 @@ type codeView struct {
 	Loops              []loopView
 	Switch             bool // there is another syntax
 	LoopsLeftOut       bool
+	NoSource           bool
 	Events             []string // headings of the columns of counts
 	Kind               string
 	ArrowsLeft, Beside string
@@ -65,7 +66,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 		syntax = "AT&T"
 	}
 	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method), Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
-		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax)), Switch: l.Other != nil, LoopsLeftOut: !whole}
+		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax)), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.File == nil && l.CompileID > 0}
 	if len(l.Counts) > 0 {
 		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
 	}

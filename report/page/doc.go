@@ -20,7 +20,8 @@
 //	#top #home #switch #unit       the bar at the top: the way to the overview, the switch between profiles (a select, where
 //	                               there are several), the unit of counts
 //	#notice                        what is wrong with a link
-//	#overview                      the overview: .facts, .notes, and a section.profile (#p0, #p1 …) for each profile
+//	#overview                      the overview: .facts, .notes, #profiles (a table, where there are several), and a
+//	                               section.profile (#p0, #p1 …) for each
 //	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM
 //	section.t                      a table: #p0-methods, #p0-frames, #p0-lines, #p0-regions, #p0-native, #p0-threads,
 //	                               #p0-compilations, #p0-jvms, #p0-forks, #p0-sources, #p0-account

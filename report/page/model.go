@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile"
@@ -20,6 +21,7 @@ type view struct {
 	Gasm              string
 	Facts             []fact // about the capture
 	Notes             []string
+	Index             *table // of the profiles, where there are several
 	Profiles          []*profileView
 	Sources           []sourceFile
 	Data              template.JS // for the script
@@ -104,6 +106,7 @@ func newView(in Input) *view {
 		v.Profiles = append(v.Profiles, p)
 		v.HasCode = v.HasCode || len(p.Code) > 0
 	}
+	v.Index = b.index()
 	v.Sources = b.sources.files()
 	for _, f := range v.Sources {
 		b.data.Files = append(b.data.Files, fileData{f.Name, f.methods})
@@ -125,6 +128,33 @@ func title(in Input) string {
 		return shown(in.Command)
 	}
 	return fmt.Sprintf("%d profiles", len(in.Names))
+}
+
+// index is the table of the profiles, where there are several.
+func (b *builder) index() *table {
+	if len(b.data.Profiles) < 2 {
+		return nil
+	}
+	out := &table{ID: "profiles", Title: "Profiles", Note: "samples of the first event", Columns: []column{{Name: "samples", Number: true}, {Name: "profile"}}}
+	var most int64 = 1
+	for _, p := range b.data.Profiles {
+		if len(p.Totals) > 0 {
+			most = max(most, p.Totals[0])
+		}
+	}
+	for i, p := range b.data.Profiles {
+		var n int64
+		if len(p.Totals) > 0 {
+			n = p.Totals[0]
+		}
+		text := strconv.FormatInt(n, 10)
+		out.Rows = append(out.Rows, row{Link: "p" + strconv.Itoa(i), Cells: []cell{{Text: text, Sort: text, Width: portion(n, most)}, {Text: p.Name, Name: true}}})
+	}
+	const first = 20
+	if out.Shown = len(out.Rows); out.Shown > first+3 {
+		out.Shown = first
+	}
+	return out
 }
 
 func (b *builder) captureFacts() []fact {

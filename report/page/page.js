@@ -18,7 +18,6 @@
   const ROW = 16; // the height of a row, as in the style sheet
   const root = document.documentElement;
   const data = JSON.parse($("#data").textContent);
-  const main = $("#main");
   const overview = $("#overview");
   const articles = $$(".code");
   const sections = $$(".profile");
@@ -83,6 +82,16 @@
   const countsOf = (row) => (row.counts ??= $$("b", row).reduce((c, b) => ((c[+(b.dataset.e || 0)] = +b.dataset.n), c), []));
   const count = (row, e = event) => countsOf(row)[e] || 0;
   const offset = (row) => parseInt(row.id.slice(row.id.indexOf("-") + 1), 16);
+  // rowAt is the instruction at an offset, or the last one in front of it.
+  function rowAt(it, at) {
+    let [lo, hi] = [0, it.rows.length - 1];
+    while (lo < hi) {
+      const mid = (lo + hi + 1) >> 1;
+      if (offset(it.rows[mid]) <= at) lo = mid;
+      else hi = mid - 1;
+    }
+    return it.rows[lo];
+  }
   const rowById = (id) => {
     const el = document.getElementById(id);
     return el && el.classList.contains("r") ? el : null;
@@ -161,7 +170,11 @@
     it.unit = unit;
   }
   function units() {
-    const list = [["percent", "% of all"], ["method", "% of the method"], ["raw", "samples"]];
+    const list = [
+      ["percent", "% of all"],
+      ["method", "% of the method"],
+      ["raw", "samples"],
+    ];
     const perOp = data.profiles[profile]?.perOp;
     if (perOp) list.push(["norm", perOp[0].unit]);
     $("#unit").replaceChildren(...list.map(([value, text]) => make("option", { value, textContent: text })));
@@ -208,12 +221,14 @@
     if (tier.length) list = tier;
     const article = articles[firstOf[p] + list[Math.min((+q.n || 1) - 1, list.length - 1)][1]];
     const at = parseInt(q.o, 16);
-    const row = Number.isNaN(at) ? null : info(article).rows.findLast((r) => offset(r) <= at);
+    const row = Number.isNaN(at) ? null : rowAt(info(article), at);
     return { article, row };
   }
-  function follow(hash, push) {
+  // push adds a place to the browser's history; depth counts those that the page has added.
+  const push = (hash) => history.pushState({ depth: (history.state?.depth || 0) + 1 }, "", hash);
+  function follow(hash, pushed) {
     const to = resolve(hash);
-    if (push) history.pushState(null, "", to.article ? link(info(to.article), to.row || undefined) : hash);
+    if (pushed) push(to.article ? link(info(to.article), to.row || undefined) : hash);
     notice(to.missing ? `${to.missing} has no code in this page.` : "");
     if (to.article) return showCode(to.article, to.row);
     if (to.p !== undefined) setProfile(to.p);
@@ -268,7 +283,7 @@
     setCursor(row || hotRows(it)[0] || it.rows[0], { center: true, ...options });
   }
   function open(article, row) {
-    history.pushState(null, "", link(info(article), row));
+    push(link(info(article), row));
     notice("");
     showCode(article, row);
   }
@@ -326,12 +341,20 @@
     sums.forEach((n, e) => {
       const name = sums.length > 1 ? `${data.profiles[code.p].events[e]} ` : "";
       const perOp = data.profiles[code.p].perOp?.[e];
-      parts.push(n ? `${name}${percent(n, data.profiles[code.p].totals[e])} of all, ${percent(n, code.counts[e])} of the method, ${number(n)} sample${n > 1 ? "s" : ""}` +
-        (perOp ? `, ${amount(n, e, code.p, code, "norm")} (${perOp.unit})` : "") : `${name}no samples`);
+      parts.push(
+        n
+          ? `${name}${percent(n, data.profiles[code.p].totals[e])} of all, ${percent(n, code.counts[e])} of the method, ${number(n)} sample${n > 1 ? "s" : ""}` +
+              (perOp ? `, ${amount(n, e, code.p, code, "norm")} (${perOp.unit})` : "")
+          : `${name}no samples`,
+      );
     });
     if (rows.length === 1) {
       const loop = $(".loop", groupOf(cursor).el);
-      parts.push($("summary", groupOf(cursor).el).textContent.match(/B\d[^·]*/)?.[0].trim());
+      parts.push(
+        $("summary", groupOf(cursor).el)
+          .textContent.match(/B\d[^·]*/)?.[0]
+          .trim(),
+      );
       if (loop) parts.push(loop.textContent);
     }
     $("#where").textContent = parts.filter(Boolean).join(" · ");
@@ -358,12 +381,27 @@
         jump.style.cssText = `left:calc(${before}.4ch + 3px);top:${Math.min(a, b) - 1}px;height:${Math.abs(a - b) + 2}px`;
         code.lines.append(jump);
       }
-      jumps.push(make("p", { className: "note" }, "jumps to ", make("a", { href: `#${to.id}`, textContent: `+0x${offset(to).toString(16)}` }), ` (${to.at > cursor.at ? "down" : "up"} ${number(Math.abs(to.at - cursor.at))})`));
+      jumps.push(
+        make(
+          "p",
+          { className: "note" },
+          "jumps to ",
+          make("a", { href: `#${to.id}`, textContent: `+0x${offset(to).toString(16)}` }),
+          ` (${to.at > cursor.at ? "down" : "up"} ${number(Math.abs(to.at - cursor.at))})`,
+        ),
+      );
     }
+    const loop = $(".loop", groupOf(cursor).el);
+    if (loop)
+      jumps.push(
+        make("p", { className: "note", textContent: `in ${loop.textContent.replace(/^↻ (loop \d+) begins/, "$1, where it begins")}` }),
+      );
     const from = sourcesOf(cursor);
     if (from.length) {
       const links = from.slice(0, 6).flatMap((r) => [" ", make("a", { href: `#${r.id}`, textContent: `+0x${offset(r).toString(16)}` })]);
-      jumps.push(make("p", { className: "note" }, "reached by jumps from", ...links, from.length > 6 ? ` and ${from.length - 6} more` : ""));
+      jumps.push(
+        make("p", { className: "note" }, "reached by jumps from", ...links, from.length > 6 ? ` and ${from.length - 6} more` : ""),
+      );
     }
     code.jumpsBox.replaceChildren(...jumps);
   }
@@ -383,7 +421,8 @@
   function frames(row) {
     const chain = code.chains[row.dataset.f];
     const out = [];
-    for (let i = 0; chain && i < chain.length; i += 3) out.push({ method: code.data.methods[chain[i]], bci: chain[i + 1], line: chain[i + 2] });
+    for (let i = 0; chain && i < chain.length; i += 3)
+      out.push({ method: code.data.methods[chain[i]], bci: chain[i + 1], line: chain[i + 2] });
     return out;
   }
   function drawChain() {
@@ -397,11 +436,22 @@
     box.replaceChildren(
       ...outer.map((f, d) => {
         const text = `${d ? "└ " : ""}${f.method}${f.line > 0 ? `:${f.line}` : ""}${f.bci < 0 ? "" : ` @${f.bci}`}`;
-        const el = make("span", { className: d === outer.length - 1 ? "f now" : "f", textContent: text, title: f.bci < 0 ? "" : `bytecode index ${f.bci}` });
+        const el = make("span", {
+          className: d === outer.length - 1 ? "f now" : "f",
+          textContent: text,
+          title: f.bci < 0 ? "" : `bytecode index ${f.bci}`,
+        });
         el.style.setProperty("--d", Math.min(d, 12));
         return el;
       }),
-      ...(cursor.classList.contains("n") ? [make("p", { className: "note", textContent: "This instruction has no debug info of its own: it is that of the next one that has." })] : []),
+      ...(cursor.classList.contains("n")
+        ? [
+            make("p", {
+              className: "note",
+              textContent: "This instruction has no debug info of its own: it is that of the next one that has.",
+            }),
+          ]
+        : []),
     );
     showLine(chain[0], outer);
   }
@@ -431,14 +481,16 @@
     }
     code.files = files;
     const order = [...files].sort((a, b) => b[1].n - a[1].n);
-    $("#tabs").replaceChildren(...order.map(([file]) => {
-      const tab = make("button", { type: "button", textContent: data.files[file].name.split("/").pop(), title: data.files[file].name });
-      tab.setAttribute("role", "tab");
-      tab.setAttribute("aria-controls", `s${file}`);
-      tab.id = `tab${file}`;
-      tab.file = file;
-      return tab;
-    }));
+    $("#tabs").replaceChildren(
+      ...order.map(([file]) => {
+        const tab = make("button", { type: "button", textContent: data.files[file].name.split("/").pop(), title: data.files[file].name });
+        tab.setAttribute("role", "tab");
+        tab.setAttribute("aria-controls", `s${file}`);
+        tab.id = `tab${file}`;
+        tab.file = file;
+        return tab;
+      }),
+    );
     for (const [file, hits] of files) {
       for (const el of $$(".sl", $(`#s${file}`))) {
         const line = +el.dataset.l;
@@ -581,12 +633,21 @@
     $("#home").focus();
     $("#where").textContent = "Tab leads through the page again; a click or H goes back to the code";
   }
-  const back = () => (history.length > 1 ? history.back() : showOverview());
+  const back = () => (history.state?.depth ? history.back() : follow("#overview", true));
 
   const keys = {
-    h: actions.hottest, H: actions.hottest, j: actions.arrows, s: actions.side, f: actions.fold, i: actions.syntax,
-    t: nextEvent, Backspace: back, ArrowDown: (e) => step(1, e.shiftKey), ArrowUp: (e) => step(-1, e.shiftKey),
-    PageDown: () => step(Math.floor(code.box.clientHeight / ROW) - 4), PageUp: () => step(4 - Math.floor(code.box.clientHeight / ROW)),
+    h: actions.hottest,
+    H: actions.hottest,
+    j: actions.arrows,
+    s: actions.side,
+    f: actions.fold,
+    i: actions.syntax,
+    t: nextEvent,
+    Backspace: back,
+    ArrowDown: (e) => step(1, e.shiftKey),
+    ArrowUp: (e) => step(-1, e.shiftKey),
+    PageDown: () => step(Math.floor(code.box.clientHeight / ROW) - 4),
+    PageUp: () => step(4 - Math.floor(code.box.clientHeight / ROW)),
     ArrowLeft: () => {
       const { el } = groupOf(cursor);
       el.open = false;
@@ -600,7 +661,10 @@
     },
   };
   const everywhere = {
-    "/": () => openFind(), "?": () => $("#help").showModal(), "]": () => neighbour(1), "[": () => neighbour(-1),
+    "/": () => openFind(),
+    "?": () => $("#help").showModal(),
+    "]": () => neighbour(1),
+    "[": () => neighbour(-1),
     o: () => {
       const options = $$("#unit option").map((el) => el.value);
       setUnit(options[(options.indexOf(unit) + 1) % options.length]);
@@ -716,16 +780,24 @@
     const words = $("#query").value.toLowerCase().split(/\s+/);
     const most = 50;
     const { code: all, totals } = data.profiles[profile];
-    const compiled = all.map((c, i) => ({ text: `${percent(c.counts[event], totals[event]).padStart(7)}  ${c.method}  (${c.tier}${c.id ? `, ${c.id}` : ""})`, go: () => open(articles[firstOf[profile] + i]) }));
-    const inlined = $$(`#p${profile}-frames a`).map((a) => ({ text: `${a.closest("tr").cells[0].textContent.padStart(7)}  ${a.textContent}  (its hottest instruction)`, go: () => a.click() }));
+    const compiled = all.map((c, i) => ({
+      text: `${percent(c.counts[event], totals[event]).padStart(7)}  ${c.method}  (${c.tier}${c.id ? `, ${c.id}` : ""})`,
+      go: () => open(articles[firstOf[profile] + i]),
+    }));
+    const inlined = $$(`#p${profile}-frames a`).map((a) => ({
+      text: `${a.closest("tr").cells[0].textContent.padStart(7)}  ${a.textContent}  (its hottest instruction)`,
+      go: () => a.click(),
+    }));
     hits = [...compiled, ...inlined].filter((hit) => words.every((w) => hit.text.toLowerCase().includes(w))).slice(0, most);
     chosen = 0;
-    $("#hits").replaceChildren(...hits.map((c, i) => {
-      const li = make("li", { id: `hit${i}`, textContent: c.text });
-      li.setAttribute("role", "option");
-      li.addEventListener("click", () => take(i));
-      return li;
-    }));
+    $("#hits").replaceChildren(
+      ...hits.map((c, i) => {
+        const li = make("li", { id: `hit${i}`, textContent: c.text });
+        li.setAttribute("role", "option");
+        li.addEventListener("click", () => take(i));
+        return li;
+      }),
+    );
     choose();
   }
   function choose() {
@@ -775,7 +847,10 @@
     const name = code.method.replace(/[\\`*_<>[\]|]/g, "\\$&");
     const text = copied();
     const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map((m) => m[0].length + 1)));
-    copy(`**${name}** (${code.tier}), ${percent(code.counts[0], data.profiles[code.p].totals[0])} of the samples\n\n${fence}\n${text}\n${fence}\n`, e.target);
+    copy(
+      `**${name}** (${code.tier}), ${percent(code.counts[0], data.profiles[code.p].totals[0])} of the samples\n\n${fence}\n${text}\n${fence}\n`,
+      e.target,
+    );
   });
 
   // --- start ---
@@ -783,7 +858,11 @@
   root.classList.add("on");
   $$("#overview table").forEach(sortable);
   if (data.profiles.length > 1) {
-    const select = make("select", { ariaLabel: "Profile" }, ...data.profiles.map((p, i) => make("option", { value: i, textContent: p.name })));
+    const select = make(
+      "select",
+      { ariaLabel: "Profile" },
+      ...data.profiles.map((p, i) => make("option", { value: i, textContent: p.name })),
+    );
     select.addEventListener("change", () => follow(`#p=${quote(data.profiles[select.value].name)}`, true));
     $("#switch").replaceChildren(select);
   }
@@ -803,11 +882,10 @@
   sections.forEach((s, i) => s.addEventListener("beforematch", () => setProfile(i)));
   // showFound shows the listing in which the browser's search has found something, and leaves it to the browser to scroll.
   function showFound(article) {
-    history.pushState(null, "", link(info(article)));
+    push(link(info(article)));
     showCode(article, null, { still: true });
   }
   addEventListener("popstate", () => follow(location.hash, false));
-  addEventListener("hashchange", () => follow(location.hash, false));
   addEventListener("resize", () => later(drawMap));
   addEventListener("beforeprint", () => $$("table.short").forEach((t) => t.classList.remove("short")));
   setProfile(0);

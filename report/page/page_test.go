@@ -201,6 +201,7 @@ func TestHostileNames(t *testing.T) {
 	gasmtest.Inject(&ps.Trials, evil)
 	text := page(t, ps)
 	gasmtest.TerminalText(t, strings.ReplaceAll(text, "\n", ""), false)
+	keepPage(t, "hostile.html", text)
 	assert.NotContains(t, text, "<img")
 	assert.Equal(t, strings.Count(text, "<script"), strings.Count(text, "</script>"))
 	assert.Contains(t, html.UnescapeString(text), `<img src=x onerror=alert(1)>`)
@@ -237,8 +238,14 @@ func TestLargePage(t *testing.T) {
 	text := page(t, large(t, n))
 	assert.GreaterOrEqual(t, strings.Count(text, `<div class="r`), n)
 	assert.Less(t, len(text), 300*n, "bytes")
-	if dir := os.Getenv("GASM_PAGES"); dir != "" { // for a look at it
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "large.html"), []byte(text), 0o600))
+	keepPage(t, "large.html", text)
+}
+
+// keepPage writes a page into the folder $GASM_PAGES, for a look at it in a browser.
+func keepPage(t *testing.T, name, text string) {
+	t.Helper()
+	if dir := os.Getenv("GASM_PAGES"); dir != "" {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 }
 

@@ -94,11 +94,15 @@ func (w *rowWriter) group(first, last int) {
 	from, to := w.blocks[first].from, w.blocks[last-1].to
 	cold := w.blocks[first].cold()
 	closed := cold && len(w.listing.Lines) >= hugeRows && to-from >= foldedRows
-	rows := to - from + 1
+	rows, large := to-from+1, to-from > 2*chunkRows
 	if closed {
 		rows = 1
 	}
-	w.startChunk(rows)
+	if large {
+		w.endChunk()
+	} else {
+		w.startChunk(rows)
+	}
 	w.out = append(w.out, `<details class="g`...)
 	if cold {
 		w.out = append(w.out, " cold"...)
@@ -114,10 +118,28 @@ func (w *rowWriter) group(first, last int) {
 	w.out = append(w.out, ">\n<summary>"...)
 	w.heading(first, last, loop)
 	w.out = append(w.out, "</summary>\n"...)
+	if large {
+		w.largeGroup(from, to)
+		return
+	}
 	for i := from; i < to; i++ {
 		w.row(i)
 	}
 	w.out = append(w.out, "</details>\n"...)
+}
+
+// largeGroup writes the rows of a group that has chunks of its own, and ends the group.
+func (w *rowWriter) largeGroup(from, to int) {
+	w.done = append(append(w.done, "<div>\n"...), w.out...)
+	w.out = w.out[:0]
+	for i := from; i < to; i++ {
+		w.row(i)
+		if w.rows++; w.rows == chunkRows {
+			w.endChunk()
+		}
+	}
+	w.endChunk()
+	w.done = append(w.done, "</details>\n</div>\n"...)
 }
 
 // commonLoop is the innermost loop that all of some blocks are in; -1 for none.

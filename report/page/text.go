@@ -76,7 +76,8 @@ func heatOf(n, total int64) int {
 }
 
 // brief takes pkg.Outer$Inner::method apart, and gives Inner.method. The name of an
-// anonymous class keeps the class around it: Outer$1.method.
+// anonymous class keeps the class around it, as that of a lambda does: Outer$1.method,
+// Outer$$Lambda.apply.
 func brief(method string) string {
 	class, name, found := strings.Cut(method, "::")
 	if !found {
@@ -87,7 +88,7 @@ func brief(method string) string {
 	}
 	class = class[strings.LastIndexByte(class, '.')+1:]
 	if i := strings.LastIndexByte(class, '$'); i >= 0 {
-		if first, _ := utf8.DecodeRuneInString(class[i+1:]); unicode.IsLetter(first) {
+		if first, _ := utf8.DecodeRuneInString(class[i+1:]); unicode.IsLetter(first) && !strings.HasSuffix(class[:i], "$") {
 			class = class[i+1:]
 		}
 	}

@@ -1,0 +1,217 @@
+package page
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+func frames(text ...string) []printassembly.Frame {
+	var chain []printassembly.Frame
+	for _, f := range text {
+		method, line, _ := strings.Cut(f, "|")
+		n, _ := strconv.Atoi(line)
+		chain = append(chain, printassembly.Frame{Method: method, Line: n, BCI: n})
+	}
+	return chain
+}
+
+// What a listing says of inlining, instruction by instruction.
+func TestChips(t *testing.T) {
+	var c chips
+	for _, step := range []struct {
+		chain []printassembly.Frame
+		want  string
+	}{
+		{nil, ""},
+		{frames("a.B::outer|7"), "<em>B.outer:7</em> "},
+		{frames("a.B::outer|7"), ""},
+		{frames("a.B::outer|8"), "<u>:8</u> "},
+		{frames("c.D$E::inner|20", "a.B::outer|8"), "<em>B.outer:8 › <em>E.inner:20</em></em> "},
+		{frames("c.D$E::inner|21", "a.B::outer|8"), "<u>:21</u> "},
+		{frames("x::<init>|3", "c.D$E::inner|21", "a.B::outer|8"), "<s>›</s><em>E.inner:21 › <em>x.&lt;init&gt;:3</em></em> "},
+		{nil, ""},
+		{frames("a.B::outer|9"), "<em>B.outer:9</em> "},
+		{frames("a.B::outer"), ""}, // without a line
+		{frames("f::f|6", "e::e|5", "d::d|4", "c::c|3", "b::b|2", "a::a|1"), "<s>›</s><em>c.c:3 › <em>d.d:4 › <em>e.e:5 › <em>f.f:6</em></em></em></em> "},
+	} {
+		assert.Equal(t, step.want, string(c.append(nil, step.chain)), "%v", step.chain)
+	}
+}
+
+// Each chain is in the data once, and can be read again.
+func TestChains(t *testing.T) {
+	c := newChains()
+	list := [][]printassembly.Frame{frames("a::b|1"), frames("c::d|2", "a::b|1"), frames("a::b|1"), frames("a::b|12", "a::b|1"), frames("a::b|1", "a::b|21")}
+	want := []int{0, 1, 0, 2, 3}
+	for i, chain := range list {
+		assert.Equal(t, want[i], c.number(chain))
+	}
+	assert.Equal(t, -1, c.number(nil))
+	var got struct {
+		Methods []string
+		Chains  [][]int
+		Other   []string
+		Syntax  string
+	}
+	require.NoError(t, json.Unmarshal(c.json([]string{"mov eax,</script>"}, "Intel"), &got))
+	assert.Equal(t, []string{"a::b", "c::d"}, got.Methods)
+	assert.Equal(t, []int{1, 2, 2, 0, 1, 1}, got.Chains[1])
+	assert.Equal(t, []string{"mov eax,</script>"}, got.Other)
+	assert.NotContains(t, string(c.json([]string{"</script>"}, "")), "</")
+}
+
+func TestTexts(t *testing.T) {
+	for n, want := range map[int64]string{0: "", 1: "<0.01%", 10: "0.01%", 99_999: "100.00%", 30_089: "30.09%"} {
+		assert.Equal(t, want, percent(n, 100_000))
+	}
+	assert.Empty(t, percent(1, 0))
+	for n, want := range map[int64]int{0: 0, 1: 1, 10: 2, 50: 3, 150: 4, 500: 5, 1500: 6, 10_000: 6} {
+		assert.Equal(t, want, heatOf(n, 10_000), n)
+	}
+	for method, want := range map[string]string{
+		"java.util.HashMap$Node::getKey": "Node.getKey", "Foo$1::run": "Foo$1.run", "a.Foo$$Lambda/0x000000003a043920::apply": "Foo$$Lambda.apply",
+		"StubRoutines": "StubRoutines", "x::<init>": "x.<init>",
+	} {
+		assert.Equal(t, want, brief(method))
+	}
+	assert.Equal(t, "1 sample", counted(1, "sample"))
+	assert.Equal(t, "9999 samples", counted(9999, "sample"))
+	assert.Equal(t, "1\u202f234\u202f567 samples", counted(1_234_567, "sample"))
+	assert.Equal(t, `a&lt;b&gt;&amp;&#34;&#39;\u202e`, string(appendText(nil, "a<b>&\"'\u202e")))
+}
+
+// code makes lines of two bytes each: "jne 4" jumps to line 4.
+func code(texts ...string) []profile.Line {
+	lines := make([]profile.Line, len(texts))
+	for i, text := range texts {
+		l := &lines[i]
+		l.Lo, l.Hi, l.Text, l.Counts = uint64(0x100+2*i), uint64(0x102+2*i), text, make(profile.Counts, 1)
+		mnemonic, operand, _ := strings.Cut(text, " ")
+		switch to, err := strconv.Atoi(operand); {
+		case mnemonic == "jmp":
+			l.Kind = disasm.Jump
+			if err == nil {
+				l.Target = uint64(0x100 + 2*to)
+			}
+		case mnemonic == "jne":
+			l.Kind, l.Target = disasm.CondJump, uint64(0x100+2*to)
+		case mnemonic == "call":
+			l.Kind, l.TargetName = disasm.Call, operand
+		case mnemonic == "ret":
+			l.Kind = disasm.Return
+		}
+	}
+	return lines
+}
+
+func TestBlocks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		lines  []profile.Line
+		starts []int
+		next   [][]int
+		loops  map[int]int // head → blocks
+	}{
+		{"straight", code("mov", "mov", "ret"), []int{0}, [][]int{nil}, map[int]int{}},
+		{"a loop", code("mov", "add", "jne 1", "ret"), []int{0, 1, 3}, [][]int{{1}, {1, 2}, nil}, map[int]int{1: 1}},
+		{"a table of jumps", code("jmp *%rax", "mov", "jmp 0"), []int{0, 1}, [][]int{nil, {0}}, map[int]int{}},
+		{"behind a trap nothing goes on", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4}, [][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}},
+		{"nor behind hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2}},
+		{"inner and outer", code("mov", "mov", "jne 1", "jne 0", "ret"), []int{0, 1, 3, 4}, [][]int{{1}, {1, 2}, {0, 3}, nil}, map[int]int{0: 3, 1: 1}},
+	} {
+		blocks := blocksOf(c.lines, 1)
+		var starts []int
+		for i, b := range blocks {
+			starts = append(starts, b.from)
+			if i > 0 {
+				assert.Equal(t, blocks[i-1].to, b.from, c.name)
+			}
+		}
+		assert.Equal(t, c.starts, starts, c.name)
+		next := successors(c.lines, blocks)
+		for i := range next {
+			assert.Equal(t, c.next[i], next[i], "%s, block %d", c.name, i)
+		}
+		loops, whole := findLoops(c.lines, blocks, 1)
+		assert.True(t, whole)
+		got := map[int]int{}
+		for _, l := range loops {
+			got[l.head] = len(l.blocks)
+		}
+		assert.Equal(t, c.loops, got, c.name)
+	}
+}
+
+// Of a file the page has the lines that code was made from, and some around them.
+func TestSources(t *testing.T) {
+	file := make([]string, 100)
+	for i := range file {
+		file[i] = "line " + strconv.Itoa(i+1)
+	}
+	asked := 0
+	s := newSourceFiles(func(method string) (string, []string) {
+		asked++
+		if strings.HasPrefix(method, "a.Known") {
+			return "a/Known.java", file
+		}
+		return "b/Unknown.java", nil
+	})
+	l := profile.Listing{Lines: code("mov", "mov", "mov", "mov")}
+	l.Lines[0].Frames = frames("a.Known::f|50", "b.Unknown::g|1")
+	l.Lines[1].Frames = frames("a.Known$Inner::f|3")
+	l.Lines[2].Frames = frames("a.Known::f|1000")
+	s.add(&l)
+	files := s.files()
+	require.Len(t, files, 1)
+	assert.Equal(t, "a/Known.java", files[0].Name)
+	assert.Equal(t, []string{"a.Known::f", "a.Known$Inner::f"}, files[0].methods)
+	var numbers, gaps []int
+	for _, line := range files[0].Lines {
+		numbers = append(numbers, line.Number)
+		assert.Equal(t, "line "+strconv.Itoa(line.Number), line.Text)
+		if line.Gap {
+			gaps = append(gaps, line.Number)
+		}
+	}
+	assert.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56}, numbers)
+	assert.Equal(t, []int{44}, gaps)
+	assert.Equal(t, "line 50", s.line("a.Known::f", 50))
+	assert.Empty(t, s.line("b.Unknown::g", 1))
+	assert.Equal(t, 3, asked, "each class is looked up once")
+}
+
+// The time line has each sample, the windows and the slices.
+func TestTimeline(t *testing.T) {
+	ps := &profile.Profiles{}
+	ps.Capture.JVMs = []capture.JVM{{PID: 7, Main: "<Main>", Fork: 2}}
+	ps.Capture.Trials = []capture.Trial{{Name: "t", Windows: []capture.Window{{PID: 7, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}, {PID: 7, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}}}
+	ps.History = &profile.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10, JVMs: []profile.JVMHistory{{PID: 7, Bins: make([][5]int64, 10)}}}
+	ps.History.JVMs[0].Bins[2][profile.RanJava] = 4
+	ps.History.JVMs[0].Bins[2][profile.RanGC] = 4
+	ps.History.JVMs[0].Bins[9][profile.NotCounted] = 2
+	p := &profile.Profile{Trial: "t", PIDs: []int{7}, Slices: []profile.Counts{{1}}}
+	text := string(timeline(ps, p))
+	assert.Contains(t, text, "&lt;Main&gt;")
+	assert.Contains(t, text, `<rect class="win" x="2.00" y="0" width="2.00"`)
+	assert.Contains(t, text, `<rect class="win" x="5.00" y="0" width="1.00"`)
+	var slices []string
+	for _, m := range regexp.MustCompile(`class="slice" d="M([0-9.]+) `).FindAllStringSubmatch(text, -1) {
+		slices = append(slices, m[1])
+	}
+	assert.Equal(t, []string{"2.60", "3.20", "3.80", "5.40"}, slices)
+	assert.Contains(t, text, `<path class="f-c2" d="M2 24.0h1v24.0h-1z"/>`)
+	assert.Contains(t, text, `<path class="f-kernel" d="M2 0.0h1v24.0h-1z"/>`)
+	assert.Contains(t, text, `<path class="f-out" d="M9 36.0h1v12.0h-1z"/>`)
+	assert.Empty(t, timeline(&profile.Profiles{}, p))
+}
