@@ -37,7 +37,8 @@ type htmlLine struct {
 	Class  string // same, left, right or both
 	Sign   string
 	A, B   *htmlInstruction
-	Frame  string // where it is another one than on the line before
+	Frame  string // without its package, where it is another one than on the line before
+	Method string // the same with it
 	Anchor string // the id, where a jump leads here
 }
 
@@ -139,10 +140,10 @@ func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) ht
 	}
 	shareA, shareB := shareOf(b.SamplesA, c.A.Samples), shareOf(b.SamplesB, c.B.Samples)
 	b.change = shareB - shareA
-	b.A, b.B, b.Change = percentText(shareA), percentText(shareB), fmt.Sprintf("%+.2f", 100*b.change)
+	b.A, b.B, b.Change = cmp.Or(linePercent(b.SamplesA, c.A), "0%"), cmp.Or(linePercent(b.SamplesB, c.B), "0%"), fmt.Sprintf("%+.2f", 100*b.change)
 	b.About = layout.Plural(len(b.Lines), "line")
 	if b.Differ > 0 {
-		b.About += ", " + layout.Plural(b.Differ, "instruction") + " on one side only"
+		b.About += ", " + layout.Plural(b.Differ, "instruction") + " that the other side lacks"
 	} else {
 		b.About += ", the same code"
 	}
@@ -166,7 +167,11 @@ func (c *Comparison) htmlLine(a, b *ListingLine, id string, frame *string) htmlL
 		of = b
 	}
 	if of.Frame != "" && of.Frame != *frame {
-		l.Frame = layout.Escape(strings.Replace(of.Frame, " line ", ":", 1))
+		l.Method = layout.Escape(strings.Replace(of.Frame, " line ", ":", 1))
+		l.Frame = l.Method
+		if class, method, ok := strings.Cut(l.Method, "::"); ok {
+			l.Frame = class[strings.LastIndexByte(class, '.')+1:] + "::" + method
+		}
 		*frame = of.Frame
 	}
 	if a != nil {
