@@ -241,7 +241,9 @@
 
   // --- views ---
 
-  const hide = (el, away) => (away ? el.setAttribute("hidden", "until-found") : el.removeAttribute("hidden"));
+  // What is hidden is found by the browser's search, where it can do that.
+  const hidden = "onbeforematch" in root ? "until-found" : "";
+  const hide = (el, away) => (away ? el.setAttribute("hidden", hidden) : el.removeAttribute("hidden"));
   function setProfile(p) {
     if (p === profile && units.done) return;
     units.done = true;

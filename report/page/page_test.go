@@ -103,6 +103,7 @@ func TestNumbers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ps := profiles(t, name)
 			text := page(t, ps)
+			assert.Less(t, len(text), 3_000_000, "bytes")
 			for i, p := range jsonOf(t, ps).Profiles {
 				checkTables(t, text, i, &p)
 			}

@@ -14,7 +14,7 @@ const (
 	sourceMargin = 6
 	// maxSourceBytes and maxSourceFiles bound what the page has of sources. Files come with the
 	// hottest code first.
-	maxSourceBytes = 600_000
+	maxSourceBytes = 400_000
 	maxSourceFiles = 150
 )
 
