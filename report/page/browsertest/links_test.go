@@ -47,7 +47,7 @@ func TestInit(t *testing.T) {
 	path := pageOf(t, ps)
 	p := open(t, path, "#c0", look{})
 	p.awaits(`document.title === %q`, name+" – gasm")
-	assert.Equal(t, name, p.text("#c0 h2"))
+	assert.Equal(t, name, p.text("#c0-h"))
 	p.press("H")
 	hash, at := eval[string](p, "location.hash"), eval[string](p, cursor)
 	assert.NotContains(t, hash, "<")

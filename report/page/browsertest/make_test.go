@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -48,10 +49,12 @@ func gasm(t *testing.T, name string, args ...string) (path string) {
 	return path
 }
 
-// reportPage is the page of a committed capture, with the sources of its program.
-func reportPage(t *testing.T, name string) (path string) {
+// reportPage is the page of a committed capture, with the sources of its program. Some
+// flags make another page.
+func reportPage(t *testing.T, name string, flags ...string) (path string) {
 	t.Helper()
-	return gasm(t, name, append([]string{"report", "--format", "html", "--source", gasmtest.Testdata("captures")}, captureFiles(t, name)...)...)
+	args := append([]string{"report", "--format", "html", "--source", gasmtest.Testdata("captures")}, flags...)
+	return gasm(t, name+strings.Join(flags, ""), append(args, captureFiles(t, name)...)...)
 }
 
 // captureFiles unpacks a committed capture and gives the arguments that name it.
