@@ -97,7 +97,12 @@ func TestDiffHTML(t *testing.T) {
 	require.Equal(t, 0, r.code, r.stderr)
 	text := string(readFile(t, to))
 	assert.True(t, strings.HasPrefix(text, "<!DOCTYPE html>"))
-	assert.Contains(t, text, "<h3 id=\"t0-methods-h\">Changed methods</h3>")
+	listed := 0
+	for _, region := range runDiffJSON(t, jdk17, jdk25).Trials[0].Regions {
+		listed += min(len(region.Listing), 1)
+	}
+	assert.Positive(t, listed)
+	assert.Equal(t, listed, strings.Count(text, `<article class="aligned"`))
 }
 
 func TestDiffErrors(t *testing.T) {
