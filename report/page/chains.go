@@ -17,17 +17,33 @@ type chains struct {
 	Chains  [][]int  `json:"chains"`
 	methods map[string]int
 	known   map[string]int
+	last    []printassembly.Frame // that was asked for, with its number
+	number  int
 }
 
 func newChains() *chains {
 	return &chains{Methods: []string{}, Chains: [][]int{}, methods: map[string]int{}, known: map[string]int{}}
 }
 
-// number gives the number of a chain; -1 for no chain.
-func (c *chains) number(frames []printassembly.Frame) int {
+// numberOf gives the number of a chain; -1 for no chain. Instructions without debug info of
+// their own have the very chain of the next one.
+func (c *chains) numberOf(frames []printassembly.Frame) int {
 	if len(frames) == 0 {
 		return -1
 	}
+	if !sameChain(frames, c.last) {
+		c.last, c.number = frames, c.find(frames)
+	}
+	return c.number
+}
+
+// sameChain tells whether two chains are one in memory.
+func sameChain(a, b []printassembly.Frame) bool {
+	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
+}
+
+// find gives the number of a chain, which it keeps.
+func (c *chains) find(frames []printassembly.Frame) int {
 	chain := make([]int, 0, 3*len(frames))
 	var key []byte
 	for _, f := range frames {
@@ -79,7 +95,7 @@ const maxChips = 4
 // append writes what is new in an instruction's chain: nested chips from the outermost
 // method that is another one than before to the innermost, or a new line of the same method.
 func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
-	if len(frames) == 0 {
+	if len(frames) == 0 || sameChain(frames, c.last) {
 		return b
 	}
 	defer func() { c.last = frames }()

@@ -39,7 +39,8 @@
 //	                               what the mouse is over, the arrow at the cursor
 //	.map                           the map beside the code
 //	.side .at .chain .jumps        the side panel: the chain and the jumps at the cursor, tables of inlined methods and loops
-//	#source #tabs .file .sl        sources: a tab and a div#s0 for each file, with a line each [data-l]
+//	#source #tabs .file .sl        sources: a tab and a div#s0 for each file, with a line each [data-l]; .at-cursor is that of
+//	                               the instruction at the cursor, .at: there is code of it
 //	#status #where                 the line at the bottom: the sum of the selection
 //	#copy-text #copy-markdown #find #query #hits #help
 //	#data, script.d                JSON for the script: profiles and files; of each listing its methods, its chains

@@ -55,9 +55,9 @@ func TestChains(t *testing.T) {
 	list := [][]printassembly.Frame{frames("a::b|1"), frames("c::d|2", "a::b|1"), frames("a::b|1"), frames("a::b|12", "a::b|1"), frames("a::b|1", "a::b|21")}
 	want := []int{0, 1, 0, 2, 3}
 	for i, chain := range list {
-		assert.Equal(t, want[i], c.number(chain))
+		assert.Equal(t, want[i], c.numberOf(chain))
 	}
-	assert.Equal(t, -1, c.number(nil))
+	assert.Equal(t, -1, c.numberOf(nil))
 	var got struct {
 		Methods []string
 		Chains  [][]int

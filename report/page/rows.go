@@ -236,7 +236,7 @@ func (w *rowWriter) row(i int) {
 	}
 	w.out = append(w.out, `" id="`...)
 	w.out = w.appendID(w.out, l.Lo)
-	if chain := w.chains.number(l.Frames); chain >= 0 {
+	if chain := w.chains.numberOf(l.Frames); chain >= 0 {
 		w.out = strconv.AppendInt(append(w.out, `" data-f="`...), int64(chain), 10)
 	}
 	w.out = append(w.out, `">`...)
