@@ -3,6 +3,7 @@
 (() => {
   const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
   const blocks = $$(".block.differs > summary");
+  const folded = $$(".block:not([open])"); // at first
   const open = (el) => {
     for (let d = el.closest("details"); d; d = d.parentElement.closest("details")) d.open = true;
   };
@@ -17,9 +18,8 @@
     to.scrollIntoView({ block: "start" });
   }
   function fold() {
-    const same = $$(".block:not(.differs)");
-    const some = same.some((el) => !el.open);
-    same.forEach((el) => (el.open = some));
+    const some = folded.some((el) => !el.open);
+    folded.forEach((el) => (el.open = some));
   }
   const keys = { n: () => step(1), p: () => step(-1), f: fold };
   addEventListener("keydown", (e) => {
@@ -27,7 +27,7 @@
     e.preventDefault();
     keys[e.key]();
   });
-  document.getElementById("keys").textContent = "n, p: next, previous changed block · f: unfold what is the same";
+  document.getElementById("keys").textContent = "n, p: next, previous changed block · f: unfold what is folded";
 
   // A link to what is folded unfolds it.
   function show() {

@@ -27,6 +27,7 @@ type htmlBlock struct {
 	Lines              []htmlLine
 	Differ             int // lines that are not the same on both sides
 	Same               bool
+	Open               bool // it changed and has samples; others are folded
 
 	change float64
 }
@@ -148,6 +149,7 @@ func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) ht
 		b.About += ", the same code"
 	}
 	b.Same = b.Differ == 0 && math.Abs(b.change) < c.Noise.threshold(b.SamplesA, b.SamplesB, 0)
+	b.Open = !b.Same && b.SamplesA+b.SamplesB > 0
 	return b
 }
 
