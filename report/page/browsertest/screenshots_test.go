@@ -23,7 +23,7 @@ var screenshots = []struct {
 	name string
 	open func(t *testing.T, l look) *tab
 }{
-	{"overview", func(t *testing.T, l look) *tab { return open(t, reportPage(t, "jdk17-lean-none"), "", l) }},
+	{"overview", func(t *testing.T, l look) *tab { return open(t, reportPage(t, "spread"), "", l) }},
 	{"code", func(t *testing.T, l look) *tab { return openCode(t, l) }},
 	{"diff", func(t *testing.T, l look) *tab { return open(t, diffPage(t), "#t0-c0", l) }},
 }
