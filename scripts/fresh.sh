@@ -5,7 +5,7 @@
 #
 # What is tested is a clone of this repository's last commit. What this machine needs to reach the registries is passed
 # on: the proxy variables, Go's (GOPROXY …) and pip's, apt's proxy, the certificates in /usr/local/share/ca-certificates,
-# /etc/pip.conf, root's settings of pip and Maven. MIRROR is the Debian mirror; by default it is this machine's. CI=1 is
+# /etc/pip.conf, root's settings of pip, npm and Maven. MIRROR is the Debian mirror; by default it is this machine's. CI=1 is
 # passed on too: then a test that is skipped unexpectedly is a failure.
 #
 # The Debian is a chroot in a mount namespace of its own: its mounts (/proc, /sys, /dev) are seen nowhere else, and they
