@@ -17,6 +17,8 @@ JAR_SOURCES := $(BENCH)/pom.xml $(shell find $(BENCH)/src -name '*.java')
 PERFASM := testdata/perfasm
 PERFASM_JAR := $(PERFASM)/target/perfasm.jar
 PERFASM_SOURCES := $(PERFASM)/pom.xml $(shell find $(PERFASM)/src -name '*.java')
+BROWSERTEST := report/page/browsertest
+GO_THERE = $(if $(findstring /,$(GO)),$(abspath $(GO)),$(GO)) # for BROWSERTEST, a module of its own
 SUREFIRE := testdata/surefire
 SUREFIRE_DONE := $(SUREFIRE)/target/tested
 SUREFIRE_SOURCES := $(SUREFIRE)/pom.xml $(shell find $(SUREFIRE)/src -name '*.java')
@@ -86,12 +88,14 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	files=$$("$$fmt" -l .) || exit 1; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
 	$(call step,go vet)
 	@$(GO) vet ./...
+	@cd $(BROWSERTEST) && $(GO_THERE) vet ./...
 	$(call step,go vet for darwin/arm64)
 	@GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	$(call step,go vet for linux/arm64)
 	@GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	$(call step,staticcheck)
 	@$(GO) tool staticcheck ./...
+	@tool=$$($(GO) tool -n staticcheck) && cd $(BROWSERTEST) && "$$tool" ./...
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \

@@ -30,4 +30,11 @@
 // The code of a pair counts as different when there are samples on instructions that the
 // other side does not have. Other registers or other stack slots alone do not make code
 // different, although the listing shows them.
+//
+// # Formats
+//
+// A [Result] is written as text, as JSON, which has everything, or as a page for a browser
+// (html.go, with html.tmpl, html.css and html.js). The page has the listings as the JSON has
+// them, A's instructions beside B's, cut into blocks (htmlcode.go), of which those that
+// changed are named first, by how much.
 package diff

@@ -3,6 +3,7 @@ package diff
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -32,7 +33,7 @@ func hostileSides(text string) (a, b *Side) {
 
 // Whatever is in two reports: nothing of it reaches a terminal raw, and JSON has it exactly.
 func FuzzHostileNames(f *testing.F) {
-	for _, text := range []string{"", "\x1b]0;pwned\x07", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066", "\xff\u2028", "日本😀"} {
+	for _, text := range []string{"", "\x1b]0;pwned\x07", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066", "\xff\u2028", "</script><script><img src=x onerror=alert(1)>\"'`&lt;", "日本😀"} {
 		f.Add(text, 80)
 	}
 	f.Fuzz(func(t *testing.T, text string, width int) {
@@ -46,6 +47,11 @@ func FuzzHostileNames(f *testing.F) {
 			require.NoError(t, r.WriteText(&out, o))
 			gasmtest.TerminalText(t, out.String(), o.Color)
 		}
+		var page bytes.Buffer
+		require.NoError(t, r.WriteHTML(&page, text))
+		gasmtest.TerminalText(t, page.String(), false)
+		assert.Equal(t, 1, strings.Count(page.String(), "<script"))
+		assert.NotContains(t, page.String(), "<img")
 		var out bytes.Buffer
 		require.NoError(t, r.WriteJSON(&out, text))
 		gasmtest.TerminalText(t, out.String(), false)

@@ -5,7 +5,7 @@
 #
 # What is tested is a clone of this repository's last commit. What this machine needs to reach the registries is passed
 # on: the proxy variables, Go's (GOPROXY …) and pip's, apt's proxy, the certificates in /usr/local/share/ca-certificates,
-# /etc/pip.conf, root's settings of pip and Maven. MIRROR is the Debian mirror; by default it is this machine's. CI=1 is
+# /etc/pip.conf, root's settings of pip, npm and Maven. MIRROR is the Debian mirror; by default it is this machine's. CI=1 is
 # passed on too: then a test that is skipped unexpectedly is a failure.
 #
 # The Debian is a chroot in a mount namespace of its own: its mounts (/proc, /sys, /dev) are seen nowhere else, and they
@@ -27,7 +27,7 @@ fail() {
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 variables=(http_proxy https_proxy no_proxy all_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY
   GOPROXY GONOPROXY GOSUMDB GONOSUMDB GOPRIVATE GOINSECURE
-  PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST MAVEN_OPTS MAVEN_ARGS CI)
+  PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST NODE_EXTRA_CA_CERTS NPM_CONFIG_REGISTRY MAVEN_OPTS MAVEN_ARGS CI)
 
 # mirror: MIRROR, or the Debian mirror that this machine's apt uses: the address in
 # "URIs: http://deb.debian.org/debian", or in "deb [signed-by=…] http://deb.debian.org/debian bookworm main".
@@ -68,7 +68,7 @@ inside() {
   kernel_file_system bpf /sys/fs/bpf             # DTrace
 
   copy /etc/resolv.conf /etc/hosts /usr/local/share/ca-certificates /etc/pip.conf \
-    /root/.config/pip/pip.conf /root/.pip/pip.conf /root/.m2/settings.xml /root/.m2/settings-security.xml
+    /root/.config/pip/pip.conf /root/.pip/pip.conf /root/.npmrc /root/.m2/settings.xml /root/.m2/settings-security.xml
   apt-config dump | grep -E '^Acquire::[a-z]+::Proxy' >"$dir/etc/apt/apt.conf.d/90proxy" || true
   git clone -q "$root" "$dir/srv/gasm" # where all users can run the JDKs in testdata
 

@@ -5,6 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
+case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
 LIVE='/(cmd/gasm|record|doctor|sampler|sampler/perfevent|hotspot/[a-z]+|event/jfr)$'
 result=0
 all=$($GO list ./...) || exit 1
@@ -12,4 +13,6 @@ mapfile -t live < <(grep -E "$LIVE" <<<"$all")
 mapfile -t quiet < <(grep -Ev "$LIVE" <<<"$all")
 CGO_ENABLED=1 $GO test -json -race -timeout 45m "${quiet[@]}" || result=1
 CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 1 "${live[@]}" || result=1
+# The page in a browser: a module of its own, so that gasm needs nothing of a browser's.
+(cd report/page/browsertest && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1
 exit $result

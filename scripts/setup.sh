@@ -4,7 +4,8 @@
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
 #          aarch64, the C library's symbols, xz, less, sudo, procps, strace, and where they can be had DTrace, and JDK 8, 11, 17, 21,
-#          25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable)
+#          25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable); and for the browser's
+#          tests Chromium and axe-core (in testdata/axe, by npm)
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -253,6 +254,40 @@ setup_unstable_jdks() { # tests that need them skip them otherwise
   quietly scripts/install-jdks.sh "${missing[@]}" || say "what can't be had here will not be tested"
 }
 
+have_browser() { have chromium || have google-chrome || have chromium-browser; }
+
+setup_browser() { # tests that need one skip without it
+  [ "$(uname -s)" = Linux ] || return 0
+  have_browser && return
+  refresh "chromium"
+  if ! candidate chromium >/dev/null; then
+    say "no Chromium to be had here: the tests of the page will be skipped"
+    return
+  fi
+  install "a browser" chromium
+}
+
+# axe-core, which the browser's tests check pages with: one file of the package on npm. The tests compare its checksum.
+setup_axe() {
+  local version=4.14.1 dir=testdata/axe folder
+  [ -s "$dir/axe.min.js" ] && return
+  have_browser || return 0
+  if ! have npm && have apt-get; then
+    refresh "npm"
+    install "npm" npm
+  fi
+  say "installing axe-core $version (into $dir)"
+  folder=$(mktemp -d)
+  if (cd "$folder" && quietly npm pack --silent "axe-core@$version") &&
+    tar -xzf "$folder/axe-core-$version.tgz" -C "$folder" package/axe.min.js; then
+    mkdir -p "$dir"
+    mv "$folder/package/axe.min.js" "$dir/"
+  else
+    say "it can't be had here: its test will be skipped"
+  fi
+  rm -rf "$folder"
+}
+
 setup_certificates
 setup_make
 setup_jdk
@@ -272,6 +307,8 @@ if [ "$part" = test ]; then
     setup_command pgrep procps # and ps, and the kill that sudo runs
     setup_command strace strace # what gasm attach writes
   fi
+  setup_browser
+  setup_axe
   setup_dtrace
   setup_pypi_jdks
   setup_unstable_jdks

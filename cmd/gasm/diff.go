@@ -30,7 +30,8 @@ json' wrote. A folder tells more: the code of regions that a report leaves out
 (--hot-threshold). The exit code is 0 whether or not something changed.`,
 		Example: `  gasm diff before after
   gasm diff --min-change 0.05 before.json after
-  gasm diff --format json --report diff.json before after`,
+  gasm diff --format json --report diff.json before after
+  gasm diff --format html --report diff.html before after`,
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -39,7 +40,7 @@ json' wrote. A folder tells more: the code of regions that a report leaves out
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := errors.Join(flags.check(), flags.report.checkInputs(args)); err != nil {
+			if err := errors.Join(flags.check(), flags.report.checkInputs(args), flags.report.checkOutput(s.out, false)); err != nil {
 				return err
 			}
 			return runDiff(s, &flags, args)
@@ -63,7 +64,7 @@ func (f *diffFlags) register(flags *pflag.FlagSet) {
 	}
 	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
 	flags.Lookup("no-pager").Usage = "do not show the comparison by $GASM_PAGER, $PAGER or less on a terminal"
-	flags.Lookup("format").Usage = "`format` of the comparison: text or json"
+	flags.Lookup("format").Usage = "`format` of the comparison: text, json or html"
 	flags.Lookup("report").Usage = "write the comparison to `FILE` instead of stdout"
 	f.minChange = 0.01
 	flags.Var((*share)(&f.minChange), "min-change", "show no change of less than this `share` of the profile, as 0.01 or 1%")
@@ -73,7 +74,7 @@ func (f *diffFlags) check() error {
 	if !(f.minChange > 0 && f.minChange <= 1) { // NaN is neither
 		return usage("--min-change is %g; it is a share above 0 and up to 1", f.minChange)
 	}
-	if err := oneOf("format", f.report.format, "text", "json"); err != nil {
+	if err := oneOf("format", f.report.format, "text", "json", "html"); err != nil {
 		return err
 	}
 	return f.report.check()
@@ -85,6 +86,7 @@ func (f *diffFlags) profileOptions() profile.Options {
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
 	o.Regions = 1 // which are shown is diff's choice
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
+	o.SkipLines, o.Listings, o.History = false, 0, false // in all formats, as in the JSON
 	return o
 }
 
@@ -155,7 +157,10 @@ func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 // write writes the comparison where the flags say.
 func (f *diffFlags) write(s streams, r *diff.Result) error {
 	write := func(w io.Writer) error { return r.WriteJSON(w, version) }
-	if f.report.format == "text" {
+	switch f.report.format {
+	case "html":
+		write = func(w io.Writer) error { return r.WriteHTML(w, version) }
+	case "text":
 		o := f.report.reportOptions(s.out)
 		look := o.Look
 		look.Width = o.TableWidth

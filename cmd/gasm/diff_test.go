@@ -86,6 +86,25 @@ func TestDiffCaptures(t *testing.T) {
 	assert.NotContains(t, string(text), "…")
 }
 
+// The page is written into a file, and not shown on a terminal.
+func TestDiffHTML(t *testing.T) {
+	jdk17, jdk25 := captureFolder(t, "jdk17-lean-none"), captureFolder(t, "jdk25-lean-none")
+	code, screen := onTerminal(t, "diff", "--format", "html", jdk17, jdk25)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, screen, "--format html is a page for a browser, nothing for a terminal; use --report FILE")
+	to := filepath.Join(t.TempDir(), "diff.html")
+	r := runGasm(t, []string{"diff", "--format", "html", "--report", to, jdk17, jdk25})
+	require.Equal(t, 0, r.code, r.stderr)
+	text := string(readFile(t, to))
+	assert.True(t, strings.HasPrefix(text, "<!DOCTYPE html>"))
+	listed := 0
+	for _, region := range runDiffJSON(t, jdk17, jdk25).Trials[0].Regions {
+		listed += min(len(region.Listing), 1)
+	}
+	assert.Positive(t, listed)
+	assert.Equal(t, listed, strings.Count(text, `<article class="aligned"`))
+}
+
 func TestDiffErrors(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -101,8 +120,8 @@ func TestDiffErrors(t *testing.T) {
 	}{
 		{[]string{good}, 2, "diff: name two captures or JSON reports, got 1"},
 		{[]string{"--min-change", "0", good, good}, 2, "--min-change is 0; it is a share above 0 and up to 1"},
-		{[]string{"--format", "pprof", good, good}, 2, `--format is "pprof"; it can be text or json`},
-		{[]string{"--format", "csv", good, good}, 2, `--format is "csv"; it can be text or json`},
+		{[]string{"--format", "pprof", good, good}, 2, `--format is "pprof"; it can be text, json or html`},
+		{[]string{"--format", "csv", good, good}, 2, `--format is "csv"; it can be text, json or html`},
 		{[]string{"--top", "-1", good, good}, 2, "--top is -1"},
 		{[]string{good, filepath.Join(dir, "none")}, 1, "none does not exist; diff takes capture folders and JSON reports"},
 		{[]string{dir, good}, 1, "diff takes capture folders and JSON reports"},

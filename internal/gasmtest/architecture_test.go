@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"bench":                    {"sampler"},
 	"internal/arrows":          nil,
 	"internal/gasmtest":        nil,
+	"internal/htmlpage":        nil,
 	"internal/inotify":         nil,
 	"internal/javasource":      nil,
 	"internal/jdk":             nil,

@@ -25,7 +25,8 @@ func findRoot() string {
 		return ""
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		// A go.mod alone does not tell: the browser's tests are a module within this one.
+		if _, err := os.Stat(filepath.Join(dir, "testdata", "captures")); err == nil {
 			return dir
 		}
 		if filepath.Dir(dir) == dir {
@@ -39,7 +40,7 @@ func findRoot() string {
 // testdata folder.
 func Testdata(elements ...string) string {
 	if root == "" {
-		panic("gasmtest: there was no go.mod above the working folder when the test started")
+		panic("gasmtest: there was no testdata/captures above the working folder when the test started")
 	}
 	return filepath.Join(append([]string{root, "testdata"}, elements...)...)
 }

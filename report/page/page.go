@@ -2,13 +2,12 @@ package page
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed" // for the page's files
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 
+	"github.com/gasm-profiler/gasm/internal/htmlpage"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -33,9 +32,6 @@ type Input struct {
 //go:embed page.html.tmpl
 var templateText string
 
-//go:embed page.css
-var styleText string
-
 //go:embed page.js
 var scriptText string
 
@@ -48,23 +44,12 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 // Write writes the page.
 func Write(w io.Writer, in Input) error {
 	v := newView(in)
-	v.Style, v.Script = template.CSS(styleText), template.JS(scriptText)
-	v.Policy = policy(styleText, scriptText)
+	v.Style, v.Script = template.CSS(htmlpage.Style), template.JS(scriptText)
+	v.Policy = htmlpage.Policy(htmlpage.Style, scriptText)
 	var out bytes.Buffer
 	if err := pageTemplate.ExecuteTemplate(&out, "page", v); err != nil {
 		return fmt.Errorf("making the page: %w", err)
 	}
 	_, err := w.Write(out.Bytes())
 	return err
-}
-
-// policy is the page's Content-Security-Policy: nothing is fetched from anywhere, and no
-// script runs but the page's own. Bars have their lengths in style attributes.
-func policy(style, script string) string {
-	hash := func(text string) string {
-		sum := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
-	return fmt.Sprintf("default-src 'none'; base-uri 'none'; form-action 'none'; script-src %s; style-src %s; style-src-attr 'unsafe-inline'",
-		hash(script), hash(style))
 }

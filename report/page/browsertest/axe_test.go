@@ -1,0 +1,79 @@
+package browsertest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// axeSum is the SHA-256 of axe.min.js of axe-core 4.14.1.
+const axeSum = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"
+
+// needAxe gives the text of axe-core, which checks pages by the rules of WCAG.
+func needAxe(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(gasmtest.Testdata("axe", "axe.min.js"))
+	if err != nil {
+		t.Skip("no testdata/axe/axe.min.js: scripts/setup.sh installs it")
+	}
+	sum := sha256.Sum256(text)
+	require.Equal(t, axeSum, hex.EncodeToString(sum[:]), "another axe-core: remove testdata/axe, and scripts/setup.sh installs the right one")
+	return string(text)
+}
+
+// A violation is what axe-core says of a page.
+type violation struct {
+	ID    string   `json:"id"`
+	Help  string   `json:"help"`
+	Nodes []string `json:"nodes"`
+}
+
+// checkAxe runs axe-core with all of its rules. It counts what it has looked at, because a
+// check of nothing finds nothing.
+func checkAxe(t *testing.T, p *tab, axe string) {
+	t.Helper()
+	// The page's own policy forbids it to run any other script; the browser's protocol may.
+	eval[bool](p, axe+"; true")
+	found := eval[struct {
+		Passes     int         `json:"passes"`
+		Violations []violation `json:"violations"`
+	}](p, `axe.run(document, { resultTypes: ["violations"] }).then((r) => ({ passes: r.passes.length,
+		violations: r.violations.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.slice(0, 4).map((n) => n.html.slice(0, 200) + " " + (n.any[0]?.message ?? "")) })) }))`)
+	assert.Greater(t, found.Passes, 20)
+	for _, v := range found.Violations {
+		t.Errorf("%s: %s: %q", v.ID, v.Help, v.Nodes)
+	}
+}
+
+// Nothing in the page is hard to read or to reach by the rules that axe-core knows, among
+// them contrast.
+func TestAccessible(t *testing.T) {
+	needBrowser(t)
+	axe := needAxe(t)
+	path := reportPage(t, "sort", "--instructions", "400") // axe-core looks at every element, shown or not
+	for name, l := range map[string]look{"light": {}, "dark": {dark: true}} {
+		for view, hash := range map[string]string{"overview": "", "code": "#c1"} {
+			t.Run(name+" "+view, func(t *testing.T) {
+				p := open(t, path, hash, l)
+				call(p, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
+				checkAxe(t, p, axe)
+				if view == "overview" || name == "dark" {
+					return
+				}
+				for _, key := range []string{"?", "/"} {
+					p.press(key)
+					p.awaits(`!!document.querySelector("dialog[open]")`)
+					checkAxe(t, p, axe)
+					p.do(run(`document.querySelector("dialog[open]").close()`))
+				}
+			})
+		}
+	}
+}

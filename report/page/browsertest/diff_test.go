@@ -1,0 +1,91 @@
+package browsertest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/diff"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report"
+)
+
+// diffPage is the page that compares two runs of one program, with two JDKs.
+func diffPage(t *testing.T) (path string) {
+	t.Helper()
+	var reports []string
+	for _, name := range []string{"jdk17-lean-none", "jdk25-lean-none"} {
+		flags := []string{"report", "--format", "json", "--hot-threshold", "0.01"}
+		reports = append(reports, gasm(t, name+"-json", append(flags, captureFiles(t, name)...)...))
+	}
+	return gasm(t, "diff", append([]string{"diff", "--format", "html"}, reports...)...)
+}
+
+const focused = `(document.activeElement?.closest("details")?.id ?? "")`
+
+func TestDiff(t *testing.T) {
+	p := open(t, diffPage(t), "", look{})
+	assert.Contains(t, eval[string](p, "document.title"), "gasm diff: ")
+	changed := eval[[]string](p, `[...document.querySelectorAll(".block.differs")].map((d) => d.id)`)
+	require.Greater(t, len(changed), 3)
+	folded := `[...document.querySelectorAll(".block:not([open])")].map((d) => d.id)`
+	before := eval[[]string](p, folded)
+	assert.NotEmpty(t, before)
+	assert.True(t, eval[bool](p, `[...document.querySelectorAll(".block")].every((d) => d.open === (d.classList.contains("differs") && !!d.querySelector(".dl [data-n]")))`))
+
+	p.press("n")
+	assert.Equal(t, changed[0], eval[string](p, focused), "n")
+	p.press("n", "n", "p")
+	assert.Equal(t, changed[1], eval[string](p, focused), "p")
+	p.press("f")
+	assert.True(t, eval[bool](p, `[...document.querySelectorAll(".block")].every((d) => d.open)`), "f")
+	p.press("f")
+	assert.Equal(t, before, eval[[]string](p, folded), "f again")
+
+	// A method leads to its code, and what changed most is the first link of its blocks.
+	p.click("#t0-methods a")
+	p.awaits(`location.hash === "#t0-c0"`)
+	p.click("#t0-c0 .note a")
+	change := `(e) => Math.abs(parseFloat(e.querySelector(".change").textContent))`
+	assert.True(t, eval[bool](p, `(() => { const change = %s, to = document.querySelector(location.hash); return [...to.parentNode.querySelectorAll(".block")].every((b) => change(b) <= change(to)) })()`, change))
+
+	// A jump leads to its target, which is unfolded.
+	p.do(run(`document.querySelectorAll("details").forEach((d) => { d.open = false })`))
+	target := eval[string](p, `(() => { const a = document.querySelector(".dl code a"); a.click(); return a.hash.slice(1) })()`)
+	p.awaits(`location.hash === %q && document.getElementById(%q).closest("details").open`, "#"+target, target)
+
+	p.click("#t0-regions th:nth-child(5) button")
+	assert.Equal(t, "ascending", eval[string](p, `document.querySelector("#t0-regions th:nth-child(5)").getAttribute("aria-sort")`))
+	assert.True(t, eval[bool](p, `(() => { const x = [...document.querySelectorAll("#t0-regions tbody tr")].map((tr) => tr.cells[4].textContent); return x.every((s, i) => !i || x[i - 1].localeCompare(s, "en") <= 0) })()`))
+}
+
+func TestDiffAccessible(t *testing.T) {
+	needBrowser(t)
+	axe := needAxe(t)
+	for name, l := range map[string]look{"light": {}, "dark": {dark: true}} {
+		t.Run(name, func(t *testing.T) { checkAxe(t, open(t, diffPage(t), "", l), axe) })
+	}
+}
+
+func TestDiffHostileNames(t *testing.T) {
+	const evil = "</script><script>document.title=1</script><img src=x onerror=alert(1)>\"'`${1}&lt;\u202e\x1b[31m"
+	var sides []*diff.Side
+	for _, name := range []string{"jdk17-lean-none", "jdk25-lean-none"} {
+		s := diff.FromReport(name, report.JSON(profiles(t, name), "test"))
+		gasmtest.Inject(s, evil)
+		sides = append(sides, s)
+	}
+	var out bytes.Buffer
+	require.NoError(t, diff.Compare(sides[0], sides[1], diff.Options{MinChange: 0.01, HotThreshold: 0.1}).WriteHTML(&out, evil))
+	path := filepath.Join(t.TempDir(), "diff.html")
+	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
+	p := open(t, path, "", look{})
+	assert.Zero(t, eval[int](p, `document.querySelectorAll("img").length`))
+	assert.Contains(t, p.text("#t0-methods"), "<img src=x onerror=alert(1)>")
+	assert.NotEqual(t, "1", eval[string](p, "document.title"))
+	p.press("n", "f")
+}

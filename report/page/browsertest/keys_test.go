@@ -1,0 +1,122 @@
+package browsertest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const down = kb.ArrowDown
+
+// Every key of the page's help does what the help says.
+func TestKeys(t *testing.T) {
+	p := openCode(t, look{})
+	hot := eval[[]row](p, hottest)
+	require.Greater(t, len(hot), 3)
+	at := func(want string, because string) {
+		t.Helper()
+		require.Equal(t, want, eval[string](p, cursor), because)
+	}
+	at(hot[0].ID, "the code opens at its hottest instruction")
+	require.True(t, eval[bool](p, inCode), "and the code has the focus")
+
+	p.press(kb.Tab)
+	at(hot[1].ID, "Tab")
+	p.press(kb.Tab)
+	at(hot[2].ID, "Tab")
+	p.press("Shift+" + kb.Tab)
+	at(hot[1].ID, "Shift+Tab")
+	p.press("H")
+	at(hot[0].ID, "H")
+	p.press("Shift+" + kb.Tab)
+	at(hot[len(hot)-1].ID, "Shift+Tab goes round")
+	p.press("h")
+	at(hot[0].ID, "h")
+
+	ids := eval[[]string](p, `[...`+shown+`.querySelectorAll(".r")].filter((r) => r.closest("details").open).map((r) => r.id)`)
+	first := slices.Index(ids, hot[0].ID)
+	p.press(down)
+	at(ids[first+1], "down")
+	p.press(kb.ArrowUp, kb.ArrowUp)
+	at(ids[first-1], "up")
+	p.press("h")
+
+	t.Run("fold", func(t *testing.T) {
+		open := `document.querySelector(".cur").closest("details").open`
+		p.press(kb.ArrowLeft)
+		assert.False(t, eval[bool](p, open), "left")
+		p.press(kb.ArrowRight)
+		assert.True(t, eval[bool](p, open), "right")
+		cold := `[...` + shown + `.querySelectorAll("details.cold")]`
+		require.Positive(t, eval[int](p, cold+".length"))
+		p.press("f")
+		assert.True(t, eval[bool](p, cold+".every((d) => !d.open)"), "f")
+		assert.True(t, eval[bool](p, open), "hot blocks stay open")
+		p.press("f")
+		assert.True(t, eval[bool](p, cold+".every((d) => d.open)"), "f again")
+	})
+	t.Run("toggles", func(t *testing.T) {
+		arrows, side := `document.querySelector(".r i").offsetWidth > 0 || document.querySelector(".code:not([hidden]) .r i").offsetWidth > 0`, shown+`.querySelector(".side").offsetWidth > 0`
+		for key, visible := range map[string]string{"j": arrows, "s": side} {
+			assert.True(t, eval[bool](p, visible), key)
+			p.press(key)
+			assert.False(t, eval[bool](p, visible), key)
+			p.press(key)
+			assert.True(t, eval[bool](p, visible), key)
+		}
+	})
+	t.Run("dialogs", func(t *testing.T) {
+		p.press("?")
+		p.awaits(`document.querySelector("#help").open`)
+		p.press(kb.Escape)
+		p.awaits(`!document.querySelector("#help").open`)
+	})
+	t.Run("neighbours", func(t *testing.T) {
+		before := eval[string](p, shown+".id")
+		p.press("]")
+		p.awaits(`%s.id !== %q`, shown, before)
+		p.press("[")
+		p.awaits(`%s.id === %q`, shown, before)
+	})
+	t.Run("event", func(t *testing.T) {
+		p.press("t")
+		assert.Equal(t, "there is one event", p.text("#where"))
+	})
+	t.Run("leave", func(t *testing.T) {
+		p.press(kb.Escape)
+		assert.False(t, eval[bool](p, inCode), "Esc leaves the code")
+		p.press(kb.Tab)
+		assert.False(t, eval[bool](p, inCode), "and Tab is the browser's")
+		p.press("H")
+		assert.True(t, eval[bool](p, inCode), "H is the way back")
+	})
+}
+
+// Enter follows a jump, Back and Backspace return.
+func TestFollow(t *testing.T) {
+	p := openCode(t, look{})
+	jump := eval[string](p, `[...`+shown+`.querySelectorAll(".r code a")].find((a) => a.closest("details").open).closest(".r").id`)
+	target := eval[string](p, `document.getElementById(%q).querySelector("code a").hash.slice(1)`, jump)
+	p.open(eval[string](p, "location.pathname"), "#"+jump)
+	p.awaits(`%s === %q`, cursor, jump)
+	assert.Contains(t, p.text(shownSelector(p)+" .jumps"), "jumps to")
+	assert.True(t, eval[bool](p, `document.getElementById(%q).classList.contains("to")`, target))
+
+	for _, key := range []string{kb.Backspace, "Back"} {
+		p.press(kb.Enter)
+		p.awaits(`%s === %q`, cursor, target)
+		assert.Contains(t, p.text(shownSelector(p)+" .jumps"), "reached by jumps from")
+		if key == "Back" {
+			p.do(back())
+		} else {
+			p.press(key)
+		}
+		p.awaits(`%s === %q`, cursor, jump)
+	}
+	// A click on the target does the same.
+	p.do(clickLink(jump))
+	p.awaits(`%s === %q`, cursor, target)
+}
