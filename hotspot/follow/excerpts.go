@@ -22,8 +22,8 @@ type excerpt struct {
 
 // A budget is the time that may be spent on copies.
 type budget struct {
-	has   time.Duration
-	since time.Time // when it was last added to
+	has, most time.Duration // that is saved up, and that may be
+	since     time.Time     // when it was last added to
 }
 
 const (
@@ -36,12 +36,12 @@ const (
 	budgetEnd = 100 * time.Millisecond
 )
 
-func newBudget() budget { return budget{budgetStart, time.Now()} }
+func newBudget(most time.Duration) budget { return budget{most, most, time.Now()} }
 
 // left is what may be spent now.
 func (b *budget) left() time.Duration {
 	now := time.Now()
-	b.has = min(b.has+now.Sub(b.since)/budgetShare, budgetStart)
+	b.has = min(b.has+now.Sub(b.since)/budgetShare, b.most)
 	b.since = now
 	return b.has
 }
@@ -80,7 +80,7 @@ func (f *Follower) completeSome() {
 
 // completeLast copies what it can of the rest, and writes down the excerpts of all others.
 func (f *Follower) completeLast() {
-	for end := time.Now().Add(budgetEnd); len(f.excerpts) > 0 && !f.gone && !f.o.excerptsOnly && time.Now().Before(end); {
+	for end := time.Now().Add(budgetEnd); len(f.excerpts) > 0 && !f.gone && f.budget.most > 0 && time.Now().Before(end); {
 		f.complete(f.hottestExcerpt())
 	}
 	for b := range f.excerpts {

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,8 +17,9 @@ import (
 )
 
 // Two Followers are told of the same samples of a JVM that compiles all the time. One of them
-// copies methods as a whole as its budget allows, the other makes excerpts alone. At each sampled
-// instruction both have the same machine code and the same inlined methods and lines.
+// copies methods as a whole, the other makes excerpts alone. At each sampled instruction both
+// have the same inlined methods and lines. (HotSpot changes code that runs, when a call is resolved
+// or a method left, so the instructions are not compared.)
 func TestExcerpts(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
@@ -44,7 +44,7 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 		require.NoError(t, err)
 		return f
 	}
-	followers := []*Follower{start("whole", Options{}), start("excerpts", Options{excerptsOnly: true})}
+	followers := []*Follower{start("whole", Options{budget: time.Hour}), start("excerpts", Options{budget: -time.Hour})}
 	n, err := sampler.AttachNative(sampler.Options{PID: pid, Frequency: 997, Dir: t.TempDir()})
 	require.NoError(t, err)
 	stream := n.Subscribe(1<<16, 20*time.Millisecond)
@@ -69,20 +69,18 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 	t.Logf("%+v", excerpts)
 	assert.Zero(t, excerpts.Missed, "%v", excerpts.Why)
 	assert.Equal(t, excerpts.Copied, excerpts.Excerpts)
-	assert.Greater(t, whole.Copied, whole.Excerpts)
+	assert.Zero(t, whole.Excerpts)
 
 	of := readCode(t, followers[0].o.Log, sampled)
 	compared := 0
 	for at, got := range readCode(t, followers[1].o.Log, sampled) {
 		if want, ok := of[at]; ok {
 			compared++
-			// A call may have been resolved in between, so its target is not compared.
-			assert.Equal(t, strings.Fields(want.Text)[0], strings.Fields(got.Text)[0])
 			assert.Equal(t, want.Frames, got.Frames, "method %d at %#x", at.id, at.pc)
 		}
 	}
 	t.Logf("%d instructions compared", compared)
-	assert.Greater(t, compared, 50, "a busy machine samples less")
+	assert.Greater(t, compared, 20, "a busy machine samples less")
 }
 
 type instruction struct {

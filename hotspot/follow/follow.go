@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,7 @@ type Options struct {
 	// runs.
 	All bool
 
-	excerptsOnly bool // for a test: nothing may be spent on copies
+	budget time.Duration // for a test, in place of budgetStart; below 0 there are excerpts alone
 }
 
 // A Follower follows the code of one JVM.
@@ -115,10 +116,7 @@ type Result struct {
 // The error says why the process can't be followed; see vmstructs.Open for its types.
 func Start(pid int, o Options) (*Follower, error) {
 	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{}, excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget()}
-	if o.excerptsOnly {
-		f.budget.spend(time.Hour)
-	}
+		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{}, excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget(cmp.Or(o.budget, budgetStart))}
 	if !o.Launched {
 		if err := f.open(); err != nil {
 			return nil, err
