@@ -68,7 +68,7 @@ func (w WindowEvent) narrow(measured []measurement, events []event.Event) error 
 		if m.Windows, err = w.cut(m.Windows, spans); err != nil {
 			return err
 		}
-		m.Operations = 0 // were done in the whole windows
+		m.Operations, m.Score = 0, nil // were done in the whole windows
 	}
 	return nil
 }
