@@ -25,6 +25,9 @@ const maxEvents = 4_000_000
 // ReadEvents reads the events of all JVMs, by the time of their start. The notes are on what
 // could not be read.
 func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
+	if len(c.parts) > 0 {
+		return c.partEvents()
+	}
 	seen := map[string]bool{} // in a damaged capture, JVMs may share a log
 	for i := range c.JVMs {
 		j := &c.JVMs[i]

@@ -47,6 +47,11 @@ func Reads(path, file string) bool {
 		return false // there is none
 	}
 	inputs, _ := Logs(path) // of a folder
+	if len(inputs) == 0 {
+		if folders, _ := parts(path); slices.ContainsFunc(folders, func(folder string) bool { return Reads(folder, file) }) {
+			return true
+		}
+	}
 	events, _ := matching(path, eventGlob)
 	inputs = append(inputs, events...)
 	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile), filepath.Join(path, SymbolsFile))
