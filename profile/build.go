@@ -130,6 +130,7 @@ func (w *work) profile() Profile {
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
 	p.Happened, p.Delays = w.eventTotals(), w.delays(&p)
+	p.Locks, p.Allocations = w.lockSites(), w.allocSites()
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}

@@ -1,6 +1,8 @@
 package hslog
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -59,6 +61,19 @@ func CheckFolder(dir string) error {
 		return fmt.Errorf("the path of %s has a %q, which HotSpot's -Xlog can't have: set TMPDIR to another folder", dir, dir[i])
 	}
 	return nil
+}
+
+// SafepointEnds are the times at which safepoints ended in a log of JDK 11, in the order of the
+// lines. The event that a Reader makes of a safepoint ends some µs later, with the line that
+// has its duration.
+func SafepointEnds(r io.Reader) (mono []int64) {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if d, ok := cutDecorations(lines.Bytes()); ok && string(d.tags) == "safepoint" && bytes.HasPrefix(d.message, []byte("Leaving safepoint")) {
+			mono = append(mono, d.mono)
+		}
+	}
+	return mono // up to a line that is too long, which HotSpot does not write
 }
 
 // FirstMono is the time of the first line of a log, by which rotated files are put in
