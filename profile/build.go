@@ -44,7 +44,7 @@ type Options struct {
 	History bool
 	Syntax  disasm.Syntax
 
-	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.chooses].
+	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.Chooses].
 	// The zero values do not.
 	PID int
 	JVM *regexp.Regexp
