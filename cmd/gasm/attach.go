@@ -39,7 +39,7 @@ argument the JVMs that run are listed. Linux only.`,
   gasm attach -o capture org.acme.Server`,
 		DisableFlagsInUseLine: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, left := range record.LeftDebugInfo() {
+			for _, left := range append(record.LeftDebugInfo(), record.LeftEvents()...) {
 				say(s.err, "gasm: %s", left)
 			}
 			if len(args) == 0 {

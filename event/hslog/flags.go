@@ -43,13 +43,21 @@ func Logged() []event.Kind {
 // options (LogConfiguration::parse_log_arguments). Without them it begins a new file after
 // 20 MB, and keeps the last five; see [Rotated].
 func Flag(kinds []event.Kind, path string) string {
+	return "-Xlog:" + Tags(kinds) + ":file=" + path + ":" + Decorators
+}
+
+// Decorators are what a Reader needs in front of each message.
+const Decorators = "tn,ti,tg"
+
+// Tags are the parts of HotSpot's log that tell of some kinds of events: "gc,gc+start,safepoint".
+func Tags(kinds []event.Kind) string {
 	var tags []string
 	for _, s := range selections {
 		if slices.Contains(kinds, s.kind) {
 			tags = append(tags, s.tags)
 		}
 	}
-	return "-Xlog:" + strings.Join(tags, ",") + ":file=" + path + ":tn,ti,tg"
+	return strings.Join(tags, ",")
 }
 
 // unwritable are the characters that -Xlog takes apart an option at, or replaces in a path.

@@ -31,6 +31,11 @@ func TestSettings(t *testing.T) {
     <setting name="stackTrace">true</setting>
     <setting name="threshold">0 ns</setting>
   </event>
+  <event name="jdk.SafepointEnd">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">false</setting>
+    <setting name="threshold">0 ns</setting>
+  </event>
 </configuration>
 `, text)
 	text, err = Settings(17, nil, "com.acme.\"Request\"")
