@@ -7,8 +7,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
-MEASURED='/(cmd/gasm|record|sampler|sampler/perfevent|hotspot/follow|hotspot/codecache)$'
-COMPARED='/(doctor|hotspot/[a-z]+|event/[a-z]+)$'
+MEASURED='/(cmd/gasm|record|doctor|sampler|sampler/perfevent|hotspot/follow|hotspot/codecache)$'
+COMPARED='/(hotspot/[a-z]+|event/[a-z]+)$'
 result=0
 all=$($GO list ./...) || exit 1
 mapfile -t measured < <(grep -E "$MEASURED" <<<"$all")
