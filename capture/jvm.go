@@ -31,6 +31,9 @@ type JVM struct {
 	// EventLog is the log of its events in the capture's folder; "" without one.
 	EventLog string `json:"event_log,omitempty"`
 
+	// Probed tells that the capture has what probes of its methods have counted: see ProbeRings.
+	Probed bool `json:"probed,omitempty"`
+
 	// Log is the code of the JVM. It is nil in a description that was only read,
 	// and where the log is missing or could not be read.
 	Log *printassembly.Log `json:"-"`

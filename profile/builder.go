@@ -30,9 +30,10 @@ type Builder struct {
 	history *historyCounts
 	// overlapping are windows that another trial's windows overlap, see newTimelines.
 	overlapping int
-	happening   *happening // nil without events
-	totals      Counts     // of all samples, whatever process they are of
-	lost        Counts     // samples that the sampler dropped
+	happening   *happening   // nil without events
+	within      insideMethod // nil where no method is a window
+	totals      Counts       // of all samples, whatever process they are of
+	lost        Counts       // samples that the sampler dropped
 }
 
 // A jvmCode is a JVM with the map of its code.
@@ -51,6 +52,7 @@ type trialCounts struct {
 	native         map[nativeKey]Counts
 	unresolved     map[processPC]Counts
 	otherThreads   Counts // in the windows, of threads that are not chosen
+	outsideMethod  Counts // in the windows, of chosen threads that were not in the method
 	threads        map[threadKey]Counts
 	happened       []EventTotal // by bit of their eventSet, without the counts
 	during         []Counts     // the samples in the windows while events lasted, by bit of their eventSet
@@ -194,6 +196,11 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	if !thread.chosen {
 		bump(&t.otherThreads, e, 1)
+		b.remember(pid, e, s, NotCounted)
+		return
+	}
+	if !b.within.has(pid, s.TID, s.MonoNanos) {
+		bump(&t.outsideMethod, e, 1)
 		b.remember(pid, e, s, NotCounted)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -32,8 +33,12 @@ type AttachOptions struct {
 	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
-	// Problem is as in Options.
+	// Probes are what of the program's methods is counted meanwhile, by an agent.
+	Probes []probe.Spec
+
+	// Problem and Message are as in Options.
 	Problem func(error)
+	Message func(text string)
 	// Progress is called when the sampling begins, and then each second if its first call
 	// has returned true; nil for nobody.
 	Progress func(AttachProgress) (again bool)
@@ -76,6 +81,7 @@ type attachedJVM struct {
 	followedJVM
 	ticks     uint64           // when it started: another process may get its id
 	debugInfo *debugInfoSwitch // nil where it is not to be switched
+	probes    *probe.Session   // nil without
 	// endedMonoNanos is when it was found to have ended; 0 while it runs.
 	endedMonoNanos int64
 }
@@ -115,6 +121,11 @@ func (a *Attachment) run() error {
 		a.stopFollowing()
 		return err
 	}
+	defer a.stopProbes()
+	if err := a.startProbes(); err != nil {
+		a.stopFollowing()
+		return err
+	}
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Events)
 	o := sampler.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
@@ -140,7 +151,7 @@ func (a *Attachment) run() error {
 	}
 	a.endedMonoNanos = capture.MonoNanos() // so that the last samples count
 	a.live.end()
-	<-told                                 // all samples, so that the methods of the last ones are copied
+	<-told // all samples, so that the methods of the last ones are copied
 	a.stopFollowing()
 	a.clocks.end = capture.ReadClock()
 	a.resolver = a.sampling.resolver()
@@ -300,6 +311,9 @@ func (a *Attachment) Finish() (*capture.Capture, error) {
 	}
 	sortByStart(jvms)
 	notes := a.live.take(jvms)
+	if len(a.o.Probes) > 0 {
+		notes = append(notes, a.probesOf(jvms)...)
+	}
 	return a.complete(func() capture.Description {
 		d := a.describe(jvms)
 		d.Notes.Add(notes...)

@@ -107,5 +107,6 @@ func (r *textReport) trial() {
 		}
 		r.forkTable()
 	}
+	r.probeTable()
 	r.account()
 }

@@ -75,6 +75,9 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if o.Happenings, err = f.happenings(flags.window); err != nil {
 		return err
 	}
+	if o.Probes, err = f.probes.specs(flags.windowMethod); err != nil {
+		return err
+	}
 	if err := o.Check(); err != nil {
 		return usage("%w", err)
 	}
@@ -96,6 +99,10 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 	o.Problem = func(err error) {
 		line.Done()
 		say(s.err, "gasm: %v", err)
+	}
+	o.Message = func(text string) {
+		line.Done()
+		say(s.err, "gasm: %s", text)
 	}
 	o.Progress = func(p record.AttachProgress) (again bool) { return line.Show(attachLine(&o, p)) }
 	rec := record.NewAttachment(o)

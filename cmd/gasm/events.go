@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/report"
 )
@@ -51,6 +52,11 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 	}
 	defer c.Close()
 	events, notes := c.ReadEvents()
+	calls, more := c.ReadCalls()
+	notes = append(notes, more...)
+	if events = append(events, calls...); len(calls) > 0 {
+		event.Sort(events)
+	}
 	for _, note := range slices.Concat(notes, whyNoEvents(c, len(events))) {
 		say(s.err, "gasm: %s", note)
 	}
