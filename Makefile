@@ -29,12 +29,13 @@ SUREFIRE_SOURCES := $(SUREFIRE)/pom.xml $(shell find $(SUREFIRE)/src -name '*.ja
 LANGUAGES := testdata/languages
 LANGUAGES_DONE := $(LANGUAGES)/target/compiled
 LANGUAGES_SOURCES := $(LANGUAGES)/pom.xml $(shell find $(LANGUAGES)/src -type f)
+AGENT := agent
 DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build dist benchmarks perfasm surefire languages demo test check golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm surefire languages demo test check golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +79,11 @@ $(LANGUAGES_DONE): $(LANGUAGES_SOURCES)
 	$(call step,building $(LANGUAGES))
 	@MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" $(MVN) -q -B -Dstyle.color=never -f $(LANGUAGES)/pom.xml compile # it is short
 	@touch $(LANGUAGES_DONE)
+
+agent: ## build the agent that probes methods, which is a part of gasm (hotspot/probe/agent.jar)
+	$(call step,building hotspot/probe/agent.jar)
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	$(MVN) -q -B -Dstyle.color=never -Dgasm.target="$$dir" -f $(AGENT)/pom.xml package && cp "$$dir/agent.jar" hotspot/probe/agent.jar
 
 demo: ## set up, build, and profile a JMH benchmark
 	$(call step,setting up this machine)
