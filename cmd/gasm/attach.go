@@ -40,7 +40,7 @@ argument the JVMs that run are listed. Linux only.`,
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     completeJVMs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, left := range record.LeftDebugInfo() {
+			for _, left := range append(record.LeftDebugInfo(), record.LeftEvents()...) {
 				say(s.err, "gasm: %s", left)
 			}
 			if len(args) == 0 {
