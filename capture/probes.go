@@ -17,6 +17,9 @@ import (
 func ProbeRings(pid int) string  { return fmt.Sprintf("probes-%d.ring", pid) }
 func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 
+// maxCalls is how many single calls are listed: more than anybody looks at.
+const maxCalls = 4_000_000
+
 // probeGlob matches both.
 const probeGlob = "probes-*"
 
@@ -103,7 +106,7 @@ func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 		dropped := int64(0)
 		_, err := c.readProbes(j.PID, func(p *Probes, r *rings.Ring) {
 			dropped += r.Dropped
-			calls = append(calls, callsOf(p, r, maxEvents-len(calls))...)
+			calls = append(calls, callsOf(p, r, maxCalls-len(calls))...)
 		})
 		if err != nil && len(notes) < maxMissing {
 			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", j.PID, err))

@@ -44,7 +44,7 @@ type Options struct {
 	History bool
 	Syntax  disasm.Syntax
 
-	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.chooses].
+	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.Chooses].
 	// The zero values do not.
 	PID int
 	JVM *regexp.Regexp
@@ -134,6 +134,7 @@ func (w *work) profile() Profile {
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
 	p.Happened, p.Delays = w.eventTotals(), w.delays(&p)
+	p.Locks, p.Allocations = w.lockSites(), w.allocSites()
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}

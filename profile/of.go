@@ -52,7 +52,8 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	events, eventNotes := c.ReadEvents()
-	if err := o.WindowEvent.narrow(measured, events); err != nil {
+	threads, err := o.WindowEvent.narrow(measured, events)
+	if err != nil {
 		return nil, err
 	}
 	probes, probeNotes := c.ReadProbes()
@@ -63,6 +64,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	b := newBuilder(jvms, measured, orderedEvents(c.Events))
 	b.within = within
 	b.leaveOut(c.JVMs)
+	b.threadWindows = threads
 	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
 	if o.History {
@@ -97,6 +99,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)
 	ps.History = b.history.history()
+	ps.History.addLanes(events)
 	if events := ps.Trials[0].Events; len(events) > 0 {
 		ps.Capture.Events = events
 	}

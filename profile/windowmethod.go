@@ -12,8 +12,6 @@ import (
 // insideMethod says when which thread was in a method that is a window. It is a pure function of the calls.
 type insideMethod map[threadOf][]capture.Span // ascending, without overlaps
 
-type threadOf struct{ pid, tid int }
-
 // newInsideMethod makes the index of the calls of the method that the user named. The notes are on calls that are not known. It is an
 // error when the capture has no such method.
 func newInsideMethod(name string, probes []capture.Probes) (insideMethod, []string, error) {
