@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -47,6 +48,9 @@ type Options struct {
 	// collector. See ParseEventChoice.
 	Happenings EventChoice
 
+	// Probes are what of the program's methods is counted, by an agent in its JVMs.
+	Probes []probe.Spec
+
 	// Problem is called when something of the capture is lost, while the rest goes
 	// on; of several errors of a full disk with the first one alone. It may be called
 	// from any goroutine, and may be nil.
@@ -76,6 +80,18 @@ const (
 )
 
 var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace}
+
+// SamplerNames are the samplers, as --sampler has them.
+func SamplerNames() []string { return names(samplers) }
+
+// names are values as text.
+func names[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
+}
 
 // WindowSource says where lines begin and end windows.
 type WindowSource string

@@ -19,4 +19,6 @@ CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 2 "${compared[@]}" || result=
 CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 1 "${measured[@]}" || result=1
 # The page in a browser: a module of its own, so that gasm needs nothing of a browser's.
 (cd report/page/browsertest && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1
+# What a release has: a module of its own as well.
+(cd packaging && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1
 exit $result
