@@ -18,7 +18,7 @@ import (
 // capture: trials of the same name are one trial, whose forks are the JVMs of all.
 
 const (
-	maxParts   = 1_000 // captures in a folder; each has its logs open
+	maxJoined  = 1_000 // captures in a folder; each has its logs open
 	maxDepth   = 2     // folders between the folder and a capture: one for each trial
 	maxEntries = 10_000
 )
@@ -66,8 +66,8 @@ func parts(dir string) ([]string, error) {
 		return nil
 	}
 	err := look(dir, 1)
-	if len(found) > maxParts {
-		err = fmt.Errorf("%s has %d captures, more than %d are not read as one: name one of its folders", dir, len(found), maxParts)
+	if len(found) > maxJoined {
+		err = fmt.Errorf("%s has %d captures, more than %d are not read as one: name one of its folders", dir, len(found), maxJoined)
 	}
 	return found, err
 }
@@ -195,15 +195,18 @@ func (s *Score) With(more *Score) *Score {
 	return &both
 }
 
-// partEvents reads the events of all parts.
-func (c *Capture) partEvents() (events []event.Event, notes []string) {
+// partEvents reads the events of all parts, as read does those of one.
+func (c *Capture) partEvents(read func(*Capture) ([]event.Event, []string)) (events []event.Event, notes []string) {
 	for _, p := range c.parts {
-		read, more := p.ReadEvents()
-		for i := range read {
-			read[i].PID = p.pid(read[i].PID)
-		}
-		events = append(events, read...)
+		of, more := read(p.Capture)
 		notes = append(notes, more...)
+		if len(events)+len(of) > maxCalls {
+			return events, append(notes, fmt.Sprintf("there are more than %d events: those of %s and what comes behind it are left out", maxCalls, p.dir))
+		}
+		for i := range of {
+			of[i].PID = p.pid(of[i].PID)
+		}
+		events = append(events, of...)
 	}
 	event.Sort(events)
 	return events, notes
