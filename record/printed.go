@@ -79,7 +79,10 @@ func (p *printedCode) pause()  {}
 func (p *printedCode) resume() {}
 
 // foundJVM is called when a JVM has begun to write its log.
-func (p *printedCode) foundJVM(log writtenLog) { p.r.clocks.found[log.pid] = capture.ReadClock() }
+func (p *printedCode) foundJVM(log writtenLog) {
+	p.r.clocks.found[log.pid] = capture.ReadClock()
+	p.r.jmhFiles.followJVM(log.pid)
+}
 
 func (p *printedCode) end() *native.Resolver { return p.mappings.stop() }
 

@@ -23,6 +23,7 @@ type Recording struct {
 	session
 	o        Options
 	output   *outputWatch
+	jmhFiles *jmhFiles
 	code     codeWay
 	codeNote string // that code is had in another way than it was asked for
 	longNote string // that the options are too long for JDK 8
@@ -83,8 +84,9 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	jmh := followJMHFile(r.o.Command, r.output.jmhFile.See)
-	defer jmh.stop()
+	r.jmhFiles = newJMHFiles(r.output)
+	r.jmhFiles.followCommand(r.o.Command)
+	defer r.jmhFiles.stop()
 	if r.sampling, err = r.startSampler(command.PID()); err != nil {
 		command.Abandon()
 		r.stoppedEarly(command.stoppedBy())
