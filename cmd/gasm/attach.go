@@ -96,6 +96,10 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 		line.Done()
 		say(s.err, "gasm: %v", err)
 	}
+	o.Window = func(c record.WindowChange) {
+		line.Done()
+		say(s.err, "gasm: %s", windowText(c))
+	}
 	o.Progress = func(p record.AttachProgress) (again bool) { return line.Show(attachLine(&o, p)) }
 	rec := record.NewAttachment(o)
 	signals.handTo(rec, s, o.Folder)
