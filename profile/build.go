@@ -168,12 +168,13 @@ func (w *work) accounts() []Account {
 			ownOfTrials.Add(line.samples)
 		}
 	}
-	inside, otherThreads, kernel, unresolved := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.kernel), w.unresolved()
+	inside, otherThreads, printing := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.printing)
+	kernel, unresolved := w.counts(t.kernel), w.unresolved()
 	accounts := make([]Account, w.n)
 	for e := range accounts {
 		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - w.ofJVMs[e] - w.ofTrials[e],
 			OtherJVM: w.ofJVMs[e] - (own[e] - ownOfTrials[e]), OtherTrial: w.ofTrials[e] - ownOfTrials[e],
-			OutsideWindow: own[e] - inside[e] - otherThreads[e], OtherThread: otherThreads[e], Lost: lost[e], Profiled: inside[e],
+			OutsideWindow: own[e] - inside[e] - otherThreads[e] - printing[e], OtherThread: otherThreads[e], Printing: printing[e], Lost: lost[e], Profiled: inside[e],
 			Kernel: kernel[e], Unresolved: unresolved[e]}
 	}
 	for key, c := range t.code {

@@ -31,8 +31,10 @@ type Builder struct {
 	// overlapping are windows that another trial's windows overlap, see newTimelines.
 	overlapping int
 	happening   *happening // nil without events
-	totals      Counts     // of all samples, whatever process they are of
-	lost        Counts     // samples that the sampler dropped
+	// printers is nil where HotSpot printed no code.
+	printers *printers
+	totals   Counts // of all samples, whatever process they are of
+	lost     Counts // samples that the sampler dropped
 }
 
 // A jvmCode is a JVM with the map of its code.
@@ -51,6 +53,7 @@ type trialCounts struct {
 	native         map[nativeKey]Counts
 	unresolved     map[processPC]Counts
 	otherThreads   Counts // in the windows, of threads that are not chosen
+	printing       Counts // in the windows, see printers
 	threads        map[threadKey]Counts
 	happened       []EventTotal // by bit of their eventSet, without the counts
 	during         []Counts     // the samples in the windows while events lasted, by bit of their eventSet
@@ -194,6 +197,11 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	if !thread.chosen {
 		bump(&t.otherThreads, e, 1)
+		b.remember(pid, e, s, NotCounted)
+		return
+	}
+	if b.printers.print(s, thread.kind) {
+		bump(&t.printing, e, 1)
 		b.remember(pid, e, s, NotCounted)
 		return
 	}

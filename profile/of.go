@@ -59,6 +59,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	b.leaveOut(c.JVMs)
 	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
+	b.printers = newPrinters(c)
 	if o.History {
 		b.history = newHistoryCounts()
 	}

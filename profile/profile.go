@@ -29,7 +29,7 @@ func (c Counts) Add(other Counts) {
 
 // An Account says where each sample of one event went.
 //
-//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + Lost + Profiled
+//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + Printing + Lost + Profiled
 //	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
 type Account struct {
 	Total         int64
@@ -38,6 +38,7 @@ type Account struct {
 	OtherTrial    int64 // of the JVMs of other trials, in or out of their windows
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
 	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
+	Printing      int64 // in the windows, of HotSpot printing code for gasm, see printing.go
 	Lost          int64 // dropped by the sampler, by its own count
 	Profiled      int64
 
@@ -51,7 +52,7 @@ type Account struct {
 
 // Balanced tells whether both sums of the account hold.
 func (a Account) Balanced() bool {
-	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.Lost+a.Profiled &&
+	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.Printing+a.Lost+a.Profiled &&
 		a.Profiled == a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved
 }
 

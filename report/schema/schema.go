@@ -79,7 +79,7 @@ type Profile struct {
 
 // An Account says where each sample of one event went:
 //
-//	total    = outside_window + other_process + other_thread + lost + profiled
+//	total    = outside_window + other_process + other_thread + printing + lost + profiled
 //	profiled = compiled + stub + interpreter + native + kernel + unresolved
 type Account struct {
 	Total         int64 `json:"total"`
@@ -91,14 +91,17 @@ type Account struct {
 	OtherJVM     int64 `json:"other_jvm,omitempty"`
 	OtherTrial   int64 `json:"other_trial,omitempty"`
 	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that are not chosen
-	Lost         int64 `json:"lost"`
-	Profiled     int64 `json:"profiled"`
-	Compiled     int64 `json:"compiled"`
-	Stub         int64 `json:"stub"`
-	Interpreter  int64 `json:"interpreter"`
-	Native       int64 `json:"native"`
-	Kernel       int64 `json:"kernel"`
-	Unresolved   int64 `json:"unresolved"`
+	// Printing is what HotSpot spent on printing code for gasm, in the windows. No other number of
+	// the profile has it.
+	Printing    int64 `json:"printing,omitempty"`
+	Lost        int64 `json:"lost"`
+	Profiled    int64 `json:"profiled"`
+	Compiled    int64 `json:"compiled"`
+	Stub        int64 `json:"stub"`
+	Interpreter int64 `json:"interpreter"`
+	Native      int64 `json:"native"`
+	Kernel      int64 `json:"kernel"`
+	Unresolved  int64 `json:"unresolved"`
 }
 
 // A Share is what one JVM has of a profile.
