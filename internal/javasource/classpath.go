@@ -22,8 +22,8 @@ type classPath struct {
 	// nested are jars in the jar that was opened last. They come before next.
 	nested        []*zip.File
 	nestedEntries int // of all such jars that were opened
-	open []classRoot
-	left allowance
+	open          []classRoot
+	left          allowance
 }
 
 // A classRoot is a folder or a jar of classes.
