@@ -40,6 +40,8 @@ type Options struct {
 	// Listings asks for [Profile.Listings], of about so many instructions in all profiles
 	// together; 0 for none.
 	Listings int
+	// Parts asks for [Profile.Parts].
+	Parts bool
 	// History asks for [Profiles.History].
 	History bool
 	Syntax  disasm.Syntax
@@ -97,6 +99,7 @@ type work struct {
 	compared         int                                     // how many numbers compare JVMs or slices, see zeros
 	listings         map[blobRef][]printassembly.Instruction // of the blobs that were read last
 	listed           int                                     // how many instructions these have
+	parted           *partWork                               // nil without parts
 	unread           map[blobRef]bool                        // blobs whose code could not be read, or not all of it
 }
 
@@ -118,6 +121,7 @@ func (w *work) profile() Profile {
 	p.Accounts = w.accounts()
 	sampled := w.sampledBlobs()
 	w.readAhead(sampled)
+	w.parted = w.cutParts()
 	merged := w.mergeForks(sampled)
 	p.Regions = w.regions(&p, merged)
 	w.wholeListings(&p, merged)
@@ -130,6 +134,7 @@ func (w *work) profile() Profile {
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
 	p.Happened, p.Delays = w.eventTotals(), w.delays(&p)
+	p.Parts = w.parts(w.parted, sampled)
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}
