@@ -149,7 +149,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	pprof := f.format == "pprof" // it has locations in place of annotated code
 	html := f.format == "html"   // it has whole methods
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof || html, History: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: pprof, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
 		Threads: f.threads, WindowEvent: f.window, MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {
