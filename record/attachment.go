@@ -27,6 +27,8 @@ type AttachOptions struct {
 	// Delay and Length limit the measurement to a time after the attaching. Without a length
 	// it goes on until it is stopped or the JVMs have ended.
 	Delay, Length time.Duration
+	// Happenings are the events that are recorded, as in Options.
+	Happenings EventChoice
 	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
@@ -49,7 +51,7 @@ func (o *AttachOptions) Check() error {
 	if o.Delay < 0 || o.Length < 0 {
 		return errors.New("--delay and --length can't be negative")
 	}
-	return nil
+	return o.Happenings.check()
 }
 
 // An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run],
@@ -113,6 +115,8 @@ func (a *Attachment) run() error {
 		a.stopFollowing()
 		return err
 	}
+	a.beginEvents()
+	defer a.live.end() // a second time it does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Events)
 	o := sampler.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
@@ -133,11 +137,22 @@ func (a *Attachment) run() error {
 		a.problem(err)
 	}
 	a.endedMonoNanos = capture.MonoNanos() // so that the last samples count
-	<-told                                 // all samples, so that the methods of the last ones are copied
+	a.live.end()
+	<-told // all samples, so that the methods of the last ones are copied
 	a.stopFollowing()
 	a.clocks.end = capture.ReadClock()
 	a.resolver = a.sampling.resolver()
 	return nil
+}
+
+// beginEvents has the JVMs record events, and waits until they do: what they do for that is not to be
+// in the profile.
+func (a *Attachment) beginEvents() {
+	a.live.begin(&a.session, a.o.Happenings, false)
+	for _, j := range a.jvms {
+		a.live.found(j.PID)
+	}
+	a.live.awaitBegun(a.stop)
 }
 
 // follow begins to follow the JVMs' code. One of several that has ended is a problem.
@@ -190,6 +205,7 @@ func (a *Attachment) tellFollowers(samples <-chan sampler.Sample, told chan<- st
 	}
 	for s := range samples {
 		a.samples.Add(1)
+		a.live.sampled(&s)
 		if j := byPID[s.PID]; j != nil {
 			j.sampled(&s)
 		}
@@ -292,7 +308,12 @@ func (a *Attachment) Finish() (*capture.Capture, error) {
 		jvms = append(jvms, a.describeFollowed(&j.followedJVM))
 	}
 	sortByStart(jvms)
-	return a.complete(func() capture.Description { return a.describe(jvms) })
+	notes := a.live.take(jvms)
+	return a.complete(func() capture.Description {
+		d := a.describe(jvms)
+		d.Notes.Add(notes...)
+		return d
+	})
 }
 
 // describe gives the capture's description.

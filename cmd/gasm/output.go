@@ -49,7 +49,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	o := f.reportOptions(s.out)
 	o.Source = src.lineFinder(ps)
 	src.findFiles(&o)
-	format := report.Formats[slices.Index(report.FormatNames(), f.format)] // check has let it pass
+	format := report.FormatOf(f.format) // check has let it pass
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
