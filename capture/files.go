@@ -47,8 +47,10 @@ func Reads(path, file string) bool {
 		return false // there is none
 	}
 	inputs, _ := Logs(path) // of a folder
-	events, _ := matching(path, eventGlob)
-	inputs = append(inputs, events...)
+	for _, glob := range []string{eventGlob, probeGlob} {
+		more, _ := matching(path, glob)
+		inputs = append(inputs, more...)
+	}
 	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile), filepath.Join(path, SymbolsFile))
 	return slices.ContainsFunc(inputs, func(input string) bool {
 		in, err := os.Stat(input)

@@ -37,6 +37,9 @@ type JVM struct {
 	OwnPID  int         `json:"own_pid,omitempty"`
 	Threads map[int]int `json:"threads,omitempty"`
 
+	// Probed tells that the capture has what probes of its methods have counted: see ProbeRings.
+	Probed bool `json:"probed,omitempty"`
+
 	// Log is the code of the JVM. It is nil in a description that was only read,
 	// and where the log is missing or could not be read.
 	Log *printassembly.Log `json:"-"`

@@ -76,6 +76,9 @@ func (r *Recording) run() error {
 		return err
 	}
 	flags = r.addEventFlag(flags)
+	if flags, err = r.addProbeFlag(flags); err != nil {
+		return err
+	}
 	r.longNote = flags.longNote(r.o.Command)
 	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
 		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output,

@@ -110,5 +110,6 @@ func (r *textReport) trial() {
 		}
 		r.forkTable()
 	}
+	r.probeTable()
 	r.account()
 }
