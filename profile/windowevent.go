@@ -11,39 +11,51 @@ import (
 )
 
 // A WindowEvent narrows the windows to the times when events of a kind last, or when none
-// does. The zero value narrows nothing.
+// does. An event that is of a thread narrows them to that thread. The zero value narrows nothing.
 type WindowEvent struct {
 	kind    event.Kind
+	name    string // of one of the program's own
 	outside bool
 }
 
-// windowKinds are the kinds that a window can be made of: those that last, and that stop the
-// program.
+// windowKinds are the kinds that a window can be made of, by their names alone: those that
+// stop the program.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseWindowEvent reads a choice of windows: "gc", "safepoint", "!gc", "!safepoint", or ""
-// for none.
+// ParseWindowEvent reads a choice of windows: "gc", "safepoint", "jfr:com.acme.Request", with
+// "!" in front for all other times; or "" for none.
 func ParseWindowEvent(text string) (WindowEvent, error) {
 	if text == "" {
 		return WindowEvent{}, nil
 	}
-	kind, outside := strings.CutPrefix(text, "!")
-	if !slices.Contains(windowKinds, event.Kind(kind)) {
-		return WindowEvent{}, fmt.Errorf("%q is no window; it can be gc or safepoint, or !gc or !safepoint for all of the time in between", text)
+	word, outside := strings.CutPrefix(text, "!")
+	if name, ok := strings.CutPrefix(word, string(event.Own)+":"); ok && name != "" {
+		return WindowEvent{event.Own, name, outside}, nil
 	}
-	return WindowEvent{event.Kind(kind), outside}, nil
+	if !slices.Contains(windowKinds, event.Kind(word)) {
+		return WindowEvent{}, fmt.Errorf("%q is no window; it can be gc, safepoint, or jfr: and the name of an event of JFR's, as jfr:com.acme.Request; "+
+			"with ! in front for all of the time in between", text)
+	}
+	return WindowEvent{event.Kind(word), "", outside}, nil
 }
 
 // String is the text that ParseWindowEvent reads.
 func (w WindowEvent) String() string {
-	if w.outside {
-		return "!" + string(w.kind)
+	text := string(w.kind)
+	if w.name != "" {
+		text += ":" + w.name
 	}
-	return string(w.kind)
+	if w.outside {
+		return "!" + text
+	}
+	return text
 }
 
 // Kind is the kind of events that the windows are narrowed by; "" for none.
 func (w WindowEvent) Kind() event.Kind { return w.kind }
+
+// Name is the name of such events; "" for all of the kind.
+func (w WindowEvent) Name() string { return w.name }
 
 // narrow narrows the windows of measurements. The events are in the order of their start.
 func (w WindowEvent) narrow(measured []measurement, events []event.Event) error {

@@ -27,6 +27,8 @@ type AttachOptions struct {
 	// Delay and Length limit the measurement to a time after the attaching. Without a length
 	// it goes on until it is stopped or the JVMs have ended.
 	Delay, Length time.Duration
+	// Happenings are the events that are recorded, as in Options.
+	Happenings EventChoice
 	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
@@ -49,7 +51,7 @@ func (o *AttachOptions) Check() error {
 	if o.Delay < 0 || o.Length < 0 {
 		return errors.New("--delay and --length can't be negative")
 	}
-	return nil
+	return o.Happenings.check()
 }
 
 // An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run],
@@ -126,6 +128,10 @@ func (a *Attachment) run() error {
 	}
 	a.clocks.start = capture.ReadClock()
 	a.startedMonoNanos = a.clocks.start.MonoNanos
+	a.live.begin(&a.session, a.o.Happenings)
+	for _, j := range a.jvms {
+		a.live.found(j.PID)
+	}
 	told := make(chan struct{})
 	go a.tellFollowers(samples, told)
 	a.wait()
@@ -133,6 +139,7 @@ func (a *Attachment) run() error {
 		a.problem(err)
 	}
 	a.endedMonoNanos = capture.MonoNanos() // so that the last samples count
+	a.live.end()
 	<-told                                 // all samples, so that the methods of the last ones are copied
 	a.stopFollowing()
 	a.clocks.end = capture.ReadClock()
@@ -292,7 +299,12 @@ func (a *Attachment) Finish() (*capture.Capture, error) {
 		jvms = append(jvms, a.describeFollowed(&j.followedJVM))
 	}
 	sortByStart(jvms)
-	return a.complete(func() capture.Description { return a.describe(jvms) })
+	notes := a.live.take(jvms)
+	return a.complete(func() capture.Description {
+		d := a.describe(jvms)
+		d.Notes.Add(notes...)
+		return d
+	})
 }
 
 // describe gives the capture's description.

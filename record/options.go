@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -44,11 +43,9 @@ type Options struct {
 	Methods []string   // patterns of the methods whose code is printed; none: all
 	SkipC1  bool       // no code of what C1 compiled
 
-	// Kinds are the kinds of events that HotSpot logs; none: it logs none. See ParseKinds.
-	Kinds []event.Kind
-	// KindsAsked tells that the user has asked for these kinds. Without that only JVMs of a
-	// command that is java itself log events: no JVM must fail to start because of a default.
-	KindsAsked bool
+	// Happenings are the events that are recorded beside the samples, such as pauses of the
+	// collector. See ParseEventChoice.
+	Happenings EventChoice
 
 	// Problem is called when something of the capture is lost, while the rest goes
 	// on; of several errors of a full disk with the first one alone. It may be called
@@ -118,6 +115,9 @@ func (o *Options) Check() error {
 		if err := printassembly.CheckPattern(m); err != nil {
 			return fmt.Errorf("--method: %w", err)
 		}
+	}
+	if err := o.Happenings.check(); err != nil {
+		return err
 	}
 	return o.checkCode()
 }

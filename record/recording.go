@@ -91,6 +91,7 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
+	r.live.begin(&r.session, r.o.Happenings)
 	if err := r.code.begin(r.sampling, command.PID()); err != nil {
 		command.Abandon()
 		return err
@@ -123,6 +124,7 @@ func (r *Recording) endSampling() {
 		if err := r.sampling.Stop(); err != nil {
 			r.problem(err)
 		}
+		r.live.end()
 		r.resolver = r.code.end()
 		if named := r.sampling.resolver(); named != nil {
 			r.resolver = named

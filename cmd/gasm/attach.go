@@ -51,6 +51,7 @@ argument the JVMs that run are listed. Linux only.`,
 	own.register(cmd.Flags())
 	cmd.Flags().BoolVar(&own.debugInfo, "debug-info", false,
 		"switch DebugNonSafepoints on in the JVMs meanwhile, so that what they compile from then on has exact lines; the only thing that gasm ever changes in a JVM")
+	cmd.Flags().StringVar(&own.kinds, "events", "none", "`kinds` of events to record, as for profile, which has the JVM log or record them meanwhile; default has gc,safepoint")
 	flags.register(cmd.Flags())
 	return cmd
 }
@@ -67,11 +68,11 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if err := flags.checkOutput(s.out, false); err != nil {
 		return err
 	}
-	if flags.window.Kind() != "" {
-		return usage("--window-event: gasm attach records no events; gasm profile does")
-	}
 	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
 	if o.Events, err = f.events(); err != nil {
+		return err
+	}
+	if o.Happenings, err = f.happenings(flags.window); err != nil {
 		return err
 	}
 	if err := o.Check(); err != nil {

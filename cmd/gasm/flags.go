@@ -80,7 +80,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.jvm, "jvm", "", "report only JVMs whose main class or jar matches `REGEX`, or whose process id it is")
 	flags.StringVar(&f.thread, "thread", "", "report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
-	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc or safepoint; !gc and !safepoint for all others")
+	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; with ! in front for all others")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, have the code of the hottest methods, whole, up to this `number` of instructions in all")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")

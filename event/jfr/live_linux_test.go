@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -67,7 +68,7 @@ func TestAlignLog(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 11 && withRecorder(j) }) {
 		dir := t.TempDir()
 		log, settings := filepath.Join(dir, "safepoints.log"), filepath.Join(dir, "safepoint.jfc")
-		text, err := Settings(j.Feature, "safepoint")
+		text, err := Settings(j.Feature, []event.Kind{event.Safepoint})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(settings, []byte(text), 0o644))
 		t.Setenv("JAVA_TOOL_OPTIONS", "-Xmn4m -XX:+UseSerialGC -Xlog:safepoint:file="+log+":tn,tg:filecount=0")

@@ -172,7 +172,7 @@ func TestRecording(t *testing.T) {
 			w := startWaiter(t, exec.Command(j.Java(), "-cp", classes, "Waiter"))
 			dir := filepath.Join(t.TempDir(), "a folder")
 			require.NoError(t, os.Mkdir(dir, 0o755))
-			text, err := jfr.Settings(j.Feature, jfr.Kinds()...)
+			text, err := jfr.Settings(j.Feature, jfr.Kinds())
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "gasm.jfc"), []byte(text), 0o644))
 			ctx := limited(t)
