@@ -42,8 +42,10 @@ func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 			notes = append(notes, "the events of more JVMs could not be read")
 		}
 	}
+	probed, more := c.readProbes(events, maxEvents-len(events))
+	events = append(events, probed...)
 	event.Sort(events)
-	return events, notes
+	return events, append(notes, more...)
 }
 
 // eventsOf reads the events of a JVM, in the order in which they ended.

@@ -20,6 +20,12 @@ const logGlob = "asm-*.log"
 // eventGlob matches what EventLog names, and older parts of it.
 const eventGlob = "ev-*.log*"
 
+// probeGlob matches what ProbeText names.
+const probeGlob = "usdt-*.log"
+
+// ProbeText is the name of the text of a JVM's USDT probes in a capture: usdt-4711.log.
+func ProbeText(pid int) string { return fmt.Sprintf("usdt-%d.log", pid) }
+
 // LogFile is the name of a JVM's log in a capture: asm-4711.log.
 func LogFile(pid int) string { return fmt.Sprintf("asm-%d.log", pid) }
 
@@ -47,8 +53,10 @@ func Reads(path, file string) bool {
 		return false // there is none
 	}
 	inputs, _ := Logs(path) // of a folder
-	events, _ := matching(path, eventGlob)
-	inputs = append(inputs, events...)
+	for _, pattern := range []string{eventGlob, probeGlob} {
+		events, _ := matching(path, pattern)
+		inputs = append(inputs, events...)
+	}
 	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile), filepath.Join(path, SymbolsFile))
 	return slices.ContainsFunc(inputs, func(input string) bool {
 		in, err := os.Stat(input)

@@ -30,6 +30,8 @@ type JVM struct {
 
 	// EventLog is the log of its events in the capture's folder; "" without one.
 	EventLog string `json:"event_log,omitempty"`
+	// Probes is the text of its USDT probes in the capture's folder; "" without one.
+	Probes string `json:"usdt_log,omitempty"`
 
 	// Log is the code of the JVM. It is nil in a description that was only read,
 	// and where the log is missing or could not be read.

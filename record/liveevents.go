@@ -16,11 +16,14 @@ type liveEvents struct {
 	mu    sync.Mutex
 	ended bool
 	known map[int]bool // the process ids of JVMs that were found
+
+	probes liveProbes
 }
 
 // begin is called when the sampler is at work, before there is any JVM of a command.
 func (l *liveEvents) begin(s *session, choice EventChoice) {
 	l.s, l.choice, l.known = s, choice, map[int]bool{}
+	l.probes.begin(s, &choice)
 }
 
 // found is called when a JVM is found: it has mapped libjvm.so, and may not have begun to
@@ -33,6 +36,7 @@ func (l *liveEvents) found(pid int) {
 		return
 	}
 	l.known[pid] = true
+	l.probes.found(pid)
 }
 
 // end is called when the sampling has ended, perhaps while the JVMs run on. All that was
@@ -40,11 +44,14 @@ func (l *liveEvents) found(pid int) {
 func (l *liveEvents) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.ended {
+		l.probes.end()
+	}
 	l.ended = true
 }
 
 // take completes the files of events in the capture, and notes in each JVM which are its.
 // The notes are on what could not be had.
 func (l *liveEvents) take(jvms []capture.JVM) (notes []string) {
-	return nil
+	return l.probes.take(jvms)
 }

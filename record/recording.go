@@ -75,7 +75,7 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	flags = r.addEventFlag(flags)
+	flags = r.addProbeFlags(r.addEventFlag(flags))
 	r.longNote = flags.longNote(r.o.Command)
 	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
 		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output,

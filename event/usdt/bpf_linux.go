@@ -29,6 +29,39 @@ type bpf struct {
 	note    string // that it is had in a way that costs more
 }
 
+// Allowed tells why this process may not record probes; nil when it may. It has the kernel load
+// a program and set it on all probes of a library, as far as this very process has them. With an empty
+// path it only loads the program.
+func Allowed(path string) error {
+	if err := machine(); err != nil {
+		return err
+	}
+	probes := []Probe{{Provider: Provider, Name: "gc__end"}}
+	if path != "" {
+		found, err := readLibrary(path)
+		if err != nil {
+			return err
+		}
+		probes, _ = Select(found, []string{Provider + ":*", PrivateProvider + ":*"})
+	}
+	places, layouts := layOut(probes)
+	t := target{pid: int32(os.Getpid())}
+	if path != "" {
+		b, err := load(t, os.Getpid(), path, places, layouts)
+		if err == nil {
+			b.close()
+		}
+		return err
+	}
+	b := &bpf{}
+	defer b.close()
+	err := b.newMaps()
+	if err == nil {
+		b.program, err = b.newProgram(t, layouts, ebpf.AttachNone)
+	}
+	return refused(err)
+}
+
 // load loads the program and sets it on the places, of the library that a process has mapped.
 func load(t target, pid int, library string, places []place, layouts []layout) (b *bpf, err error) {
 	b = &bpf{}
@@ -37,10 +70,7 @@ func load(t target, pid int, library string, places []place, layouts []layout) (
 			b.close()
 		}
 	}()
-	if b.events, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_events", Type: ebpf.RingBuf, MaxEntries: ringSize}); err != nil {
-		return b, refused(err)
-	}
-	if b.lost, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_lost", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1}); err != nil {
+	if err = b.newMaps(); err != nil {
 		return b, refused(err)
 	}
 	if err = b.attach(t, pid, library, places, layouts); err != nil {
@@ -50,6 +80,14 @@ func load(t target, pid int, library string, places []place, layouts []layout) (
 		return b, refused(err)
 	}
 	return b, nil
+}
+
+func (b *bpf) newMaps() (err error) {
+	if b.events, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_events", Type: ebpf.RingBuf, MaxEntries: ringSize}); err != nil {
+		return err
+	}
+	b.lost, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_lost", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1})
+	return err
 }
 
 // attach sets the program on all places at once, as kernels since 6.6 can, or one by one.
@@ -157,19 +195,11 @@ func (b *bpf) close() {
 	}
 }
 
-// A RefusedError says that the kernel lets gasm record no probes.
-type RefusedError struct{ Cause, Mend string }
-
-func (e *RefusedError) Error() string {
-	if e.Mend == "" {
-		return e.Cause
-	}
-	return e.Cause + ": " + e.Mend
-}
-
 // refused says what an error of the kernel's means.
 func refused(err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
 		return &RefusedError{"the kernel lets this user have no BPF program (" + firstLine(err) + ")",
 			"run gasm as root, or give it the capabilities BPF and PERFMON (sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gasm)"}

@@ -38,6 +38,10 @@
 //
 //	1884.749632617 0 allocated 0x7fae0c8d3a42 "java/lang/Integer" 120 1920
 //
+// The bytes are a ? in JDK 11 and 17, where the size is an int: code of C2 calls
+// SharedRuntime::dtrace_object_alloc(oopDesc*, int) with the object alone, and the size is what is
+// in the register.
+//
 // Two more lines say how many events were lost, because they came faster than they were read,
 // and when the recording ended.
 //

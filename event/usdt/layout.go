@@ -9,31 +9,30 @@ import "slices"
 //	 8  the thread (the lower half) and the process, in the JVM's namespace
 //	16  the place: which of the recorded probes it is, and the number of the layout
 //	24  the arguments that are not constant, 8 bytes each
-//	 …  with a stack: how many bytes of it there are, and the return addresses
+//	 …  with a caller: the address that the library's code returns to
 //	 …  with a brief text: its first bytes
 type layout struct {
-	args  []Operand // those that are read
-	stack bool
+	args   []Operand // those that are read
+	caller bool
 	// brief is the one of args that is the address of a text which must be read at once; -1
 	// for none.
 	brief int
 }
 
 const (
-	headSize   = 24
-	stackDepth = 8
-	briefSize  = 64
+	headSize  = 24
+	briefSize = 64
 )
 
-// stackAt is where the stack is in a record, with its length in front.
-func (l *layout) stackAt() int { return headSize + 8*len(l.args) }
+// callerAt is where the caller is in a record.
+func (l *layout) callerAt() int { return headSize + 8*len(l.args) }
 
 // briefAt is where the brief text is.
 func (l *layout) briefAt() int {
-	if l.stack {
-		return l.stackAt() + 8 + 8*stackDepth
+	if l.caller {
+		return l.callerAt() + 8
 	}
-	return l.stackAt()
+	return l.callerAt()
 }
 
 // size is that of a whole record.
@@ -61,7 +60,7 @@ func layOut(probes []Probe) (places []place, layouts []layout) {
 		at := place{Probe: p, name: p.FullName(), parameters: parametersOf(&p)}
 		l := layoutOf(&at)
 		at.layout = slices.IndexFunc(layouts, func(have layout) bool {
-			return have.stack == l.stack && have.brief == l.brief && slices.Equal(have.args, l.args)
+			return have.caller == l.caller && have.brief == l.brief && slices.Equal(have.args, l.args)
 		})
 		if at.layout < 0 {
 			at.layout = len(layouts)
@@ -73,7 +72,7 @@ func layOut(probes []Probe) (places []place, layouts []layout) {
 }
 
 func layoutOf(p *place) layout {
-	l := layout{stack: p.Name == objectAlloc, brief: -1}
+	l := layout{caller: p.Name == objectAlloc, brief: -1}
 	arg := 0
 	for _, par := range p.parameters {
 		for i := range par.kind.width() {

@@ -114,7 +114,10 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 	if to != nil {
 		e.Nanos = max(to.mono-from.mono, 0)
 	}
-	what, base := strings.TrimSuffix(what, "__begin"), from.name
+	base := from.name
+	if _, begins, _ := halves(base); begins {
+		what = strings.TrimSuffix(what, "__begin")
+	}
 	e.Kind, e.Name = kindOf(what), what
 	var used int // arguments that the name is made of
 	switch e.Kind {
@@ -149,10 +152,21 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 	if to != nil {
 		e.Args = append(e.Args, r.results(to)...)
 	}
-	if e.Kind == event.ClassLoad || e.Kind == event.Thread {
-		e.Args = append(e.Args, event.Arg{Name: "probe", Value: base})
-	}
+	e.Args = append(e.Args, event.Arg{Name: probeArgument, Value: base})
 	return e
+}
+
+// probeArgument is the argument of an event that says which probe told of it, or of its begin.
+const probeArgument = "probe"
+
+// Plain makes an event one of its probe, and not of the kind that the probe tells of. It is for
+// a JVM of which another source tells of the same.
+func Plain(e *event.Event) {
+	for _, a := range e.Args {
+		if a.Name == probeArgument {
+			e.Kind, e.Name = event.Probe, a.Value
+		}
+	}
 }
 
 // CMS, which JDK 13 was the last to have, has probes of its own.

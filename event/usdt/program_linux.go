@@ -2,6 +2,7 @@ package usdt
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/cilium/ebpf/asm"
 )
@@ -17,14 +18,13 @@ const (
 // noWakeup says that nobody waits for the record: the reader looks some times a second.
 const noWakeup = 1 // BPF_RB_NO_WAKEUP
 
-// userStack has bpf_get_stack give the stack of the process.
-const userStack = 1 << 8 // BPF_F_USER_STACK
-
 // A target is the process that is recorded, as the kernel knows it.
 type target struct {
 	pid int32 // in its own namespace
 	// The namespace, by the file /proc/PID/ns/pid. For the machine's first one, device is 0.
 	device, inode uint64
+	// Where the library's code is.
+	libjvmLo, libjvmHi uint64
 }
 
 // program assembles the program that the probes run. It is one for all: it finds out which
@@ -34,7 +34,7 @@ func program(t target, layouts []layout, ring, lost int) asm.Instructions {
 	p = append(p, asm.Mov.Reg(asm.R1, context), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0), asm.RSh.Imm(asm.R0, 32))
 	p = append(p, dispatch(0, len(layouts))...)
 	for i := range layouts {
-		p = append(p, layouts[i].write(i, ring)...)
+		p = append(p, layouts[i].write(i, t, ring)...)
 	}
 	p = append(p,
 		// A record for which there is no room is counted.
@@ -87,7 +87,7 @@ func dispatch(lo, hi int) asm.Instructions {
 func layoutLabel(i int) string { return fmt.Sprintf("layout %d", i) }
 
 // write writes a record.
-func (l *layout) write(i, ring int) asm.Instructions {
+func (l *layout) write(i int, t target, ring int) asm.Instructions {
 	p := asm.Instructions{
 		asm.LoadMapPtr(asm.R1, ring).WithSymbol(layoutLabel(i)),
 		asm.Mov.Imm(asm.R2, int32(l.size())),
@@ -103,15 +103,8 @@ func (l *layout) write(i, ring int) asm.Instructions {
 	for i := range l.args {
 		p = append(p, l.args[i].write(int16(headSize+8*i))...)
 	}
-	if l.stack {
-		p = append(p,
-			asm.Mov.Reg(asm.R1, context),
-			asm.Mov.Reg(asm.R2, record),
-			asm.Add.Imm(asm.R2, int32(l.stackAt()+8)),
-			asm.Mov.Imm(asm.R3, 8*stackDepth),
-			asm.Mov.Imm(asm.R4, userStack),
-			asm.FnGetStack.Call(),
-			asm.StoreMem(record, int16(l.stackAt()), asm.R0, asm.DWord))
+	if l.caller {
+		p = append(p, findCaller(i, t, int16(l.callerAt()))...)
 	}
 	if l.brief >= 0 {
 		p = append(p, asm.LoadMem(asm.R3, record, int16(headSize+8*l.brief), asm.DWord))
@@ -122,6 +115,40 @@ func (l *layout) write(i, ring int) asm.Instructions {
 		asm.Mov.Imm(asm.R2, noWakeup),
 		asm.FnRingbufSubmit.Call(),
 		asm.Ja.Label("end"))
+}
+
+// framePointer is the register that libjvm's frames are chained by: rbp, x29. At its address are the caller's one,
+// and the address to return to.
+var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
+
+// mostFrames is how many frames of the library are gone through: an allocation by the
+// interpreter has seven.
+const mostFrames = 10
+
+// findCaller goes through the library's frames, and writes the address that the last one returns
+// to. Frames of compiled code are not chained, so bpf_get_stack, which goes on to where nothing is,
+// takes four times as long.
+func findCaller(i int, t target, at int16) asm.Instructions {
+	const frame = -16 // on the program's stack
+	done := fmt.Sprintf("caller of layout %d", i)
+	p := asm.Instructions{asm.LoadMem(cookie, context, framePointer, asm.DWord)} // the cookie is written already
+	for range mostFrames {
+		p = append(p,
+			asm.Mov.Reg(asm.R1, asm.RFP),
+			asm.Add.Imm(asm.R1, frame),
+			asm.Mov.Imm(asm.R2, 16),
+			asm.Mov.Reg(asm.R3, cookie),
+			asm.FnProbeReadUser.Call(),
+			asm.LoadMem(asm.R1, asm.RFP, frame+8, asm.DWord), // 0 where there is nothing to read
+			asm.StoreMem(record, at, asm.R1, asm.DWord),
+			asm.LoadImm(asm.R2, int64(t.libjvmLo), asm.DWord),
+			asm.Sub.Reg(asm.R1, asm.R2),
+			asm.LoadImm(asm.R2, int64(t.libjvmHi-t.libjvmLo), asm.DWord),
+			asm.JGE.Reg(asm.R1, asm.R2, done),
+			asm.LoadMem(cookie, asm.RFP, frame, asm.DWord))
+	}
+	return append(p, asm.Mov.Imm(asm.R1, 0), asm.StoreMem(record, at, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(done)) // a place to jump to
 }
 
 // write writes an argument into the record.

@@ -32,17 +32,6 @@ type Recorder struct {
 	err     error // of reading
 }
 
-// A Result is what a recorder has found.
-type Result struct {
-	Events, Lost int64
-	// Unknown are patterns that no probe of this JVM matches.
-	Unknown []string
-	// Note is about how it was recorded; may be "".
-	Note string
-	// Err is why the text is not whole.
-	Err error
-}
-
 // Start records the probes of a JVM that match the patterns, and writes their text.
 func Start(pid int, patterns []string, w io.Writer) (*Recorder, error) {
 	if err := machine(); err != nil {
@@ -64,6 +53,7 @@ func Start(pid int, patterns []string, w io.Writer) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.libjvmLo, t.libjvmHi = lib.lo, lib.hi
 	places, layouts := layOut(chosen)
 	r := &Recorder{unknown: unknown, texts: newTextCache(pid), done: make(chan struct{})}
 	if r.b, err = load(t, pid, lib.path, places, layouts); err != nil {
@@ -71,7 +61,6 @@ func Start(pid int, patterns []string, w io.Writer) (*Recorder, error) {
 	}
 	r.sink = newSink(w, places, layouts)
 	r.sink.texts, r.sink.thread = r.texts.text, threads
-	r.sink.libjvmLo, r.sink.libjvmHi = lib.lo, lib.hi
 	go r.read()
 	return r, nil
 }

@@ -14,7 +14,6 @@ import (
 var patterns = map[event.Kind][]string{
 	event.GC:          {"hotspot:gc__*", "hs_private:cms__*"},
 	event.Safepoint:   {"hs_private:safepoint__*"},
-	event.VMOperation: {"hotspot:vmops__*"},
 	event.Compilation: {"hotspot:method__compile__*"},
 	event.Lock:        {"hotspot:monitor__contended__enter*"},
 	event.Alloc:       {"hotspot:object__alloc"},
@@ -59,9 +58,8 @@ func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string
 	taken := make([]bool, len(probes))
 	for _, pattern := range patterns {
 		found := false
-		pattern = spelled(pattern)
 		for i := range probes {
-			if matches, _ := path.Match(pattern, spelled(probes[i].FullName())); matches { // see CheckPattern
+			if matches, _ := path.Match(spelled(pattern), spelled(probes[i].FullName())); matches { // see CheckPattern
 				taken[i], found = true, true
 			}
 		}

@@ -24,8 +24,6 @@ type sink struct {
 	// thread gives a thread's id as the sampler has it, by that in the JVM's own namespace; 0
 	// when there is none any more.
 	thread func(own int) int
-	// libjvm is where the library's code is.
-	libjvmLo, libjvmHi uint64
 
 	line   []byte
 	lines  int
@@ -35,12 +33,14 @@ type sink struct {
 	noted  []allocSite // in the order in which they came
 }
 
-// An allocSite is an instruction that allocates objects of a class.
+// An allocSite is an instruction that allocates objects of a class: the one in front of pc, where
+// the library's code returns to; 0 when it was not found.
 type allocSite struct{ pc, class, length uint64 }
 
 type allocSum struct {
 	mono         uint64
 	count, bytes int64
+	noBytes      bool // the size is not to be trusted
 }
 
 func newSink(w io.Writer, places []place, layouts []layout) *sink {
@@ -65,7 +65,7 @@ func (s *sink) take(data []byte) {
 	}
 	s.events++
 	p, l := &s.places[index], &s.layouts[number]
-	if p.Name == objectAlloc && l.stack && s.allocated(p, l, data) {
+	if p.Name == objectAlloc && l.caller && s.allocated(p, l, data) {
 		return
 	}
 	if s.lines >= maxLines {
@@ -146,7 +146,7 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	}
 	var room [8]int64
 	v := values(room[:0], p, data)
-	site := allocSite{s.caller(data[l.stackAt():]), uint64(v[1]), uint64(v[2])}
+	site := allocSite{binary.NativeEndian.Uint64(data[l.callerAt():]), uint64(v[1]), uint64(v[2])}
 	sum := s.allocs[site]
 	if sum == nil {
 		sum = &allocSum{mono: binary.NativeEndian.Uint64(data)}
@@ -154,23 +154,11 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 		s.noted = append(s.noted, site)
 	}
 	sum.count++
+	if p.Args[3].Size < 8 {
+		sum.noBytes = true // see doc.go
+	}
 	sum.bytes += v[3]
 	return true
-}
-
-// caller gives the address that the library's code will return to. What is in front of it is
-// the call in compiled code, or in a stub that this has called. 0 when the stack did not tell.
-func (s *sink) caller(stack []byte) uint64 {
-	size := int64(binary.NativeEndian.Uint64(stack))
-	if size <= 0 {
-		return 0
-	}
-	for i := 8; i <= int(min(size, 8*stackDepth)); i += 8 {
-		if pc := binary.NativeEndian.Uint64(stack[i:]); pc-s.libjvmLo >= s.libjvmHi-s.libjvmLo {
-			return pc
-		}
-	}
-	return 0
 }
 
 // flush writes the sums of allocations, and all text so far to the file.
@@ -184,7 +172,11 @@ func (s *sink) flush() {
 		s.begin(sum.mono, 0)
 		s.line = fmt.Appendf(s.line, "%s %#x ", wordAllocated, site.pc)
 		s.quote(s.texts(site.class, site.length))
-		s.line = fmt.Appendf(s.line, " %d %d", sum.count, sum.bytes)
+		if s.line = fmt.Appendf(s.line, " %d ", sum.count); sum.noBytes {
+			s.line = append(s.line, '?')
+		} else {
+			s.line = strconv.AppendInt(s.line, sum.bytes, 10)
+		}
 		s.write()
 	}
 	clear(s.allocs)

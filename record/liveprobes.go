@@ -1,0 +1,140 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event/usdt"
+)
+
+// liveProbes records HotSpot's USDT probes in JVMs that run.
+type liveProbes struct {
+	s        *session
+	patterns []string // of probes; none: nothing is recorded
+	named    []string // those that the user has named
+
+	jvms sync.WaitGroup // whose recording has not ended
+	stop chan struct{}  // closed when all are to end
+
+	mu      sync.Mutex
+	results map[int]usdt.Result
+	failed  []failedProbes // by their errors
+}
+
+// failedProbes are JVMs whose probes could not be recorded.
+type failedProbes struct {
+	pids []string
+	why  string
+}
+
+func (l *liveProbes) begin(s *session, choice *EventChoice) {
+	l.s, l.patterns, l.named = s, choice.probePatterns(), choice.Probes
+	l.stop, l.results = make(chan struct{}), map[int]usdt.Result{}
+}
+
+// found begins to record the probes of a JVM. It returns at once.
+func (l *liveProbes) found(pid int) {
+	if len(l.patterns) > 0 {
+		l.jvms.Go(func() { l.record(pid) })
+	}
+}
+
+// record records the probes of a JVM until it ends, or all are to end.
+func (l *liveProbes) record(pid int) {
+	ticks := startTicks(pid)
+	f, err := os.OpenFile(l.s.path(capture.ProbeText(pid)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
+		return
+	}
+	recorder, err := usdt.Start(pid, l.patterns, f)
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		l.fail(pid, err)
+		return
+	}
+	awaitEnd(pid, ticks, l.stop)
+	result := recorder.Stop()
+	if err := errors.Join(result.Err, f.Close()); err != nil {
+		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.results[pid] = result
+}
+
+func (l *liveProbes) fail(pid int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.failed, func(f failedProbes) bool { return f.why == err.Error() })
+	if i < 0 {
+		i = len(l.failed)
+		l.failed = append(l.failed, failedProbes{why: err.Error()})
+	}
+	if f := &l.failed[i]; len(f.pids) < maxWithout {
+		f.pids = append(f.pids, fmt.Sprintf("JVM %d", pid))
+	} else if len(f.pids) == maxWithout {
+		f.pids = append(f.pids, "others")
+	}
+}
+
+// end ends the recording of all JVMs.
+func (l *liveProbes) end() {
+	if l.stop != nil {
+		close(l.stop)
+		l.jvms.Wait()
+	}
+}
+
+// take notes in each JVM which text is its.
+func (l *liveProbes) take(jvms []capture.JVM) (notes []string) {
+	for _, f := range l.failed {
+		notes = append(notes, fmt.Sprintf("no USDT events of %s: %s", strings.Join(f.pids, ", "), f.why))
+	}
+	said := map[string]bool{}
+	for i := range jvms {
+		r, ok := l.results[jvms[i].PID]
+		if !ok {
+			continue
+		}
+		jvms[i].Probes = capture.ProbeText(jvms[i].PID)
+		if r.Lost > 0 {
+			notes = append(notes, fmt.Sprintf("%d of %d USDT events of JVM %d were lost, because they came faster than they were read: name fewer probes", r.Lost, r.Lost+r.Events, jvms[i].PID))
+		}
+		for _, note := range []string{r.Note, l.noProbes(r.Unknown)} {
+			if note != "" && !said[note] {
+				said[note] = true
+				notes = append(notes, note)
+			}
+		}
+	}
+	return notes
+}
+
+// noProbes says that names of the user's match no probe; "" for none.
+func (l *liveProbes) noProbes(names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(l.named, n) })
+	if len(names) == 0 {
+		return ""
+	}
+	return "the JVM has no USDT probes " + strings.Join(names, ", ") + " (docs/usdt-probes.md says which JDK has which)"
+}
+
+// probePatterns are the probes that are to be recorded.
+func (c *EventChoice) probePatterns() []string {
+	return slices.Concat(usdt.Patterns(c.USDT), c.Probes)
+}
+
+// addProbeFlags adds the options without which some of HotSpot's probes are never reached.
+// All JVMs with probes know them, and those without too.
+func (r *Recording) addProbeFlags(flags javaFlags) javaFlags {
+	needed := usdt.FlagsOf(r.o.Happenings.probePatterns())
+	flags.tool = append(slices.Clip(flags.tool), needed...)
+	return flags
+}
