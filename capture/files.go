@@ -17,8 +17,8 @@ const (
 // logGlob matches what LogFile names.
 const logGlob = "asm-*.log"
 
-// eventGlob matches what EventLog names, and older parts of it.
-const eventGlob = "ev-*.log*"
+// eventGlob matches what EventLog names, older parts of it, and recordings.
+const eventGlob = "ev-*"
 
 // probeGlob matches what ProbeText names.
 const probeGlob = "usdt-*.log"

@@ -11,7 +11,7 @@ import (
 
 // readProbes reads what the USDT probes of all JVMs told. Of kinds that another source tells of
 // in the same JVM, the events are of their probes, so that nothing counts twice.
-func (c *Capture) readProbes(others []event.Event, most int) (events []event.Event, notes []string) {
+func (c *Capture) readProbes(others []event.Event, b *eventBudget) (events []event.Event, notes []string) {
 	told, seen := kindsOfJVMs(others), map[string]bool{} // in a damaged capture, JVMs may share a text
 	for i := range c.JVMs {
 		j := &c.JVMs[i]
@@ -19,7 +19,7 @@ func (c *Capture) readProbes(others []event.Event, most int) (events []event.Eve
 			continue
 		}
 		seen[j.Probes] = true
-		read, more := c.probesOf(j, told[j.PID], most-len(events))
+		read, more := c.probesOf(j, told[j.PID], b)
 		events = append(events, read...)
 		if len(notes) < maxMissing {
 			notes = append(notes, more...)
@@ -29,7 +29,7 @@ func (c *Capture) readProbes(others []event.Event, most int) (events []event.Eve
 }
 
 // probesOf reads what a JVM's USDT probes told, in the order of the ends.
-func (c *Capture) probesOf(j *JVM, told map[event.Kind]bool, most int) (events []event.Event, notes []string) {
+func (c *Capture) probesOf(j *JVM, told map[event.Kind]bool, b *eventBudget) (events []event.Event, notes []string) {
 	f, _, err := regular.Open(filepath.Join(c.dir, filepath.Base(j.Probes)))
 	if err != nil {
 		return nil, []string{fmt.Sprintf("the USDT events of JVM %d could not be read, and are not in the report: %v", j.PID, err)}
@@ -40,11 +40,11 @@ func (c *Capture) probesOf(j *JVM, told map[event.Kind]bool, most int) (events [
 	for r.Scan() {
 		switch rec := r.Record().(type) {
 		case *event.Event:
-			if len(events) >= most {
-				return events, append(notes, fmt.Sprintf("%s has more events than a report takes: those behind line %d are left out", j.Probes, r.Lines()))
-			}
 			if told[rec.Kind] {
 				usdt.Plain(rec)
+			}
+			if !b.take(rec) {
+				return events, append(notes, fmt.Sprintf("%s has more events than gasm reads of a capture: those behind line %d are left out", j.Probes, r.Lines()))
 			}
 			events = append(events, *rec)
 		case *usdt.Lost:

@@ -103,6 +103,16 @@ func (k Kind) OfThread() bool {
 // EndMonoNanos is when the event was over.
 func (e *Event) EndMonoNanos() int64 { return e.MonoNanos + e.Nanos }
 
+// Arg gives the value of an argument; "" without one.
+func (e *Event) Arg(name string) string {
+	for _, a := range e.Args {
+		if a.Name == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
 // Sort sorts events by the time of their start. Of two that start at once, the longer one
 // comes first, because the other lies inside of it.
 func Sort(events []Event) {

@@ -44,7 +44,7 @@ type Options struct {
 	History bool
 	Syntax  disasm.Syntax
 
-	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.chooses].
+	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.Chooses].
 	// The zero values do not.
 	PID int
 	JVM *regexp.Regexp
@@ -75,7 +75,7 @@ func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	ofJVMs, ofTrials := b.jvmTotals()
 	for _, t := range b.trials {
-		w := work{b: b, trial: t, opts: opts, n: len(b.events), ofJVMs: ofJVMs, ofTrials: ofTrials, listings: map[blobRef][]printassembly.Instruction{}, unread: map[blobRef]bool{}}
+		w := work{b: b, trial: t, opts: opts, n: len(b.events), ofJVMs: ofJVMs, ofTrials: ofTrials, listings: map[blobRef][]printassembly.Instruction{}, debugInfo: map[blobRef]*printassembly.DebugInfo{}, unread: map[blobRef]bool{}}
 		profiles = append(profiles, w.profile())
 	}
 	return profiles
@@ -96,6 +96,7 @@ type work struct {
 	warnings         []string
 	compared         int                                     // how many numbers compare JVMs or slices, see zeros
 	listings         map[blobRef][]printassembly.Instruction // of the blobs that were read last
+	debugInfo        map[blobRef]*printassembly.DebugInfo    // of all blobs where it can be had without a listing
 	listed           int                                     // how many instructions these have
 	unread           map[blobRef]bool                        // blobs whose code could not be read, or not all of it
 }
@@ -130,6 +131,7 @@ func (w *work) profile() Profile {
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
 	p.Happened, p.Delays = w.eventTotals(), w.delays(&p)
+	p.Locks, p.Allocations = w.lockSites(), w.allocSites()
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}

@@ -92,6 +92,10 @@ type Profile struct {
 	Happened []EventTotal
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []Delay
+	// Locks are where threads waited for locks, the longest first.
+	Locks []LockSite
+	// Allocations are where the program allocates, most first.
+	Allocations []AllocSite
 	// Compilations are those of the hottest methods, by method, and by the time they were
 	// made.
 	Compilations []Compilation

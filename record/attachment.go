@@ -115,6 +115,8 @@ func (a *Attachment) run() error {
 		a.stopFollowing()
 		return err
 	}
+	a.beginEvents()
+	defer a.live.end() // a second time it does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Events)
 	o := sampler.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
@@ -128,10 +130,6 @@ func (a *Attachment) run() error {
 	}
 	a.clocks.start = capture.ReadClock()
 	a.startedMonoNanos = a.clocks.start.MonoNanos
-	a.live.begin(&a.session, a.o.Happenings)
-	for _, j := range a.jvms {
-		a.live.found(j.PID)
-	}
 	told := make(chan struct{})
 	go a.tellFollowers(samples, told)
 	a.wait()
@@ -140,11 +138,21 @@ func (a *Attachment) run() error {
 	}
 	a.endedMonoNanos = capture.MonoNanos() // so that the last samples count
 	a.live.end()
-	<-told                                 // all samples, so that the methods of the last ones are copied
+	<-told // all samples, so that the methods of the last ones are copied
 	a.stopFollowing()
 	a.clocks.end = capture.ReadClock()
 	a.resolver = a.sampling.resolver()
 	return nil
+}
+
+// beginEvents has the JVMs record events, and waits until they do: what they do for that is not to be
+// in the profile.
+func (a *Attachment) beginEvents() {
+	a.live.begin(&a.session, a.o.Happenings, false)
+	for _, j := range a.jvms {
+		a.live.found(j.PID)
+	}
+	a.live.awaitBegun(a.stop)
 }
 
 // follow begins to follow the JVMs' code. One of several that has ended is a problem.
@@ -197,6 +205,7 @@ func (a *Attachment) tellFollowers(samples <-chan sampler.Sample, told chan<- st
 	}
 	for s := range samples {
 		a.samples.Add(1)
+		a.live.sampled(&s)
 		if j := byPID[s.PID]; j != nil {
 			j.sampled(&s)
 		}

@@ -115,6 +115,7 @@ func (c *liveCode) turn(paused bool, turn func(*follow.Follower)) {
 func (c *liveCode) tell(samples <-chan sampler.Sample) {
 	defer close(c.told)
 	for s := range samples {
+		c.r.live.sampled(&s)
 		c.mu.Lock()
 		j := c.byPID[s.PID]
 		c.mu.Unlock()

@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -18,8 +19,8 @@ type liveProbes struct {
 	patterns []string // of probes; none: nothing is recorded
 	named    []string // those that the user has named
 
-	jvms sync.WaitGroup // whose recording has not ended
-	stop chan struct{}  // closed when all are to end
+	jvms sync.WaitGroup  // whose recording has not ended
+	stop <-chan struct{} // closed when all are to end
 
 	mu      sync.Mutex
 	results map[int]usdt.Result
@@ -32,9 +33,9 @@ type failedProbes struct {
 	why  string
 }
 
-func (l *liveProbes) begin(s *session, choice *EventChoice) {
+func (l *liveProbes) begin(s *session, choice *EventChoice, stop <-chan struct{}) {
 	l.s, l.patterns, l.named = s, choice.probePatterns(), choice.Probes
-	l.stop, l.results = make(chan struct{}), map[int]usdt.Result{}
+	l.stop, l.results = stop, map[int]usdt.Result{}
 }
 
 // found begins to record the probes of a JVM. It returns at once.
@@ -84,37 +85,28 @@ func (l *liveProbes) fail(pid int, err error) {
 	}
 }
 
-// end ends the recording of all JVMs.
-func (l *liveProbes) end() {
-	if l.stop != nil {
-		close(l.stop)
-		l.jvms.Wait()
-	}
-}
+// await waits until the recording of all JVMs has ended, which stop is closed for.
+func (l *liveProbes) await() { l.jvms.Wait() }
 
 // take notes in each JVM which text is its.
-func (l *liveProbes) take(jvms []capture.JVM) (notes []string) {
+func (l *liveProbes) take(jvms map[int]*capture.JVM) (notes []string) {
 	for _, f := range l.failed {
 		notes = append(notes, fmt.Sprintf("no USDT events of %s: %s", strings.Join(f.pids, ", "), f.why))
 	}
-	said := map[string]bool{}
-	for i := range jvms {
-		r, ok := l.results[jvms[i].PID]
-		if !ok {
-			continue
+	var said []string
+	for _, pid := range slices.Sorted(maps.Keys(l.results)) {
+		r, j := l.results[pid], jvms[pid]
+		if j == nil {
+			continue // it is not in the capture
 		}
-		jvms[i].Probes = capture.ProbeText(jvms[i].PID)
-		if r.Lost > 0 {
-			notes = append(notes, fmt.Sprintf("%d of %d USDT events of JVM %d were lost, because they came faster than they were read: name fewer probes", r.Lost, r.Lost+r.Events, jvms[i].PID))
-		}
+		j.Probes = capture.ProbeText(pid)
 		for _, note := range []string{r.Note, l.noProbes(r.Unknown)} {
-			if note != "" && !said[note] {
-				said[note] = true
-				notes = append(notes, note)
+			if note != "" && !slices.Contains(said, note) {
+				said = append(said, note)
 			}
 		}
 	}
-	return notes
+	return append(notes, said...)
 }
 
 // noProbes says that names of the user's match no probe; "" for none.

@@ -77,6 +77,18 @@ const (
 
 var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace}
 
+// SamplerNames are the samplers, as --sampler has them.
+func SamplerNames() []string { return names(samplers) }
+
+// names are values as text.
+func names[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
+}
+
 // WindowSource says where lines begin and end windows.
 type WindowSource string
 

@@ -91,7 +91,7 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
-	r.live.begin(&r.session, r.o.Happenings)
+	r.live.begin(&r.session, r.o.Happenings, true)
 	if err := r.code.begin(r.sampling, command.PID()); err != nil {
 		command.Abandon()
 		return err

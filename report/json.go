@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
@@ -105,6 +106,8 @@ func (p jsonProfile) profile() schema.Profile {
 		}),
 		Happened:     each(p.Happened, p.event),
 		Delays:       each(p.Delays, p.delay),
+		Locks:        each(p.Locks, p.lock),
+		Allocations:  each(p.Allocations, p.allocation),
 		Compilations: each(p.Compilations, p.compilation),
 		Warnings:     list(p.Warnings),
 	}
@@ -122,6 +125,22 @@ func (p jsonProfile) delay(d *profile.Delay) schema.Delay {
 			return schema.DelayLine{Addr: schema.Address(l.Lo), Text: l.Text, Counts: p.counts(l.Counts),
 				Frames: each(l.Frames, p.frame)}
 		})}
+}
+
+func (p jsonProfile) lock(s *profile.LockSite) schema.Lock {
+	return schema.Lock{At: p.site(s.Frame), Class: s.Class, Owner: s.Owner, Count: s.Count, TotalMS: float64(s.Nanos) / 1e6, LongestMS: float64(s.LongestNanos) / 1e6}
+}
+
+func (p jsonProfile) allocation(s *profile.AllocSite) schema.Allocation {
+	return schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
+}
+
+// site is a place in the program; nil when it is unknown.
+func (p jsonProfile) site(f event.Frame) *schema.Frame {
+	if f.Method == "" {
+		return nil
+	}
+	return &schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
 }
 
 func (p jsonProfile) counts(c profile.Counts) schema.Counts {

@@ -101,6 +101,8 @@ func (r *textReport) trial() {
 		}
 		r.eventTable()
 		r.delayTable()
+		r.lockTable()
+		r.allocationTable()
 		r.compilationTable()
 		if r.single { // else it is above all profiles
 			r.jvmTable()

@@ -38,8 +38,9 @@ argument the JVMs that run are listed. Linux only.`,
   gasm attach --length 10s 4711
   gasm attach -o capture org.acme.Server`,
 		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     completeJVMs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, left := range record.LeftDebugInfo() {
+			for _, left := range append(record.LeftDebugInfo(), record.LeftEvents()...) {
 				say(s.err, "gasm: %s", left)
 			}
 			if len(args) == 0 {

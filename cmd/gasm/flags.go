@@ -116,9 +116,9 @@ func (f *reportFlags) check() error {
 			return usage("--%s is %d; it can be %d at most", name, n, limit)
 		}
 	}
-	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, "percent", "raw", "norm"),
-		oneOf("sort", f.sort, "self", "total"), oneOf("comments", f.comments, "folded", "full", "none"),
-		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, report.FormatNames()...))
+	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
+		oneOf("sort", f.sort, choices["sort"]...), oneOf("comments", f.comments, choices["comments"]...),
+		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...))
 }
 
 // checkChoice reads which samples are chosen.
@@ -146,11 +146,11 @@ func oneOf(name, value string, allowed ...string) error {
 
 // profileOptions are what the flags mean for the profile.
 func (f *reportFlags) profileOptions() profile.Options {
-	pprof := f.format == "pprof" // it has locations in place of annotated code
-	html := f.format == "html"   // it has whole methods
+	locations := report.FormatOf(f.format).Locations // in place of annotated code
+	html := f.format == "html"                       // it has whole methods
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof || html, History: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
-		Locations: pprof, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
+		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
 		Threads: f.threads, WindowEvent: f.window, MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {
 		o.Listings = f.instructions

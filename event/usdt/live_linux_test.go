@@ -288,7 +288,7 @@ func readRecording(t *testing.T, path string, wall, mono int64, safepoints []eve
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	open := func() *jfr.Reader { return jfr.NewReader(bytes.NewReader(data), int64(len(data)), path) }
-	anchor, exact, ok := jfr.FindAnchor(open(), wall, mono, ends)
+	anchor, exact, ok := jfr.FindAnchor(open(), wall, mono, func() []int64 { return ends })
 	require.True(t, ok && exact)
 	r := open()
 	all := jfr.NewEvents(r, 7, func(*jfr.Chunk) jfr.Anchor { return anchor })

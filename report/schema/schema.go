@@ -71,6 +71,10 @@ type Profile struct {
 	Happened []Event `json:"events,omitempty"`
 	// Delays are what ran while threads waited for others to come to a safepoint.
 	Delays []Delay `json:"time_to_safepoint,omitempty"`
+	// Locks are where threads waited for locks that others had, the longest first.
+	Locks []Lock `json:"locks,omitempty"`
+	// Allocations are where the program allocates, most first.
+	Allocations []Allocation `json:"allocations,omitempty"`
 	// Compilations are the versions of the hottest methods' code, by method, and by the time
 	// they were made. Of several JVMs they are of the one with the most samples of the method.
 	Compilations []Compilation `json:"compilations,omitempty"`
@@ -232,7 +236,7 @@ type Thread struct {
 
 // An Event sums up the events of one kind and name: pauses of the garbage collector.
 type Event struct {
-	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile"
+	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
 	Name      string  `json:"name"`
 	Count     int     `json:"count"` // of those that began in the windows
 	TotalMS   float64 `json:"total_ms"`
@@ -259,4 +263,22 @@ type DelayLine struct {
 	Text   string  `json:"text"`
 	Counts Counts  `json:"counts"`
 	Frames []Frame `json:"frames"`
+}
+
+// A Lock is a place in the program at which threads waited for a lock.
+type Lock struct {
+	At        *Frame  `json:"at,omitempty"`
+	Class     string  `json:"class"`           // of the lock
+	Owner     string  `json:"owner,omitempty"` // the thread that had it most often before, without the number at its end
+	Count     int     `json:"count"`
+	TotalMS   float64 `json:"total_ms"`
+	LongestMS float64 `json:"longest_ms"`
+}
+
+// An Allocation is a place in the program that allocates.
+type Allocation struct {
+	At     *Frame `json:"at,omitempty"`
+	Class  string `json:"class"`
+	Events int    `json:"events"` // samples of the allocations, or each of them
+	Bytes  int64  `json:"bytes"`  // that the events stand for
 }

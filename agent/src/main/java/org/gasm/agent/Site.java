@@ -1,0 +1,27 @@
+package org.gasm.agent;
+
+/** A probed method, or a method whose locks or allocations are probed. Classes of one name in several loaders share it. */
+final class Site {
+    final int id;
+    final Probe probe;
+    final String kind, className, method, descriptor;
+    boolean told; // gasm knows of it
+
+    Site(int id, Probe probe, String className, String method, String descriptor) {
+        this.id = id;
+        this.probe = probe;
+        this.kind = probe.kind;
+        this.className = className;
+        this.method = method;
+        this.descriptor = descriptor;
+    }
+
+    static String key(String kind, String className, String method, String descriptor) {
+        return kind + " " + className + " " + method + descriptor;
+    }
+
+    /** The line that tells gasm of it. */
+    String line() {
+        return "site\t" + id + "\t" + kind + "\t" + className + "\t" + method + "\t" + descriptor + "\t" + (probe.window ? "window" : "-") + "\t" + probe.text;
+    }
+}
