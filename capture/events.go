@@ -48,7 +48,7 @@ func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	if unread > maxMissing {
 		notes = append(notes, "the events of more JVMs could not be read")
 	}
-	probed, more := c.readProbes(events, budget)
+	probed, more := c.readUSDT(events, budget)
 	events = append(events, probed...)
 	event.Sort(events)
 	return events, append(notes, more...)

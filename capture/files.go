@@ -20,11 +20,11 @@ const logGlob = "asm-*.log"
 // eventGlob matches what EventLog names, older parts of it, and recordings.
 const eventGlob = "ev-*"
 
-// probeGlob matches what ProbeText names.
-const probeGlob = "usdt-*.log"
+// usdtGlob matches what USDTText names.
+const usdtGlob = "usdt-*.log"
 
-// ProbeText is the name of the text of a JVM's USDT probes in a capture: usdt-4711.log.
-func ProbeText(pid int) string { return fmt.Sprintf("usdt-%d.log", pid) }
+// USDTText is the name of the text of a JVM's USDT probes in a capture: usdt-4711.log.
+func USDTText(pid int) string { return fmt.Sprintf("usdt-%d.log", pid) }
 
 // LogFile is the name of a JVM's log in a capture: asm-4711.log.
 func LogFile(pid int) string { return fmt.Sprintf("asm-%d.log", pid) }
@@ -53,9 +53,9 @@ func Reads(path, file string) bool {
 		return false // there is none
 	}
 	inputs, _ := Logs(path) // of a folder
-	for _, pattern := range []string{eventGlob, probeGlob} {
-		events, _ := matching(path, pattern)
-		inputs = append(inputs, events...)
+	for _, glob := range []string{eventGlob, usdtGlob, probeGlob} {
+		more, _ := matching(path, glob)
+		inputs = append(inputs, more...)
 	}
 	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile), filepath.Join(path, SymbolsFile))
 	return slices.ContainsFunc(inputs, func(input string) bool {

@@ -52,6 +52,9 @@ type Options struct {
 	Threads Threads
 	// WindowEvent narrows the windows to the times of events, or to those between them.
 	WindowEvent WindowEvent
+	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method, which was named so when the
+	// capture was made; "" does not.
+	WindowMethod string
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
 	// Operations is how many operations each profile is of; 0 takes what the
@@ -171,11 +174,12 @@ func (w *work) accounts() []Account {
 		}
 	}
 	inside, otherThreads, kernel, unresolved := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.kernel), w.unresolved()
+	outsideMethod := w.counts(t.outsideMethod)
 	accounts := make([]Account, w.n)
 	for e := range accounts {
 		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - w.ofJVMs[e] - w.ofTrials[e],
 			OtherJVM: w.ofJVMs[e] - (own[e] - ownOfTrials[e]), OtherTrial: w.ofTrials[e] - ownOfTrials[e],
-			OutsideWindow: own[e] - inside[e] - otherThreads[e], OtherThread: otherThreads[e], Lost: lost[e], Profiled: inside[e],
+			OutsideWindow: own[e] - inside[e] - otherThreads[e] - outsideMethod[e], OtherThread: otherThreads[e], OutsideMethod: outsideMethod[e], Lost: lost[e], Profiled: inside[e],
 			Kernel: kernel[e], Unresolved: unresolved[e]}
 	}
 	for key, c := range t.code {

@@ -33,8 +33,9 @@ type Builder struct {
 	happening   *happening // nil without events
 	// threadWindows narrow the windows to times of threads; nil does not.
 	threadWindows *threadWindows
-	totals        Counts // of all samples, whatever process they are of
-	lost          Counts // samples that the sampler dropped
+	within        insideMethod // nil where no method is a window
+	totals        Counts       // of all samples, whatever process they are of
+	lost          Counts       // samples that the sampler dropped
 }
 
 // A jvmCode is a JVM with the map of its code.
@@ -53,6 +54,7 @@ type trialCounts struct {
 	native         map[nativeKey]Counts
 	unresolved     map[processPC]Counts
 	otherThreads   Counts // in the windows, of threads that are not chosen
+	outsideMethod  Counts // in the windows, of chosen threads that were not in the method
 	threads        map[threadKey]Counts
 	happened       []EventTotal // by bit of their eventSet, without the counts
 	during         []Counts     // the samples in the windows while events lasted, by bit of their eventSet
@@ -198,6 +200,11 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	if !thread.chosen {
 		bump(&t.otherThreads, e, 1)
+		b.remember(pid, e, s, NotCounted)
+		return
+	}
+	if !b.within.has(pid, s.TID, s.MonoNanos) {
+		bump(&t.outsideMethod, e, 1)
 		b.remember(pid, e, s, NotCounted)
 		return
 	}

@@ -42,6 +42,9 @@ func (o *Options) Chosen() string {
 	if o.WindowEvent != (WindowEvent{}) {
 		flags = append(flags, "--window-event "+o.WindowEvent.String())
 	}
+	if o.WindowMethod != "" {
+		flags = append(flags, "--window-method "+o.WindowMethod)
+	}
 	return strings.Join(flags, " ")
 }
 
@@ -104,7 +107,7 @@ func noSuchJVM(jvms []capture.JVM, o *Options) error {
 		names = append(names, name)
 	}
 	chosen := *o
-	chosen.Threads, chosen.WindowEvent = Threads{}, WindowEvent{}
+	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = Threads{}, WindowEvent{}, ""
 	return fmt.Errorf("%s: no such JVM in this capture; it has %s", chosen.Chosen(), strings.Join(names, ", "))
 }
 

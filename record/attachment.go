@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -32,8 +33,12 @@ type AttachOptions struct {
 	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
-	// Problem is as in Options.
+	// Probes are what of the program's methods is counted meanwhile, by an agent.
+	Probes []probe.Spec
+
+	// Problem and Message are as in Options.
 	Problem func(error)
+	Message func(text string)
 	// Progress is called when the sampling begins, and then each second if its first call
 	// has returned true; nil for nobody.
 	Progress func(AttachProgress) (again bool)
@@ -76,6 +81,7 @@ type attachedJVM struct {
 	followedJVM
 	ticks     uint64           // when it started: another process may get its id
 	debugInfo *debugInfoSwitch // nil where it is not to be switched
+	probes    *probe.Session   // nil without
 	// endedMonoNanos is when it was found to have ended; 0 while it runs.
 	endedMonoNanos int64
 }
@@ -112,6 +118,11 @@ func (a *Attachment) Run() error {
 
 func (a *Attachment) run() error {
 	if err := a.follow(); err != nil {
+		a.stopFollowing()
+		return err
+	}
+	defer a.stopProbes()
+	if err := a.startProbes(); err != nil {
 		a.stopFollowing()
 		return err
 	}
@@ -309,6 +320,9 @@ func (a *Attachment) Finish() (*capture.Capture, error) {
 	}
 	sortByStart(jvms)
 	notes := a.live.take(jvms)
+	if len(a.o.Probes) > 0 {
+		notes = append(notes, a.probesOf(jvms)...)
+	}
 	return a.complete(func() capture.Description {
 		d := a.describe(jvms)
 		d.Notes.Add(notes...)

@@ -27,7 +27,7 @@ type liveEvents struct {
 	stop    context.CancelFunc
 	told    []*toldJVM        // those that are told to log or record
 	jvms    map[int]*foundJVM // by process id
-	probes  liveProbes
+	usdt    liveUSDT
 }
 
 // A foundJVM is what is known of any JVM.
@@ -46,7 +46,7 @@ func (l *liveEvents) begin(s *session, choice EventChoice, byOption bool) {
 	}
 	l.s, l.choice, l.jvms = s, choice, map[int]*foundJVM{}
 	l.stopped, l.stop = context.WithCancel(context.Background())
-	l.probes.begin(s, &choice, l.stopped.Done())
+	l.usdt.begin(s, &choice, l.stopped.Done())
 }
 
 // found is called when a JVM is found: it has mapped libjvm.so, and may not have begun to
@@ -63,7 +63,7 @@ func (l *liveEvents) found(pid int) {
 		j.threads = map[int]int{}
 	}
 	l.jvms[pid] = j
-	l.probes.found(pid)
+	l.usdt.found(pid)
 	if len(l.choice.Log)+len(l.choice.JFR) > 0 {
 		t := newToldJVM(pid, j.ownPID, &l.choice)
 		l.told = append(l.told, t)
@@ -122,7 +122,7 @@ func (l *liveEvents) end() {
 		wg.Go(func() { t.end(ctx) })
 	}
 	wg.Wait()
-	l.probes.await()
+	l.usdt.await()
 	for _, t := range told {
 		for _, err := range t.problems {
 			l.s.problem(err)
@@ -154,5 +154,5 @@ func (l *liveEvents) take(jvms []capture.JVM) (notes []string) {
 		}
 		notes = append(notes, t.take(l.s, j)...)
 	}
-	return append(notes, l.probes.take(byPID)...)
+	return append(notes, l.usdt.take(byPID)...)
 }

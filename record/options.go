@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -46,6 +47,9 @@ type Options struct {
 	// Happenings are the events that are recorded beside the samples, such as pauses of the
 	// collector. See ParseEventChoice.
 	Happenings EventChoice
+
+	// Probes are what of the program's methods is counted, by an agent in its JVMs.
+	Probes []probe.Spec
 
 	// Problem is called when something of the capture is lost, while the rest goes
 	// on; of several errors of a full disk with the first one alone. It may be called

@@ -75,7 +75,10 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	flags = r.addProbeFlags(r.addEventFlag(flags))
+	flags = r.addUSDTFlags(r.addEventFlag(flags))
+	if flags, err = r.addProbeFlag(flags); err != nil {
+		return err
+	}
 	r.longNote = flags.longNote(r.o.Command)
 	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
 		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output,

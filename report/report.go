@@ -109,5 +109,6 @@ func (r *textReport) trial() {
 		}
 		r.forkTable()
 	}
+	r.probeTable()
 	r.account()
 }

@@ -64,6 +64,11 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 		return err
 	}
 	events, notes := c.ReadEvents()
+	calls, more := c.ReadCalls()
+	notes = append(notes, more...)
+	if events = append(events, calls...); len(calls) > 0 {
+		event.Sort(events)
+	}
 	if flags.pid != 0 {
 		events = slices.DeleteFunc(events, func(e event.Event) bool { return e.PID != flags.pid })
 	}

@@ -110,6 +110,9 @@ command there is one profile for each main class and JDK.`,
 			if err != nil {
 				return err
 			}
+			if o.Probes, err = own.probes.specs(flags.windowMethod); err != nil {
+				return err
+			}
 			flags.methods = o.Methods
 			if err := flags.checkOutput(s.out, true); err != nil {
 				return err

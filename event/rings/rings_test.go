@@ -137,7 +137,7 @@ func TestReadReport(t *testing.T) {
 	rep, err := ReadReport(bytes.NewReader([]byte(text)), "probes-1.txt")
 	require.NoError(t, err)
 	assert.Equal(t, &Report{Sites: []Site{{1, Method, "Svc", "tiny", "(I)I", true, "Svc::tiny"}}, Refused: []Refusal{{"Svc::*", "Svc::nat", "it is native"}},
-		Missing: []Miss{{"No::x", false, "Nob"}}, Errors: []string{"no"}, Started: true, Stopped: true, Restored: 3, Bad: 2}, rep)
+		Missing: []Miss{{"No::x", false, false, "Nob"}}, Errors: []string{"no"}, Started: true, Stopped: true, Restored: 3, Bad: 2}, rep)
 }
 
 func FuzzReader(f *testing.F) {

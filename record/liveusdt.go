@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// liveProbes records HotSpot's USDT probes in JVMs that run.
-type liveProbes struct {
+// liveUSDT records HotSpot's USDT probes in JVMs that run.
+type liveUSDT struct {
 	s        *session
 	patterns []string // of probes; none: nothing is recorded
 	named    []string // those that the user has named
@@ -24,31 +24,31 @@ type liveProbes struct {
 
 	mu      sync.Mutex
 	results map[int]usdt.Result
-	failed  []failedProbes // by their errors
+	failed  []failedUSDT // by their errors
 }
 
-// failedProbes are JVMs whose probes could not be recorded.
-type failedProbes struct {
+// failedUSDT are JVMs whose probes could not be recorded.
+type failedUSDT struct {
 	pids []string
 	why  string
 }
 
-func (l *liveProbes) begin(s *session, choice *EventChoice, stop <-chan struct{}) {
-	l.s, l.patterns, l.named = s, choice.probePatterns(), choice.Probes
+func (l *liveUSDT) begin(s *session, choice *EventChoice, stop <-chan struct{}) {
+	l.s, l.patterns, l.named = s, choice.usdtPatterns(), choice.Probes
 	l.stop, l.results = stop, map[int]usdt.Result{}
 }
 
 // found begins to record the probes of a JVM. It returns at once.
-func (l *liveProbes) found(pid int) {
+func (l *liveUSDT) found(pid int) {
 	if len(l.patterns) > 0 {
 		l.jvms.Go(func() { l.record(pid) })
 	}
 }
 
 // record records the probes of a JVM until it ends, or all are to end.
-func (l *liveProbes) record(pid int) {
+func (l *liveUSDT) record(pid int) {
 	ticks := startTicks(pid)
-	f, err := os.OpenFile(l.s.path(capture.ProbeText(pid)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(l.s.path(capture.USDTText(pid)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
 		return
@@ -70,13 +70,13 @@ func (l *liveProbes) record(pid int) {
 	l.results[pid] = result
 }
 
-func (l *liveProbes) fail(pid int, err error) {
+func (l *liveUSDT) fail(pid int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.failed, func(f failedProbes) bool { return f.why == err.Error() })
+	i := slices.IndexFunc(l.failed, func(f failedUSDT) bool { return f.why == err.Error() })
 	if i < 0 {
 		i = len(l.failed)
-		l.failed = append(l.failed, failedProbes{why: err.Error()})
+		l.failed = append(l.failed, failedUSDT{why: err.Error()})
 	}
 	if f := &l.failed[i]; len(f.pids) < maxWithout {
 		f.pids = append(f.pids, fmt.Sprintf("JVM %d", pid))
@@ -86,10 +86,10 @@ func (l *liveProbes) fail(pid int, err error) {
 }
 
 // await waits until the recording of all JVMs has ended, which stop is closed for.
-func (l *liveProbes) await() { l.jvms.Wait() }
+func (l *liveUSDT) await() { l.jvms.Wait() }
 
 // take notes in each JVM which text is its.
-func (l *liveProbes) take(jvms map[int]*capture.JVM) (notes []string) {
+func (l *liveUSDT) take(jvms map[int]*capture.JVM) (notes []string) {
 	for _, f := range l.failed {
 		notes = append(notes, fmt.Sprintf("no USDT events of %s: %s", strings.Join(f.pids, ", "), f.why))
 	}
@@ -99,7 +99,7 @@ func (l *liveProbes) take(jvms map[int]*capture.JVM) (notes []string) {
 		if j == nil {
 			continue // it is not in the capture
 		}
-		j.Probes = capture.ProbeText(pid)
+		j.USDT = capture.USDTText(pid)
 		for _, note := range []string{r.Note, l.noProbes(r.Unknown)} {
 			if note != "" && !slices.Contains(said, note) {
 				said = append(said, note)
@@ -110,7 +110,7 @@ func (l *liveProbes) take(jvms map[int]*capture.JVM) (notes []string) {
 }
 
 // noProbes says that names of the user's match no probe; "" for none.
-func (l *liveProbes) noProbes(names []string) string {
+func (l *liveUSDT) noProbes(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(l.named, n) })
 	if len(names) == 0 {
 		return ""
@@ -118,15 +118,15 @@ func (l *liveProbes) noProbes(names []string) string {
 	return "the JVM has no USDT probes " + strings.Join(names, ", ") + " (docs/usdt-probes.md says which JDK has which)"
 }
 
-// probePatterns are the probes that are to be recorded.
-func (c *EventChoice) probePatterns() []string {
+// usdtPatterns are the probes that are to be recorded.
+func (c *EventChoice) usdtPatterns() []string {
 	return slices.Concat(usdt.Patterns(c.USDT), c.Probes)
 }
 
-// addProbeFlags adds the options without which some of HotSpot's probes are never reached.
+// addUSDTFlags adds the options without which some of HotSpot's probes are never reached.
 // All JVMs with probes know them, and those without too.
-func (r *Recording) addProbeFlags(flags javaFlags) javaFlags {
-	needed := usdt.FlagsOf(r.o.Happenings.probePatterns())
+func (r *Recording) addUSDTFlags(flags javaFlags) javaFlags {
+	needed := usdt.FlagsOf(r.o.Happenings.usdtPatterns())
 	flags.tool = append(slices.Clip(flags.tool), needed...)
 	return flags
 }
