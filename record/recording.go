@@ -75,7 +75,7 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	flags = r.addEventFlag(flags)
+	flags = r.addUSDTFlags(r.addEventFlag(flags))
 	if flags, err = r.addProbeFlag(flags); err != nil {
 		return err
 	}
