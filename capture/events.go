@@ -57,8 +57,10 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	if unread > maxMissing {
 		notes = append(notes, "the events of more JVMs could not be read")
 	}
+	probed, more := c.readUSDT(events, budget)
+	events = append(events, probed...)
 	event.Sort(events)
-	return events, notes
+	return events, append(notes, more...)
 }
 
 // withoutTold joins the events of a JVM's log and of its recording. What both tell of is there once: pauses and safepoints

@@ -103,6 +103,9 @@ func (t *textDiff) side(label string, s *Side) {
 	if s.Sampler != "" {
 		t.field("  sampler", s.Sampler)
 	}
+	if s.Chosen != "" {
+		t.field("  chosen", s.Chosen)
+	}
 	for _, n := range s.Notes {
 		t.Paragraph("  note: ", n)
 	}

@@ -30,7 +30,7 @@ func (c Counts) Add(other Counts) {
 
 // An Account says where each sample of one event went.
 //
-//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + OutsideMethod + Lost + Profiled
+//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + OutsideMethod + Printing + Lost + Profiled
 //	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
 type Account struct {
 	Total         int64
@@ -40,6 +40,7 @@ type Account struct {
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
 	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
 	OutsideMethod int64 // in the windows, while the thread was not in [Options.WindowMethod]
+	Printing      int64 // in the windows, of HotSpot printing code for gasm, see printing.go
 	Lost          int64 // dropped by the sampler, by its own count
 	Profiled      int64
 
@@ -53,7 +54,7 @@ type Account struct {
 
 // Balanced tells whether both sums of the account hold.
 func (a Account) Balanced() bool {
-	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.OutsideMethod+a.Lost+a.Profiled &&
+	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.OutsideMethod+a.Printing+a.Lost+a.Profiled &&
 		a.Profiled == a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved
 }
 
@@ -113,6 +114,8 @@ type Profile struct {
 	// methods, stubs and codelets, hottest first.
 	Listings []Listing
 	Unlisted Unlisted
+	// Parts is only there when [Options.Parts] asks for it, and there is more than one.
+	Parts    *Parts
 	Warnings []string
 }
 

@@ -23,6 +23,7 @@ type Recording struct {
 	session
 	o        Options
 	output   *outputWatch
+	jmhFiles *jmhFiles
 	code     codeWay
 	codeNote string // that code is had in another way than it was asked for
 	longNote string // that the options are too long for JDK 8
@@ -77,7 +78,7 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	flags = r.addEventFlag(flags)
+	flags = r.addUSDTFlags(r.addEventFlag(flags))
 	if flags, err = r.addProbeFlag(flags); err != nil {
 		return err
 	}
@@ -88,8 +89,9 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	jmh := followJMHFile(r.o.Command, r.output.jmhFile.See)
-	defer jmh.stop()
+	r.jmhFiles = newJMHFiles(r.output)
+	r.jmhFiles.followCommand(r.o.Command)
+	defer r.jmhFiles.stop()
 	if r.sampling, err = r.startSampler(command.PID()); err != nil {
 		command.Abandon()
 		r.stoppedEarly(command.stoppedBy())
@@ -114,9 +116,11 @@ func (r *Recording) run() error {
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
 	keeper := r.keepWindows(command)
+	drain := r.drainWindows(r.o.Probes, r.ringFiles)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
+	drain.end()
 	keeper.end()
 	r.endSampling()
 	r.clocks.end = capture.ReadClock()

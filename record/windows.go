@@ -106,7 +106,7 @@ func (r *Recording) trialsOfJMH(jvms []capture.JVM) (trials []capture.Trial, not
 	}
 	for i := range jvms {
 		if forkOfJMH(&jvms[i]) {
-			note = "JMH ran here, but no measured iterations were seen on its stdout or in the file of its -o (was it stopped, or does a script give it -o?): " +
+			note = "JMH ran here, but no measured iterations were seen on its stdout or in the file of its -o (was it stopped, or could gasm not read that file?): " +
 				"the whole run is measured, JMH's host and warm-up too"
 		}
 	}

@@ -229,7 +229,7 @@ func (p jsonProfile) shares(c profile.Counts) schema.PerEvent[float64] {
 func newAccount(a *profile.Account) schema.Account {
 	return schema.Account{
 		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM, OtherTrial: a.OtherTrial,
-		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, Lost: a.Lost, Profiled: a.Profiled,
+		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, Printing: a.Printing, Lost: a.Lost, Profiled: a.Profiled,
 		Compiled: a.Compiled, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
 		Unresolved: a.Unresolved,
 	}

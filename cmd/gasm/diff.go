@@ -33,6 +33,7 @@ which tells more about noise. The exit code is 0 whether or not something
 changed, and 3 when something became slower by more than --fail-above.`,
 		Example: `  gasm diff before after
   gasm diff --min-change 0.05 before.json after
+  gasm diff --jvm surefire --thread app before after
   gasm diff --format json --report diff.json before after
   gasm diff --format html --report diff.html before after
   gasm diff --fail-above 5 --format markdown --before a1,a2 --after b1,b2`,
@@ -62,11 +63,14 @@ type diffFlags struct {
 func (f *diffFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.report.register(&all)
-	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "format", "report", "no-pager"} {
+	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "format", "report", "no-pager", "jvm", "thread", "window-event", "merge-jvms"} {
 		flags.AddFlag(all.Lookup(name))
 	}
 	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
 	flags.Lookup("no-pager").Usage = "do not show the comparison by $GASM_PAGER, $PAGER or less on a terminal"
+	flags.Lookup("jvm").Usage = "compare only JVMs whose main class or jar matches `REGEX`"
+	flags.Lookup("thread").Usage = "compare only samples of `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression"
+	flags.Lookup("merge-jvms").Usage = "compare all programs of a command as one"
 	flags.Lookup("format").Usage = "`format` of the comparison: text, json, html or markdown"
 	flags.Lookup("report").Usage = "write the comparison to `FILE` instead of stdout"
 	f.minChange = 0.01
@@ -96,6 +100,19 @@ func (f *diffFlags) sides(args []string) [2][]string {
 		return [2][]string{args[:1], args[1:]}
 	}
 	return [2][]string{f.before, f.after}
+}
+
+// choice is the flag that chooses samples; "" without one.
+func (f *diffFlags) choice() string {
+	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread}, {"window-event", f.report.windowEvent}} {
+		if c.value != "" {
+			return "--" + c.name
+		}
+	}
+	if f.report.mergeJVMs {
+		return "--merge-jvms"
+	}
+	return ""
 }
 
 func (f *diffFlags) check() error {
@@ -169,11 +186,17 @@ func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 	var side *diff.Side
 	if info.IsDir() {
 		side, err = captureSide(s, flags, path)
+	} else if choice := flags.choice(); choice != "" {
+		return nil, usage("%s is for captures, and %s is a report, in which nothing can be chosen any more; 'gasm report --format json' takes it, too", choice, path)
 	} else {
 		side, err = jsonSide(path)
 	}
 	if err == nil && side.Empty() {
-		err = fmt.Errorf("%s has no samples in its profile, so there is nothing to compare; 'gasm report' tells where they went", path)
+		chosen := ""
+		if side.Chosen != "" {
+			chosen = " (" + side.Chosen + ")"
+		}
+		err = fmt.Errorf("%s has no samples in its profile%s, so there is nothing to compare; 'gasm report' tells where they went", path, chosen)
 	}
 	return side, err
 }

@@ -143,7 +143,13 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 	o.Progress = bar.Add
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
 	o.Message = func(text string) { say(s.err, "gasm: %s", text) }
-	o.Window = func(c record.WindowChange) { say(s.err, "gasm: %s", windowText(c)) }
+	o.Window = func(c record.WindowChange) {
+		text := windowText(c)
+		if !c.Open && !c.More {
+			text += "; Ctrl-C ends the command and shows the report"
+		}
+		say(s.err, "gasm: %s", text)
+	}
 	rec := record.New(o)
 	signals.handTo(rec, s, o.Folder)
 	if err := rec.Run(); err != nil {
@@ -193,7 +199,7 @@ func windowText(c record.WindowChange) string {
 	case c.Open:
 		return fmt.Sprintf("window opened after %.1f s", c.After.Seconds())
 	}
-	return fmt.Sprintf("window closed after %.1f s; Ctrl-C ends the command and shows the report", c.After.Seconds())
+	return fmt.Sprintf("window closed after %.1f s", c.After.Seconds())
 }
 
 // reportOn makes the report of what was recorded. finish completes the capture.

@@ -97,7 +97,7 @@ type Score struct {
 
 // An Account says where each sample of one event went:
 //
-//	total    = outside_window + other_process + other_thread + outside_method + lost + profiled
+//	total    = outside_window + other_process + other_thread + outside_method + printing + lost + profiled
 //	profiled = compiled + stub + interpreter + native + kernel + unresolved
 type Account struct {
 	Total         int64 `json:"total"`
@@ -111,14 +111,16 @@ type Account struct {
 	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that are not chosen
 	// OutsideMethod are those whose thread was not in the method of --window-method.
 	OutsideMethod int64 `json:"outside_method,omitempty"`
-	Lost          int64 `json:"lost"`
-	Profiled      int64 `json:"profiled"`
-	Compiled      int64 `json:"compiled"`
-	Stub          int64 `json:"stub"`
-	Interpreter   int64 `json:"interpreter"`
-	Native        int64 `json:"native"`
-	Kernel        int64 `json:"kernel"`
-	Unresolved    int64 `json:"unresolved"`
+	// Printing is what HotSpot spent on printing code for gasm. No other number of the profile has it.
+	Printing    int64 `json:"printing,omitempty"`
+	Lost        int64 `json:"lost"`
+	Profiled    int64 `json:"profiled"`
+	Compiled    int64 `json:"compiled"`
+	Stub        int64 `json:"stub"`
+	Interpreter int64 `json:"interpreter"`
+	Native      int64 `json:"native"`
+	Kernel      int64 `json:"kernel"`
+	Unresolved  int64 `json:"unresolved"`
 }
 
 // A Share is what one JVM has of a profile.
