@@ -77,7 +77,7 @@ type jsonProfile struct {
 
 func (p jsonProfile) profile() schema.Profile {
 	return schema.Profile{
-		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations,
+		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations, Score: (*schema.Score)(p.Score),
 		Account: schema.PerEvent[schema.Account]{Events: p.Events, Values: each(p.Accounts, newAccount)},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) schema.Share {
 			share := schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
