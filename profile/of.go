@@ -67,8 +67,12 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	b.threadWindows = threads
 	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
+	b.printers = newPrinters(c)
 	if o.History {
 		b.history = newHistoryCounts()
+	}
+	if o.Parts {
+		b.wantParts()
 	}
 	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), builder: b}
 	ps.Capture.Notes = slices.Clone(c.Notes)

@@ -39,6 +39,8 @@ type AttachOptions struct {
 	// Problem and Message are as in Options.
 	Problem func(error)
 	Message func(text string)
+	// Window is called when the window of Delay and Length opens and closes; nil for nobody.
+	Window func(WindowChange)
 	// Progress is called when the sampling begins, and then each second if its first call
 	// has returned true; nil for nobody.
 	Progress func(AttachProgress) (again bool)
@@ -68,6 +70,7 @@ type Attachment struct {
 	jvms []*attachedJVM
 
 	samples atomic.Int64
+	drain   *windowDrain // nil without
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed when it is to end
@@ -240,9 +243,13 @@ const shownEvery = time.Second
 // wait returns when the length is over, a signal to stop has come, or all JVMs have ended.
 // It sleeps meanwhile, because a JVM that does nothing is to cost next to nothing.
 func (a *Attachment) wait() {
-	over, shown := (<-chan time.Time)(nil), (<-chan time.Time)(nil)
+	var opened, over, shown <-chan time.Time
+	sinceStart := time.Duration(capture.MonoNanos() - a.startedMonoNanos)
+	if a.o.Delay > 0 {
+		opened = time.After(a.o.Delay - sinceStart)
+	}
 	if a.o.Length > 0 {
-		over = time.After(a.o.Delay + a.o.Length - time.Duration(capture.MonoNanos()-a.startedMonoNanos))
+		over = time.After(a.o.Delay + a.o.Length - sinceStart)
 	}
 	if a.tellProgress(0) {
 		ticker := time.NewTicker(shownEvery)
@@ -264,7 +271,10 @@ func (a *Attachment) wait() {
 	}
 	for running := len(a.jvms); running > 0; {
 		select {
+		case <-opened:
+			a.tellWindow(WindowChange{Open: true, After: a.o.Delay})
 		case <-over:
+			a.tellWindow(WindowChange{After: a.o.Length})
 			return
 		case <-a.stop:
 			return
@@ -274,6 +284,12 @@ func (a *Attachment) wait() {
 		case <-shown:
 			a.tellProgress(time.Duration(capture.MonoNanos() - a.startedMonoNanos))
 		}
+	}
+}
+
+func (a *Attachment) tellWindow(change WindowChange) {
+	if a.o.Window != nil {
+		a.o.Window(change)
 	}
 }
 

@@ -84,6 +84,7 @@ func (c *liveCode) mapped(m native.Mapping) {
 	if seen, err := attach.Look(m.PID); err == nil {
 		j.Process = *seen
 	}
+	c.r.jmhFiles.followJVM(m.PID)
 	if err := j.follow(c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
 		c.r.problem(err)
 		return
