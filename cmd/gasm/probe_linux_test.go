@@ -21,15 +21,15 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// probedClasses compiles Probed for JDK 8 and newer.
+// probedClasses compiles Calls for JDK 8 and newer.
 func probedClasses(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	gasmtest.CompileJava(t, dir, 8, gasmtest.Testdata("programs", "Probed.java"))
+	gasmtest.CompileJava(t, dir, 8, gasmtest.Testdata("programs", "Calls.java"))
 	return dir
 }
 
-// ownNumbers are what Probed prints.
+// ownNumbers are what Calls prints.
 func ownNumbers(t *testing.T, stdout string) map[string]int64 {
 	t.Helper()
 	own := map[string]int64{}
@@ -91,10 +91,10 @@ func TestProbes(t *testing.T) {
 		t.Run(j.Name(), func(t *testing.T) {
 			dir := t.TempDir()
 			capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")
-			args := []string{"profile", "-o", capt, "--format", "json", "--report", file, "--probe", "Probed::count(long)", "--probe", "Probed::sometimes",
-				"--probe", "Probed::<init>", "--probe", "Probed::fibonacci", "--probe", "Probed$Shape::area", "--probe", "Probed::slow", "--probe", "Probed::brief",
-				"--probe", "Probed::lambda$worker*", "--probe-lock", "Probed", "--probe-alloc", "Probed::allocate", "--", j.Java()}
-			r := runGasm(t, slices.Concat(args, probeRuns[j.Feature], []string{"-cp", classes, "Probed"}))
+			args := []string{"profile", "-o", capt, "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe", "Calls::sometimes",
+				"--probe", "Calls::<init>", "--probe", "Calls::fibonacci", "--probe", "Calls$Shape::area", "--probe", "Calls::slow", "--probe", "Calls::brief",
+				"--probe", "Calls::lambda$worker*", "--probe-lock", "Calls", "--probe-alloc", "Calls::allocate", "--", j.Java()}
+			r := runGasm(t, slices.Concat(args, probeRuns[j.Feature], []string{"-cp", classes, "Calls"}))
 			require.Equal(t, 0, r.code, r.stderr)
 			rep := readReport(t, readFile(t, file))
 			own := ownNumbers(t, r.stdout)
@@ -109,7 +109,7 @@ func TestProbes(t *testing.T) {
 
 func compareCounts(t *testing.T, own map[string]int64, p *schema.Profile) {
 	t.Helper()
-	count := probeOf(t, p, "method", "Probed::count", "")
+	count := probeOf(t, p, "method", "Calls::count", "")
 	assert.Equal(t, own["entered"], count.Entries)
 	assert.Equal(t, "(J)J", count.Descriptor, "the other overload is not probed")
 	assert.Len(t, count.Threads, 8)
@@ -122,37 +122,37 @@ func compareCounts(t *testing.T, own map[string]int64, p *schema.Profile) {
 		distributed += b.Count
 	}
 	assert.Equal(t, own["entered"], distributed)
-	sometimes := probeOf(t, p, "method", "Probed::sometimes", "")
+	sometimes := probeOf(t, p, "method", "Calls::sometimes", "")
 	assert.Equal(t, []int64{8000, 8000 - own["thrown"], own["thrown"]}, []int64{sometimes.Entries, sometimes.Returns, sometimes.Exceptions})
-	made := probeOf(t, p, "method", "Probed::<init>", "")
+	made := probeOf(t, p, "method", "Calls::<init>", "")
 	assert.Equal(t, []int64{own["made"] + own["failed"], own["made"], own["failed"]}, []int64{made.Entries, made.Returns, made.Exceptions})
-	fibonacci := probeOf(t, p, "method", "Probed::fibonacci", "")
+	fibonacci := probeOf(t, p, "method", "Calls::fibonacci", "")
 	assert.Equal(t, own["recursive"], fibonacci.Entries)
 	assert.Less(t, fibonacci.TotalMS, 8*float64(fibonacci.MaxNS)/1e6+0.001, "the time in recursive calls counts once: in eight outermost calls")
-	areas := probeOf(t, p, "method", "Probed$Square::area", "").Entries + probeOf(t, p, "method", "Probed$Circle::area", "").Entries
+	areas := probeOf(t, p, "method", "Calls$Square::area", "").Entries + probeOf(t, p, "method", "Calls$Circle::area", "").Entries
 	assert.Equal(t, own["areas"], areas, "implementations of an interface's method")
 	var locked, released int64
 	for _, x := range p.Probes {
 		switch {
-		case strings.HasPrefix(x.Method, "Probed::lambda"):
+		case strings.HasPrefix(x.Method, "Calls::lambda"):
 			assert.Contains(t, []int64{8, 80}, x.Entries, "run by eight threads, once and ten times: %s", x.Method)
-		case x.Kind == "lock" && x.Method != "Probed::twice":
+		case x.Kind == "lock" && x.Method != "Calls::twice":
 			locked, released = locked+x.Entries, released+x.Returns
 		}
 	}
 	assert.Equal(t, own["locked"], locked)
 	assert.Equal(t, own["locked"], released)
-	assert.Equal(t, own["allocated"], probeOf(t, p, "alloc", "Probed::allocate", "").Entries)
+	assert.Equal(t, own["allocated"], probeOf(t, p, "alloc", "Calls::allocate", "").Entries)
 }
 
 // compareTimes compares with what the program measures around its calls.
 func compareTimes(t *testing.T, own map[string]int64, p *schema.Profile) {
 	t.Helper()
-	slow := probeOf(t, p, "method", "Probed::slow", "")
+	slow := probeOf(t, p, "method", "Calls::slow", "")
 	assert.EqualValues(t, 2000, slow.Entries)
 	assert.InEpsilon(t, float64(own["slow"])/1e6, slow.TotalMS, 0.05)
 	assert.InEpsilon(t, 20_000, slow.P50, 0.07, "20 µs, and a look at the clock; a bucket is a sixteenth wide")
-	brief := probeOf(t, p, "method", "Probed::brief", "")
+	brief := probeOf(t, p, "method", "Calls::brief", "")
 	assert.EqualValues(t, 550_000, brief.Entries)
 	// The program's figure has the probe in it, which is to take 60 ns; the race detector slows gasm down, and not the JVM. Two looks at
 	// the clock are in it, of which a virtual machine may make more.
@@ -166,7 +166,7 @@ func compareEvents(t *testing.T, own map[string]int64, events []listedEvent) {
 	made := map[string]bool{}
 	for _, e := range events {
 		switch {
-		case e.Kind == "held" && e.Name == "Probed::twice":
+		case e.Kind == "held" && e.Name == "Calls::twice":
 			held = append(held, e)
 		case e.Kind == "new":
 			made[e.Args["identity"]] = true
@@ -187,15 +187,15 @@ func TestWindowMethod(t *testing.T) {
 	gasmtest.NeedNative(t)
 	dir := t.TempDir()
 	capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")
-	args := []string{"profile", "-o", capt, "--frequency", "1001", "--format", "json", "--report", file, "--window-method", "Probed::handle", "--",
+	args := []string{"profile", "-o", capt, "--frequency", "1001", "--format", "json", "--report", file, "--window-method", "Calls::handle", "--",
 		gasmtest.NeedJava(t), "-Dsec=4", "-XX:CompileCommand=quiet"}
 	for _, m := range []string{"handle", "part", "background"} {
-		args = append(args, "-XX:CompileCommand=dontinline,Probed::"+m)
+		args = append(args, "-XX:CompileCommand=dontinline,Calls::"+m)
 	}
-	r := runGasm(t, append(args, "-cp", probedClasses(t), "Probed"))
+	r := runGasm(t, append(args, "-cp", probedClasses(t), "Calls"))
 	require.Equal(t, 0, r.code, r.stderr)
 	inside := readReport(t, readFile(t, file))
-	assert.Equal(t, "--window-method Probed::handle", inside.Chosen)
+	assert.Equal(t, "--window-method Calls::handle", inside.Chosen)
 	r = runGasm(t, []string{"report", "--format", "json", capt})
 	require.Equal(t, 0, r.code, r.stderr)
 	all := readReport(t, []byte(r.stdout))
@@ -203,18 +203,18 @@ func TestWindowMethod(t *testing.T) {
 	account, whole := inside.Profiles[0].Account.Values[0], all.Profiles[0].Account.Values[0]
 	assert.Positive(t, account.OutsideMethod)
 	assert.Equal(t, whole.Profiled, account.Profiled+account.OutsideMethod)
-	handle, part := methodSamples(&inside.Profiles[0], "Probed::handle"), methodSamples(&inside.Profiles[0], "Probed::part")
+	handle, part := methodSamples(&inside.Profiles[0], "Calls::handle"), methodSamples(&inside.Profiles[0], "Calls::part")
 	assert.Greater(t, float64(handle+part), 0.95*float64(account.Profiled), "samples in the handler's call tree")
-	allHandle, allPart := methodSamples(&all.Profiles[0], "Probed::handle"), methodSamples(&all.Profiles[0], "Probed::part")
+	allHandle, allPart := methodSamples(&all.Profiles[0], "Calls::handle"), methodSamples(&all.Profiles[0], "Calls::part")
 	// The samples inside are some of those of the same run without the window: all but those at the very ends of calls.
 	assert.InEpsilon(t, allHandle, handle, 0.05)
 	assert.InEpsilon(t, allPart, part, 0.05)
-	assert.Zero(t, methodSamples(&inside.Profiles[0], "Probed::background"))
-	assert.Greater(t, methodSamples(&all.Profiles[0], "Probed::background"), handle)
+	assert.Zero(t, methodSamples(&inside.Profiles[0], "Calls::background"))
+	assert.Greater(t, methodSamples(&all.Profiles[0], "Calls::background"), handle)
 
-	r = runGasm(t, []string{"report", "--window-method", "Probed::part", capt})
+	r = runGasm(t, []string{"report", "--window-method", "Calls::part", capt})
 	assert.Equal(t, 1, r.code)
-	assert.Equal(t, "gasm: --window-method Probed::part: the capture has no such window (gasm profile --window-method records it)\n", r.stderr)
+	assert.Equal(t, "gasm: --window-method Calls::part: the capture has no such window (gasm profile --window-method records it)\n", r.stderr)
 }
 
 func methodSamples(p *schema.Profile, method string) (n int64) {
@@ -226,7 +226,7 @@ func methodSamples(p *schema.Profile, method string) (n int64) {
 	return n
 }
 
-// askProgram is Probed with -Dask=true.
+// askProgram is Calls with -Dask=true.
 type askProgram struct {
 	*exec.Cmd
 	in     io.Writer
@@ -236,7 +236,7 @@ type askProgram struct {
 
 func startAsk(t *testing.T, java string, options ...string) *askProgram {
 	t.Helper()
-	p := &askProgram{Cmd: exec.Command(java, append(options, "-Dask=true", "-cp", probedClasses(t), "Probed")...)}
+	p := &askProgram{Cmd: exec.Command(java, append(options, "-Dask=true", "-cp", probedClasses(t), "Calls")...)}
 	in, err := p.StdinPipe()
 	require.NoError(t, err)
 	out, err := p.StdoutPipe()
@@ -302,15 +302,15 @@ func attachTenTimes(t *testing.T, p *askProgram, calls int64) (metaspace []int64
 		file := filepath.Join(dir, "report.json")
 		done := make(chan result)
 		go func() {
-			done <- runGasm(t, []string{"attach", "--length", "200ms", "--format", "json", "--report", file, "--probe", "Probed::count(long)", "--probe-lock", "Probed", p.pid()})
+			done <- runGasm(t, []string{"attach", "--length", "200ms", "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe-lock", "Calls", p.pid()})
 		}()
 		p.awaitProbes(t)
 		assert.Equal(t, want, p.ask(t, "w"), "what the program prints")
 		r := <-done
 		require.Equal(t, 0, r.code, r.stderr)
 		rep := readReport(t, readFile(t, file))
-		assert.Equal(t, calls, probeOf(t, &rep.Profiles[0], "method", "Probed::count", "").Entries)
-		lock := probeOf(t, &rep.Profiles[0], "lock", "Probed::block", "")
+		assert.Equal(t, calls, probeOf(t, &rep.Profiles[0], "method", "Calls::count", "").Entries)
+		lock := probeOf(t, &rep.Profiles[0], "lock", "Calls::block", "")
 		assert.Equal(t, []int64{2, 2}, []int64{lock.Entries, lock.Returns})
 		assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())
 		_, text, _ := strings.Cut(p.ask(t, "m"), " ")
@@ -335,7 +335,7 @@ func notTransformed(t *testing.T, p *askProgram) {
 		case r := <-done:
 			require.Equal(t, 0, r.code, r.stderr)
 			rep := readReport(t, readFile(t, file))
-			assert.Positive(t, methodSamples(&rep.Profiles[0], "Probed::ask")+methodSamples(&rep.Profiles[0], "Probed::count"))
+			assert.Positive(t, methodSamples(&rep.Profiles[0], "Calls::ask")+methodSamples(&rep.Profiles[0], "Calls::count"))
 			for _, f := range rep.Profiles[0].Frames {
 				assert.NotContains(t, f.Method, "GasmProbes")
 			}
@@ -353,9 +353,9 @@ func TestProbeObstacles(t *testing.T) {
 	t.Run("attach", func(t *testing.T) {
 		p := startAsk(t, gasmtest.NeedJava(t), "--add-opens", "java.base/java.lang=ALL-UNNAMED")
 		for _, c := range []struct{ probe, want string }{
-			{"Probed::cuont", "gasm: no method is Probed::cuont: the class has none of this name and these arguments; similar are Probed::count"},
-			{"Probed::count(int)", "gasm: no method is Probed::count(int): the class has none of this name and these arguments; similar are Probed::count"},
-			{"Porbed::count", "gasm: no method is Porbed::count: no such class was loaded; similar are Probed"},
+			{"Calls::cuont", "gasm: no method is Calls::cuont: the class has none of this name and these arguments; similar are Calls::count"},
+			{"Calls::count(int)", "gasm: no method is Calls::count(int): the class has none of this name and these arguments; similar are Calls::count"},
+			{"Clals::count", "gasm: no method is Clals::count: no such class was loaded; similar are Calls"},
 			{"java.lang.System::nanoTime", "gasm: java.lang.System is not probed: gasm's own code in the JVM needs it"},
 			{"java.lang.Class::isArray", "gasm: java.lang.Class::isArray is not probed: it is native, and its class was loaded before the agent came"},
 			{"java.lang.String::isEmpty", ""}, // of the boot loader
@@ -375,7 +375,7 @@ func TestProbeObstacles(t *testing.T) {
 			"-XX:-EnableDynamicAgentLoading": "it was started with -XX:-EnableDynamicAgentLoading: start it without this flag, or with gasm profile",
 		} {
 			p := startAsk(t, gasmtest.NeedJava(t), option)
-			r := runGasm(t, []string{"attach", "--length", "50ms", "--probe", "Probed::count", p.pid()})
+			r := runGasm(t, []string{"attach", "--length", "50ms", "--probe", "Calls::count", p.pid()})
 			assert.Equal(t, 1, r.code)
 			assert.Contains(t, r.stderr, "gasm: the JVM with pid "+p.pid()+" can't be probed")
 			assert.Contains(t, r.stderr, want)
@@ -384,7 +384,7 @@ func TestProbeObstacles(t *testing.T) {
 	})
 	t.Run("a full disk", func(t *testing.T) {
 		small := gasmtest.NeedSmallDisk(t, "4m")
-		r := runGasm(t, []string{"profile", "-o", filepath.Join(small, "capture"), "--skip-asm", "--width", "1000", "--probe", "Probed::count", "--", gasmtest.NeedJava(t), "-cp", classes, "Probed"})
+		r := runGasm(t, []string{"profile", "-o", filepath.Join(small, "capture"), "--skip-asm", "--width", "1000", "--probe", "Calls::count", "--", gasmtest.NeedJava(t), "-cp", classes, "Calls"})
 		assert.Len(t, ownNumbers(t, r.stdout), 11, "the program is not disturbed: %s", r.stderr)
 		assert.Contains(t, r.stdout, "could not count their calls", r.stderr)
 	})

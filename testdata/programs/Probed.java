@@ -1,274 +1,88 @@
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryPoolMXBean;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * A program that knows how often its methods are called, and how long they take. It prints lines of a name and a number, and "identity" with the
- * identity hash of an object that is locked before and after a collection.
- *
- * With -Dsec=N it serves for so long instead: handle() in main, and background() in another thread. With -Dask=true it does what the lines of
- * its stdin say: "work", "metaspace".
+ * Does a known number of what HotSpot has probes for, when it is told to by a line of its input, allocates
+ * after another one, and ends after a third one.
  */
 public class Probed {
-    static final int THREADS = 8, CALLS = 20000;
-    static final AtomicLong entered = new AtomicLong(), thrown = new AtomicLong(), made = new AtomicLong(), failed = new AtomicLong();
-    static final AtomicLong recursive = new AtomicLong(), locked = new AtomicLong(), allocated = new AtomicLong(), areas = new AtomicLong();
-    static volatile long sink;
+    static final Object LOCK = new Object();
+    static volatile Object sink;
+    static volatile Thread holder; // the last one that took the lock
+    static volatile boolean finished; // one of the two threads has all of its rounds
 
-    final int number;
-
-    Probed(int number) {
-        super();
-        if (number < 0) {
-            failed.incrementAndGet();
-            throw new IllegalArgumentException("negative");
-        }
-        this.number = number;
-        made.incrementAndGet();
-    }
-
-    interface Shape {
-        double area();
-    }
-
-    static class Square implements Shape {
-        @Override
-        public double area() {
-            areas.incrementAndGet();
-            return 4;
-        }
-    }
-
-    static class Circle implements Shape {
-        @Override
-        public double area() {
-            areas.incrementAndGet();
-            return 3.14;
-        }
-    }
-
-    static long count(long a) {
-        entered.incrementAndGet();
-        return 31 * a + 7;
-    }
-
-    static long count(String s) { // another one of the same name
-        return s.length();
-    }
-
-    static void sometimes(int i) {
-        try {
-            if (i % 3 == 0) {
-                thrown.incrementAndGet();
-                throw new IllegalStateException("three");
+    /** Takes the lock some times, holds it until the other thread waits for it, and leaves it to that. */
+    static void contend(Thread other, int rounds) {
+        Thread self = Thread.currentThread();
+        for (int i = 0; i < rounds; i++) {
+            synchronized (LOCK) {
+                holder = self;
+                while (other.getState() != Thread.State.BLOCKED && !finished) {
+                    Thread.yield();
+                }
             }
-        } finally {
-            sink = i;
-        }
-    }
-
-    static int fibonacci(int n) {
-        recursive.incrementAndGet();
-        return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
-    }
-
-    synchronized void synchronizedMethod(int i) {
-        locked.incrementAndGet();
-        if (i % 5 == 0) {
-            throw new IllegalStateException("five");
-        }
-    }
-
-    void block(Object lock) {
-        synchronized (lock) {
-            locked.incrementAndGet();
-            synchronized (this) {
-                locked.incrementAndGet();
+            while (holder == self && !finished) {
+                Thread.yield();
             }
         }
+        finished = true;
     }
 
-    static Object[] allocate(int n) {
-        Object[] all = new Object[n];
+    static Object allocate(int n) {
+        Object last = null;
         for (int i = 0; i < n; i++) {
-            all[i] = i % 2 == 0 ? new Object() : new int[i][2];
+            last = new int[] {i, n}; // the line that allocates
+            sink = last;
         }
-        allocated.addAndGet(n + 1);
-        return all;
+        return last;
     }
 
-    /** Takes 20 microseconds. */
-    static void slow() {
-        long end = System.nanoTime() + 20000;
-        while (System.nanoTime() < end) {
-            sink++;
+    static void spin(long nanos) {
+        for (long until = System.nanoTime() + nanos; System.nanoTime() < until;) {
         }
     }
 
-    static long brief(long a) {
-        return a ^ a << 3;
-    }
-
-    static void twice(Object moved) {
-        synchronized (moved) {
-            sink++;
+    /** Runs much of the JDK often enough for C1 to compile it. */
+    static int work(int n) {
+        int sum = 0;
+        for (int i = 0; i < n; i++) {
+            String s = String.format("%d %s %08x", i, "x".concat(Integer.toString(i)), i * 31L);
+            sum += s.replaceAll("[0-9]+", "n").length() + new java.math.BigInteger(Integer.toString(i + 1)).pow(5).bitLength();
+            sum += Arrays.asList(s.split(" ")).hashCode();
         }
-    }
-
-    static void worker(int me) {
-        long v = me;
-        for (int i = 0; i < CALLS; i++) {
-            v = count(v);
-        }
-        sink = v + count("text");
-        fibonacci(12);
-        Shape[] shapes = {new Square(), new Circle()};
-        for (int i = 0; i < 1000; i++) {
-            try {
-                sometimes(i);
-            } catch (IllegalStateException e) {
-                sink++;
-            }
-            try {
-                Probed p = new Probed(i - 10);
-                p.block(shapes);
-                p.synchronizedMethod(i);
-            } catch (IllegalArgumentException | IllegalStateException e) {
-                sink++;
-            }
-            sink += (long) shapes[i & 1].area();
-        }
-        Runnable lambda = () -> sink++;
-        for (int i = 0; i < 10; i++) {
-            lambda.run();
-            sink += allocate(i).length;
-        }
+        return sum;
     }
 
     public static void main(String[] args) throws Exception {
-        if (Boolean.getBoolean("ask")) {
-            ask();
-            return;
-        }
-        if (Integer.getInteger("sec", 0) > 0) {
-            serve(Integer.getInteger("sec"));
-            return;
-        }
-        Thread[] threads = new Thread[THREADS];
-        for (int i = 0; i < THREADS; i++) {
-            final int me = i;
-            threads[i] = new Thread(() -> worker(me), "worker " + i);
-            threads[i].start();
-        }
-        for (Thread t : threads) {
-            t.join();
-        }
-        times();
-        Object moved = new Object();
-        System.out.printf("identity %08x%n", System.identityHashCode(moved));
-        twice(moved);
-        System.gc();
-        twice(moved);
-        print("entered", entered);
-        print("thrown", thrown);
-        print("made", made);
-        print("failed", failed);
-        print("recursive", recursive);
-        print("locked", locked);
-        print("allocated", allocated);
-        print("areas", areas);
-    }
-
-    static void print(String name, AtomicLong n) {
-        System.out.println(name + " " + n);
-    }
-
-    static void times() {
-        long all = 0;
-        for (int i = 0; i < 2000; i++) {
-            long start = System.nanoTime();
-            slow();
-            all += System.nanoTime() - start;
-        }
-        System.out.println("slow " + all);
-        long v = 1;
-        for (int i = 0; i < 50000; i++) { // until it is compiled
-            v = brief(v);
-        }
-        long start = System.nanoTime();
-        for (int i = 0; i < 500000; i++) {
-            v = brief(v);
-        }
-        System.out.println("brief " + (System.nanoTime() - start));
-        sink = v;
-    }
-
-    static long handle(int k) {
-        long s = 0;
-        for (int i = 0; i < 20000; i++) {
-            s += i * k ^ s;
-        }
-        return s + part(k);
-    }
-
-    static long part(int k) {
-        long s = 1;
-        for (int i = 0; i < 10000; i++) {
-            s = s * 31 + (i ^ k);
-        }
-        return s;
-    }
-
-    static long background(int k) {
-        long s = 0;
-        for (int i = 0; i < 100000; i++) {
-            s += i ^ s << 1;
-        }
-        return s;
-    }
-
-    static void serve(int sec) throws Exception {
-        long end = System.nanoTime() + sec * 1000000000L;
-        Thread other = new Thread(() -> {
-            for (int i = 0; System.nanoTime() < end; i++) {
-                sink = background(i);
-            }
-        }, "background");
+        System.out.println("READY");
+        System.in.read();
+        Thread self = Thread.currentThread();
+        Thread other = new Thread(() -> contend(self, 50), "other one");
         other.start();
-        System.out.println("READY");
-        for (int k = 0; System.nanoTime() < end; k++) {
-            sink = handle(k);
-            sink = background(k);
-        }
+        contend(other, 50);
         other.join();
-    }
-
-    static void ask() throws Exception {
-        Probed p = new Probed(7);
-        int calls = Integer.getInteger("calls", 100000);
-        metaspace();
-        System.out.println("READY");
-        for (int c; (c = System.in.read()) >= 0; ) {
-            if (c == 'm') {
-                System.out.println("metaspace " + metaspace());
-            } else if (c == 'w') {
-                long v = 1;
-                for (int i = 0; i < calls; i++) {
-                    v = count(v);
-                }
-                p.block(p);
-                System.out.println("work " + v);
+        for (int i = 0; i < 5; i++) {
+            System.gc();
+        }
+        for (int i = 0; i < 20_000; i++) {
+            sink = new byte[10_000]; // 100 young collections with -Xmn2m, not at equal distances
+            if (i % 100 == 0) {
+                spin(i * 7919L % 1_000_003);
             }
         }
-    }
-
-    static long metaspace() {
-        System.gc();
-        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-            if (pool.getName().equals("Metaspace")) {
-                return pool.getUsage().getUsed();
-            }
+        for (int i = 0; i < 30; i++) {
+            Thread.sleep(1);
         }
-        return 0;
+        for (int i = 0; i < 30; i++) {
+            LockSupport.parkNanos(LOCK, 100_000);
+        }
+        sink = work(2000);
+        System.out.println("DONE");
+        System.in.read();
+        for (int i = 0; i < 1000; i++) {
+            allocate(Integer.parseInt(args[0]));
+        }
+        System.out.println("ALLOCATED");
+        System.in.read();
     }
 }
