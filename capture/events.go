@@ -48,8 +48,10 @@ func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	if unread > maxMissing {
 		notes = append(notes, "the events of more JVMs could not be read")
 	}
+	probed, more := c.readUSDT(events, budget)
+	events = append(events, probed...)
 	event.Sort(events)
-	return events, notes
+	return events, append(notes, more...)
 }
 
 // withoutTold joins the events of a JVM's log and of its recording. What both tell of is there once: pauses and safepoints

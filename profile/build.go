@@ -40,6 +40,8 @@ type Options struct {
 	// Listings asks for [Profile.Listings], of about so many instructions in all profiles
 	// together; 0 for none.
 	Listings int
+	// Parts asks for [Profile.Parts].
+	Parts bool
 	// History asks for [Profiles.History].
 	History bool
 	Syntax  disasm.Syntax
@@ -101,6 +103,7 @@ type work struct {
 	listings         map[blobRef][]printassembly.Instruction // of the blobs that were read last
 	debugInfo        map[blobRef]*printassembly.DebugInfo    // of all blobs where it can be had without a listing
 	listed           int                                     // how many instructions these have
+	parted           *partWork                               // nil without parts
 	unread           map[blobRef]bool                        // blobs whose code could not be read, or not all of it
 }
 
@@ -122,6 +125,7 @@ func (w *work) profile() Profile {
 	p.Accounts = w.accounts()
 	sampled := w.sampledBlobs()
 	w.readAhead(sampled)
+	w.parted = w.cutParts()
 	merged := w.mergeForks(sampled)
 	p.Regions = w.regions(&p, merged)
 	w.wholeListings(&p, merged)
@@ -134,6 +138,7 @@ func (w *work) profile() Profile {
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
 	p.Happened, p.Delays = w.eventTotals(), w.delays(&p)
+	p.Parts = w.parts(w.parted, sampled)
 	p.Locks, p.Allocations = w.lockSites(), w.allocSites()
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)

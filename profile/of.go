@@ -70,6 +70,9 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	if o.History {
 		b.history = newHistoryCounts()
 	}
+	if o.Parts {
+		b.wantParts()
+	}
 	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), builder: b}
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))

@@ -110,6 +110,8 @@ type Profile struct {
 	// methods, stubs and codelets, hottest first.
 	Listings []Listing
 	Unlisted Unlisted
+	// Parts is only there when [Options.Parts] asks for it, and there is more than one.
+	Parts    *Parts
 	Warnings []string
 }
 

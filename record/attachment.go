@@ -68,6 +68,7 @@ type Attachment struct {
 	jvms []*attachedJVM
 
 	samples atomic.Int64
+	drain   *windowDrain // nil without
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed when it is to end

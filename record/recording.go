@@ -75,7 +75,7 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	flags = r.addEventFlag(flags)
+	flags = r.addUSDTFlags(r.addEventFlag(flags))
 	if flags, err = r.addProbeFlag(flags); err != nil {
 		return err
 	}
@@ -112,9 +112,11 @@ func (r *Recording) run() error {
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
 	keeper := r.keepWindows(command)
+	drain := r.drainWindows(r.o.Probes, r.ringFiles)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
+	drain.end()
 	keeper.end()
 	r.endSampling()
 	r.clocks.end = capture.ReadClock()

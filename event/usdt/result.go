@@ -1,0 +1,22 @@
+package usdt
+
+// A Result is what a recorder has found.
+type Result struct {
+	Events, Lost int64
+	// Unknown are patterns that no probe of this JVM matches.
+	Unknown []string
+	// Note is about how it was recorded; may be "".
+	Note string
+	// Err is why the text is not whole.
+	Err error
+}
+
+// A RefusedError says that the kernel lets gasm record no probes.
+type RefusedError struct{ Cause, Mend string }
+
+func (e *RefusedError) Error() string {
+	if e.Mend == "" {
+		return e.Cause
+	}
+	return e.Cause + ": " + e.Mend
+}
