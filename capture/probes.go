@@ -53,6 +53,16 @@ func (p *Probes) Site(id int) *rings.Site {
 
 // ReadProbes reads what all JVMs' probes have counted. The notes are on what could not be read.
 func (c *Capture) ReadProbes() (all []Probes, notes []string) {
+	for _, p := range c.parts {
+		read, more := p.ReadProbes()
+		for i := range read {
+			read[i].PID = p.pid(read[i].PID)
+		}
+		all, notes = append(all, read...), append(notes, more...)
+	}
+	if len(c.parts) > 0 {
+		return all, notes
+	}
 	for i := range c.JVMs {
 		if !c.JVMs[i].Probed {
 			continue
@@ -128,6 +138,9 @@ func (c *Capture) readDrained(p *Probes) error {
 // ReadCalls reads the single calls, locks and allocations that the rings of all JVMs still have, by the time of their start. The
 // notes are on what the rings no longer have, and on what could not be read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
+	if len(c.parts) > 0 {
+		return c.partEvents((*Capture).ReadCalls)
+	}
 	for i := range c.JVMs {
 		j := &c.JVMs[i]
 		if !j.Probed {
