@@ -7,6 +7,8 @@
 //
 //	event/hslog   HotSpot's log, as -Xlog writes it, of JDK 9 and newer
 //	event/jfr     recordings of Java Flight Recorder
+//	event/usdt    HotSpot's own probes, by a BPF program
+//	event/rings   what probed methods have counted
 //
 // Package capture gives all events of a capture (capture.Capture.ReadEvents).
 package event
@@ -53,6 +55,12 @@ const (
 	// Own is an event of the program's own, by jdk.jfr.Event. It is named by its type:
 	// com.acme.Request.
 	Own Kind = "jfr"
+	// Call is a call of a method that is probed, by which it is named.
+	Call Kind = "call"
+	// Held is a lock that a method has, which it is named by: of a class whose locks are probed.
+	Held Kind = "held"
+	// New is an allocation in a method that is probed for them, which it is named by.
+	New Kind = "new"
 	// Probe is any other of HotSpot's USDT probes: "hotspot:vm__init__end".
 	Probe Kind = "usdt"
 )
@@ -102,6 +110,16 @@ func (k Kind) OfThread() bool {
 
 // EndMonoNanos is when the event was over.
 func (e *Event) EndMonoNanos() int64 { return e.MonoNanos + e.Nanos }
+
+// Arg gives the value of an argument; "" without one.
+func (e *Event) Arg(name string) string {
+	for _, a := range e.Args {
+		if a.Name == name {
+			return a.Value
+		}
+	}
+	return ""
+}
 
 // Sort sorts events by the time of their start. Of two that start at once, the longer one
 // comes first, because the other lies inside of it.

@@ -52,20 +52,34 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	events, eventNotes := c.ReadEvents()
-	if err := o.WindowEvent.narrow(measured, events); err != nil {
+	threads, err := o.WindowEvent.narrow(measured, events)
+	if err != nil {
+		return nil, err
+	}
+	probes, probeNotes := c.ReadProbes()
+	within, withinNotes, err := newInsideMethod(o.WindowMethod, probes)
+	if err != nil {
 		return nil, err
 	}
 	b := newBuilder(jvms, measured, orderedEvents(c.Events))
+	b.within = within
 	b.leaveOut(c.JVMs)
+	b.threadWindows = threads
 	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
+	b.printers = newPrinters(c)
 	if o.History {
 		b.history = newHistoryCounts()
+	}
+	if o.Parts {
+		b.wantParts()
 	}
 	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), builder: b}
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
 	ps.Capture.Notes.Add(eventNotes...)
+	ps.Capture.Notes.Add(probeNotes...)
+	ps.Capture.Notes.Add(withinNotes...)
 	ps.SourceFiles = sourceFiles(c)
 	if err := ps.read(c); err != nil {
 		return nil, err
@@ -83,9 +97,13 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 			"the time in both counts for the one that began first", capture.DescriptionFile, b.overlapping))
 	}
 	ps.Trials = b.Build(o)
+	for i := range ps.Trials {
+		ps.Trials[i].Probes = probesOf(probes, ps.Trials[i].PIDs)
+	}
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)
 	ps.History = b.history.history()
+	ps.History.addLanes(events)
 	if events := ps.Trials[0].Events; len(events) > 0 {
 		ps.Capture.Events = events
 	}
@@ -201,10 +219,13 @@ func nothingSelected(c *capture.Capture) string {
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
 // WhyEmpty is the error of profiles without a single sample: it says where all
-// samples went instead. It is nil when there is a sample.
+// samples went instead. It is nil when there is a sample, or a probe.
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {
+		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.within == nil {
+			return nil // calls were counted
+		}
 		for _, account := range p.Accounts {
 			if account.Profiled > 0 {
 				return nil
@@ -225,6 +246,8 @@ func (ps *Profiles) WhyEmpty() error {
 	case a.Others() == a.Total-a.Lost && ps.Chosen != "":
 		return fmt.Errorf("no sample is of a JVM that is chosen (%s); %d are of other JVMs of the command, %d of other processes",
 			ps.Chosen, a.OtherJVM+a.OtherTrial, a.OtherProcess)
+	case a.OutsideMethod > 0:
+		return fmt.Errorf("no sample is of a thread that was in the method (--window-method); %d are of threads that were not", a.OutsideMethod)
 	case a.OutsideWindow > 0:
 		return fmt.Errorf("no sample is in the measurement window; %d are outside of it", a.OutsideWindow)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -32,8 +33,14 @@ type AttachOptions struct {
 	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
-	// Problem is as in Options.
+	// Probes are what of the program's methods is counted meanwhile, by an agent.
+	Probes []probe.Spec
+
+	// Problem and Message are as in Options.
 	Problem func(error)
+	Message func(text string)
+	// Window is called when the window of Delay and Length opens and closes; nil for nobody.
+	Window func(WindowChange)
 	// Progress is called when the sampling begins, and then each second if its first call
 	// has returned true; nil for nobody.
 	Progress func(AttachProgress) (again bool)
@@ -63,6 +70,7 @@ type Attachment struct {
 	jvms []*attachedJVM
 
 	samples atomic.Int64
+	drain   *windowDrain // nil without
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed when it is to end
@@ -76,6 +84,7 @@ type attachedJVM struct {
 	followedJVM
 	ticks     uint64           // when it started: another process may get its id
 	debugInfo *debugInfoSwitch // nil where it is not to be switched
+	probes    *probe.Session   // nil without
 	// endedMonoNanos is when it was found to have ended; 0 while it runs.
 	endedMonoNanos int64
 }
@@ -115,6 +124,13 @@ func (a *Attachment) run() error {
 		a.stopFollowing()
 		return err
 	}
+	defer a.stopProbes()
+	if err := a.startProbes(); err != nil {
+		a.stopFollowing()
+		return err
+	}
+	a.beginEvents()
+	defer a.live.end() // a second time it does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Events)
 	o := sampler.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
@@ -128,10 +144,6 @@ func (a *Attachment) run() error {
 	}
 	a.clocks.start = capture.ReadClock()
 	a.startedMonoNanos = a.clocks.start.MonoNanos
-	a.live.begin(&a.session, a.o.Happenings)
-	for _, j := range a.jvms {
-		a.live.found(j.PID)
-	}
 	told := make(chan struct{})
 	go a.tellFollowers(samples, told)
 	a.wait()
@@ -140,11 +152,22 @@ func (a *Attachment) run() error {
 	}
 	a.endedMonoNanos = capture.MonoNanos() // so that the last samples count
 	a.live.end()
-	<-told                                 // all samples, so that the methods of the last ones are copied
+	<-told // all samples, so that the methods of the last ones are copied
 	a.stopFollowing()
 	a.clocks.end = capture.ReadClock()
 	a.resolver = a.sampling.resolver()
 	return nil
+}
+
+// beginEvents has the JVMs record events, and waits until they do: what they do for that is not to be
+// in the profile.
+func (a *Attachment) beginEvents() {
+	a.followed = a.followedJVM
+	a.live.begin(&a.session, a.o.Happenings, false)
+	for _, j := range a.jvms {
+		a.live.found(j.PID)
+	}
+	a.live.awaitBegun(a.stop)
 }
 
 // follow begins to follow the JVMs' code. One of several that has ended is a problem.
@@ -180,6 +203,16 @@ func (a *Attachment) followOne(j *attachedJVM) (err error) {
 	return j.follow(a.folder.Path, follow.Options{})
 }
 
+// followedJVM gives the JVM of a process; nil when it is none of those.
+func (a *Attachment) followedJVM(pid int) *followedJVM {
+	for _, j := range a.jvms {
+		if j.PID == pid {
+			return &j.followedJVM
+		}
+	}
+	return nil
+}
+
 // stopFollowing ends the following of all JVMs.
 func (a *Attachment) stopFollowing() {
 	for _, j := range a.jvms {
@@ -197,6 +230,7 @@ func (a *Attachment) tellFollowers(samples <-chan sampler.Sample, told chan<- st
 	}
 	for s := range samples {
 		a.samples.Add(1)
+		a.live.sampled(&s)
 		if j := byPID[s.PID]; j != nil {
 			j.sampled(&s)
 		}
@@ -209,9 +243,13 @@ const shownEvery = time.Second
 // wait returns when the length is over, a signal to stop has come, or all JVMs have ended.
 // It sleeps meanwhile, because a JVM that does nothing is to cost next to nothing.
 func (a *Attachment) wait() {
-	over, shown := (<-chan time.Time)(nil), (<-chan time.Time)(nil)
+	var opened, over, shown <-chan time.Time
+	sinceStart := time.Duration(capture.MonoNanos() - a.startedMonoNanos)
+	if a.o.Delay > 0 {
+		opened = time.After(a.o.Delay - sinceStart)
+	}
 	if a.o.Length > 0 {
-		over = time.After(a.o.Delay + a.o.Length - time.Duration(capture.MonoNanos()-a.startedMonoNanos))
+		over = time.After(a.o.Delay + a.o.Length - sinceStart)
 	}
 	if a.tellProgress(0) {
 		ticker := time.NewTicker(shownEvery)
@@ -233,7 +271,10 @@ func (a *Attachment) wait() {
 	}
 	for running := len(a.jvms); running > 0; {
 		select {
+		case <-opened:
+			a.tellWindow(WindowChange{Open: true, After: a.o.Delay})
 		case <-over:
+			a.tellWindow(WindowChange{After: a.o.Length})
 			return
 		case <-a.stop:
 			return
@@ -243,6 +284,12 @@ func (a *Attachment) wait() {
 		case <-shown:
 			a.tellProgress(time.Duration(capture.MonoNanos() - a.startedMonoNanos))
 		}
+	}
+}
+
+func (a *Attachment) tellWindow(change WindowChange) {
+	if a.o.Window != nil {
+		a.o.Window(change)
 	}
 }
 
@@ -300,6 +347,9 @@ func (a *Attachment) Finish() (*capture.Capture, error) {
 	}
 	sortByStart(jvms)
 	notes := a.live.take(jvms)
+	if len(a.o.Probes) > 0 {
+		notes = append(notes, a.probesOf(jvms)...)
+	}
 	return a.complete(func() capture.Description {
 		d := a.describe(jvms)
 		d.Notes.Add(notes...)

@@ -13,6 +13,7 @@ func (r *Recording) Finish() (*capture.Capture, error) {
 		return nil, err
 	}
 	notes = append(notes, r.takeEvents(jvms)...)
+	notes = append(notes, r.takeProbes(jvms)...)
 	notes = append(notes, r.live.take(jvms)...)
 	return r.complete(func() capture.Description {
 		d := r.describe(jvms)
@@ -29,7 +30,7 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	d.Notes.Add(r.sampling.Notes()...)
 	d.Notes.Add(r.codeNote, r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
-	d.Notes.Add(note, r.blackholeNote(), r.clocks.note())
+	d.Notes.Add(note, r.resultNote, r.blackholeNote(), r.clocks.note())
 	return d
 }
 

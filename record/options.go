@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -39,6 +40,9 @@ type Options struct {
 	WindowStart, WindowEnd *regexp.Regexp
 	// WindowFrom says on which streams such lines are looked for.
 	WindowFrom WindowSource
+	// WindowFile is the path of a file in which the program has written its windows when it
+	// has ended; see windowFile. "" for none.
+	WindowFile string
 
 	Code    CodeSource // not empty
 	Methods []string   // patterns of the methods whose code is printed; none: all
@@ -47,6 +51,9 @@ type Options struct {
 	// Happenings are the events that are recorded beside the samples, such as pauses of the
 	// collector. See ParseEventChoice.
 	Happenings EventChoice
+
+	// Probes are what of the program's methods is counted, by an agent in its JVMs.
+	Probes []probe.Spec
 
 	// Problem is called when something of the capture is lost, while the rest goes
 	// on; of several errors of a full disk with the first one alone. It may be called
@@ -123,6 +130,8 @@ func (o *Options) Check() error {
 		return errors.New("--delay and --length can't be negative")
 	case (o.Delay > 0 || o.Length > 0) && o.byLines():
 		return errors.New("--delay/--length and --window-start/--window-end say two different windows; use one pair")
+	case o.WindowFile != "" && (o.Delay > 0 || o.Length > 0 || o.byLines()):
+		return errors.New("--window-file says when it is measured, and so do --delay/--length and --window-start/--window-end; use one of them")
 	case !slices.Contains([]WindowSource{"", FromStdout, FromStderr, FromBoth}, o.WindowFrom):
 		return fmt.Errorf("--window-from is %q; it can be stdout, stderr or both", o.WindowFrom)
 	case o.WindowFrom != "" && !o.byLines():

@@ -41,6 +41,7 @@ type reportFlags struct {
 	jvm, thread     string
 	mergeJVMs       bool
 	windowEvent     string
+	windowMethod    string
 	jvmExpression   *regexp.Regexp  // of jvm, once it is checked
 	threads         profile.Threads // of thread, once it is checked
 	window          profile.WindowEvent
@@ -81,6 +82,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.thread, "thread", "", "report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
 	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; with ! in front for all others")
+	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach have an agent tell of its calls")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, have the code of the hottest methods, whole, up to this `number` of instructions in all")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
@@ -149,9 +151,9 @@ func (f *reportFlags) profileOptions() profile.Options {
 	locations := report.FormatOf(f.format).Locations // in place of annotated code
 	html := f.format == "html"                       // it has whole methods
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
-		Threads: f.threads, WindowEvent: f.window, MergeJVMs: f.mergeJVMs, Operations: f.ops}
+		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/stretchr/testify/require"
 )
@@ -174,6 +175,65 @@ func inEvents(line func(i int) string) func(h *hostile) {
 	}
 }
 
+// openRecording is the beginning of a recording, behind which events may stand; see event/jfr.
+var openRecording = sync.OnceValue(func() string {
+	text, err := os.ReadFile("../../event/jfr/testdata/open.jfr")
+	if err != nil {
+		panic(err) // the tests of event/jfr write it
+	}
+	return string(text)
+})
+
+// inRecording makes a recording, beside good samples of a second that it is of.
+func inRecording(write func(f *filler)) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.write("samples.txt", func(f *filler) {
+			for i := range 1000 {
+				f.printf("%s", sample(i*1000, hostileCode+uint64(i%4)))
+			}
+		})
+		h.write("capture.json", func(f *filler) {
+			f.printf(`{"schema":1,"command":["java"],"sampler":"perf","events":["cpu-clock"],"frequency":1001,"clocks":[{"mono_nanos":10000000000,"wall_nanos":1700000000000000001}],` +
+				`"jvms":[{"pid":4711,"log":"asm-4711.log","start_mono_nanos":1,"recordings":["ev-4711.jfr"]}],` +
+				`"trials":[{"windows":[{"pid":4711,"from_mono_nanos":1,"to_mono_nanos":20000000000}]}]}`)
+		})
+		h.write("ev-4711.jfr", write)
+	}
+}
+
+// inRecordedEvents makes a recording of events.
+func inRecordedEvents(event func(i int) []byte) func(h *hostile) {
+	return inRecording(func(f *filler) {
+		f.printf("%s", openRecording())
+		f.fill(func(i int) string { return string(event(i)) })
+	})
+}
+
+// recordedEvent is a test.Event that lasts a millisecond, 1 µs after the one before.
+func recordedEvent(i, thread, stack int, text string) []byte {
+	body := []byte{21}
+	for _, v := range []int{1000 * i, 1_000_000, thread, stack, 3} {
+		body = appendVarint(body, v)
+	}
+	if text == "" {
+		body = append(body, 1)
+	} else {
+		body = append(appendVarint(append(body, 3), len(text)), text...)
+	}
+	body = append(body, make([]byte, 9)...) // a number and a double
+	size := len(body) + 4
+	return append([]byte{byte(size)&0x7f | 0x80, byte(size>>7)&0x7f | 0x80, byte(size>>14)&0x7f | 0x80, byte(size >> 21)}, body...)
+}
+
+// appendVarint appends a number, seven bits a byte.
+func appendVarint(b []byte, n int) []byte {
+	for ; n >= 0x80; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	return append(b, byte(n))
+}
+
 func always(text string) func(int) string { return func(int) string { return text } }
 
 var hostileInputs = []hostileInput{
@@ -240,6 +300,29 @@ var hostileInputs = []hostileInput{
 	{"compilations", inEvents(func(i int) string { return fmt.Sprintf("[%dns][1][jit,compilation] %d 4 a%d::b\n", i, i, i) }), ""},
 	{"a line of events of a file's size", inEvents(always("[1ns][1][gc] GC(0) Pause ")), ""},
 	{"no events at all", inEvents(always("x\n")), "lines of the events could not be read"},
+	// Recordings of Flight Recorder.
+	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }), "is no recording of Java Flight Recorder"},
+	{"an empty recording", inRecording(func(*filler) {}), "is empty"},
+	{"a recording of magics", inRecording(func(f *filler) { f.repeat("FLR\x00\x00\x02") }), "the recording of JVM 4711 could not be read"},
+	{"a cut recording", inRecording(func(f *filler) {
+		f.printf("%s", openRecording()[:len(openRecording())/2])
+		f.repeat("x")
+	}), "the recording of JVM 4711 could not be read"},
+	{"short events", inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") }), ""},
+	{"events with texts", inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, strings.Repeat(fmt.Sprint(i), 100)) }), ""},
+	{"events of no thread and stack", inRecordedEvents(func(i int) []byte { return recordedEvent(i, i%100, i%100, fmt.Sprint(i)) }), ""},
+	{"a recording of another's", func(h *hostile) {
+		inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") })(h)
+		h.args = []string{"report", "--jfr", h.file("ev-4711.jfr"), h.dir}
+	}, ""},
+	{"a recording of another's that is none", func(h *hostile) {
+		inRecording(func(f *filler) { f.repeat("x") })(h)
+		h.args = []string{"events", "--jfr", h.file("ev-4711.jfr"), h.dir}
+	}, "is no recording of Java Flight Recorder: it begins with"},
+	{"a window of many events", func(h *hostile) {
+		inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") })(h)
+		h.args = []string{"report", "--window-event", "jfr:test.Event", h.dir}
+	}, ""},
 	// Threads that take turns.
 	{"writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i) }), ""},
 	{"two writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i%2) }), ""},

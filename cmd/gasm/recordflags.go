@@ -18,6 +18,7 @@ type recordFlags struct {
 	eventList     string
 	delay, length time.Duration
 	kinds, from   string // of events: what happened, and who tells
+	probes        probeFlags
 	given         func(flag string) bool
 }
 
@@ -29,6 +30,7 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), or auto: the cheapest that has them")
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
+	f.probes.register(flags)
 }
 
 // maxFrequency is where sampling begins to take most of a processor, so that the

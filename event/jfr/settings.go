@@ -60,6 +60,9 @@ func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 			}
 		}
 	}
+	if feature < exactClock && !slices.Contains(of, event.Safepoint) {
+		recorded{event: "jdk.SafepointEnd", threshold: true}.write(&b)
+	}
 	for _, name := range named {
 		b.WriteString(`  <event name="`)
 		if err := xml.EscapeText(&b, []byte(name)); err != nil {
@@ -70,6 +73,10 @@ func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	b.WriteString("</configuration>\n")
 	return b.String(), nil
 }
+
+// exactClock is the first long-lived JDK whose recordings tell exactly when they began. Those of older ones are put on the samples'
+// clock by the ends of safepoints ([FindAnchor]).
+const exactClock = 17
 
 func kindNames() (names []string) {
 	for _, k := range Kinds() {

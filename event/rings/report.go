@@ -39,6 +39,7 @@ type Refusal struct{ Probe, Method, Reason string }
 type Miss struct {
 	Probe     string
 	ClassSeen bool   // such a class is there, without such a method
+	Idle      bool   // its methods take no locks, or make no objects
 	Near      string // names that are similar, with ", " between them
 }
 
@@ -89,7 +90,7 @@ func (rep *Report) line(f []string) (ok bool) {
 	case f[0] == "refused" && len(f) == 4 && len(rep.Refused) < maxOther:
 		rep.Refused = append(rep.Refused, Refusal{f[1], f[2], f[3]})
 	case f[0] == "missing" && len(f) == 4 && len(rep.Missing) < maxOther:
-		rep.Missing = append(rep.Missing, Miss{f[1], f[2] == "seen", f[3]})
+		rep.Missing = append(rep.Missing, Miss{f[1], f[2] != "unseen", f[2] == "idle", f[3]})
 	case f[0] == "error" && len(f) == 2 && len(rep.Errors) < maxOther:
 		rep.Errors = append(rep.Errors, f[1])
 	case f[0] == "started":

@@ -95,7 +95,7 @@ func (s *Spec) line() string {
 	return strings.Join([]string{string(s.Kind), s.Text, s.Class, s.Method, arguments, strings.Join(options, ",")}, "\t")
 }
 
-// Merge joins specs of the same method, of which one may be a window.
+// Merge joins specs of the same text, of which one may be a window.
 func Merge(specs []Spec) (merged []Spec) {
 	at := map[string]int{}
 	for _, s := range specs {

@@ -33,13 +33,15 @@ type rowWriter struct {
 	totals  []int64 // of the profile, by event
 	blocks  []block
 	loops   []loop
-	gutter  arrows.Gutter
-	listed  map[string]int // the hottest listing of each name in the profile
-	chains  *chains
-	chips   chips
-	done    []byte // whole chunks
-	out     []byte // the chunk that is being written
-	rows    int    // in it
+	// loopsUnknown tells that the code is too large to look for its loops.
+	loopsUnknown bool
+	gutter       arrows.Gutter
+	listed       map[string]int // the hottest listing of each name in the profile
+	chains       *chains
+	chips        chips
+	done         []byte // whole chunks
+	out          []byte // the chunk that is being written
+	rows         int    // in it
 }
 
 // write writes all rows, in groups that can be folded: each block that has samples, and
@@ -110,6 +112,7 @@ func (w *rowWriter) group(first, last int) {
 	loop := w.commonLoop(first, last)
 	if loop >= 0 {
 		w.out = strconv.AppendInt(append(w.out, " in l"...), int64(min(w.loops[loop].depth, 4)), 10)
+		w.out = strconv.AppendInt(append(w.out, `" data-l="`...), int64(loop+1), 10)
 	}
 	w.out = append(w.out, '"')
 	if !closed {
@@ -159,7 +162,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	for _, b := range w.blocks[first:last] {
 		sum.Add(b.counts)
 	}
-	w.counts(sum)
+	w.counts(sum, nil) // the script adds up parts
 	if from := w.blocks[first].from; from > 0 && w.gutter.Width > 0 {
 		w.arrows(w.gutter.After[from-1])
 	} else {
@@ -172,10 +175,13 @@ func (w *rowWriter) heading(first, last, loop int) {
 	}
 	w.out = append(w.out, " · "...)
 	w.out = append(w.out, counted(w.blocks[last-1].to-w.blocks[first].from, "instruction")...)
-	if loop >= 0 {
+	switch {
+	case loop >= 0:
 		w.out = append(w.out, ` · <span class="loop">`...)
 		w.out = append(w.out, w.loopName(loop, first)...)
 		w.out = append(w.out, "</span>"...)
+	case !w.blocks[first].cold() && !w.loopsUnknown:
+		w.out = append(w.out, ` · <span class="loop none">in no loop</span>`...)
 	}
 	for _, b := range w.blocks[first:last] {
 		if section := w.listing.Lines[b.from].Section; section != "" {
@@ -196,8 +202,8 @@ func (w *rowWriter) loopName(loop, first int) string {
 	return text
 }
 
-// counts writes a column for each event.
-func (w *rowWriter) counts(c profile.Counts) {
+// counts writes a column for each event. Parts are the counts by part; nil for none.
+func (w *rowWriter) counts(c profile.Counts, parts profile.PartCounts) {
 	for e, n := range c {
 		text := percent(n, w.totals[e])
 		pad := max(countColumns-len(text), 0)
@@ -211,6 +217,9 @@ func (w *rowWriter) counts(c profile.Counts) {
 		w.out = strconv.AppendInt(w.out, n, 10)
 		if e > 0 {
 			w.out = strconv.AppendInt(append(w.out, `" data-e="`...), int64(e), 10)
+		}
+		if parts != nil {
+			w.out = append(append(w.out, `" data-v="`...), partText(parts, e)...)
 		}
 		w.out = append(w.out, `">`...)
 		w.out = append(w.out, strings.Repeat(" ", pad)...)
@@ -240,7 +249,11 @@ func (w *rowWriter) row(i int) {
 		w.out = strconv.AppendInt(append(w.out, `" data-f="`...), int64(chain), 10)
 	}
 	w.out = append(w.out, `">`...)
-	w.counts(l.Counts)
+	var parts profile.PartCounts
+	if w.listing.Parts != nil {
+		parts = w.listing.Parts.Lines[i]
+	}
+	w.counts(l.Counts, parts)
 	if w.gutter.Width > 0 {
 		w.arrows(w.gutter.At[i])
 	} else {

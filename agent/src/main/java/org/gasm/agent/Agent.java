@@ -20,7 +20,7 @@ import java.util.Set;
  *
  *   site ID KIND CLASS METHOD DESCRIPTOR window|- PROBE    a method that is probed
  *   refused PROBE METHOD REASON                            one that can't be
- *   missing PROBE seen|unseen NAMES                        a probe without a method, and what has a similar name
+ *   missing PROBE seen|unseen|idle NAMES                   a probe without a method, and what has a similar name
  *   started, stopped CLASSES, error TEXT
  */
 public final class Agent implements ClassFileTransformer {
@@ -34,6 +34,7 @@ public final class Agent implements ClassFileTransformer {
     private final Map<String, Site> sites = new HashMap<String, Site>();
     private final Set<String> changed = new HashSet<String>(); // names of classes
     private final Hierarchy hierarchy = new Hierarchy();
+    private final String prefix; // of the files that gasm has written
     private final String report;
     private String rings;
     private int ringEvents, windowEvents;
@@ -53,6 +54,9 @@ public final class Agent implements ClassFileTransformer {
                 }
                 return;
             }
+            if (live != null && live.prefix.equals(prefix)) {
+                return; // the JVM has the option twice
+            }
             Agent a = new Agent(prefix, inst);
             if (live != null) {
                 a.tell("error\tanother gasm has probes in this JVM already");
@@ -67,6 +71,7 @@ public final class Agent implements ClassFileTransformer {
 
     private Agent(String prefix, Instrumentation inst) throws IOException {
         this.inst = inst;
+        this.prefix = prefix;
         String folder = "";
         for (String line : Files.read(prefix + "probes").split("\n")) {
             String[] f = line.split("\t", -1);
@@ -222,7 +227,6 @@ public final class Agent implements ClassFileTransformer {
         for (Site s : of) {
             if (!s.told) {
                 s.told = true;
-                s.probe.matched++;
                 lines.append(lines.length() > 0 ? "\n" : "").append(clean(s.line(), false));
             }
         }
@@ -248,7 +252,7 @@ public final class Agent implements ClassFileTransformer {
         for (Probe p : probes) {
             if (p.matched == 0 && p.refused == null) {
                 loaded = loaded == null ? inst.getAllLoadedClasses() : loaded;
-                tell("missing\t" + clean(p.text) + "\t" + (p.classSeen ? "seen" : "unseen") + "\t" + clean(Names.near(p, loaded)));
+                tell("missing\t" + clean(p.text) + "\t" + (!p.classSeen ? "unseen" : p.kind.equals(Probe.METHOD) ? "seen" : "idle") + "\t" + clean(Names.near(p, loaded)));
             }
         }
     }

@@ -50,6 +50,7 @@ final class MethodAdvice extends MethodVisitor {
     static final class Shape {
         int maxLocals;
         boolean storesFirst; // into variable 0
+        boolean locks, allocates;
     }
 
     MethodAdvice(MethodVisitor to, int access, String owner, String name, int version, Shape shape, Site calls, Site locks, Site allocations, Offset at) {
@@ -89,7 +90,7 @@ final class MethodAdvice extends MethodVisitor {
             mv.visitInsn(Opcodes.DUP);
             mv.visitVarInsn(Opcodes.ASTORE, probesVar);
             push(calls.id);
-            mv.visitMethodInsn(Opcodes.INVOKEVIRTUAL, RUNTIME, calls.probe.window ? "enterWindow" : "enter", "(I)J", false);
+            mv.visitMethodInsn(Opcodes.INVOKEVIRTUAL, RUNTIME, calls.window ? "enterWindow" : "enter", "(I)J", false);
             mv.visitVarInsn(Opcodes.LSTORE, startVar);
         }
         if (locks != null && (access & Opcodes.ACC_SYNCHRONIZED) != 0) {
@@ -143,7 +144,7 @@ final class MethodAdvice extends MethodVisitor {
         mv.visitVarInsn(Opcodes.ALOAD, probesVar);
         push(calls.id);
         mv.visitVarInsn(Opcodes.LLOAD, startVar);
-        if (calls.probe.window) {
+        if (calls.window) {
             push(thrown ? 1 : 0);
             mv.visitMethodInsn(Opcodes.INVOKEVIRTUAL, RUNTIME, "leaveWindow", "(IJZ)V", false);
         } else {

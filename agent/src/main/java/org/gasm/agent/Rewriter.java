@@ -79,7 +79,28 @@ final class Rewriter {
             public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
                 final MethodAdvice.Shape shape = new MethodAdvice.Shape();
                 shapes.put(name + descriptor, shape);
+                shape.locks = (access & Opcodes.ACC_SYNCHRONIZED) != 0;
                 return new MethodVisitor(Opcodes.ASM9) {
+                    @Override
+                    public void visitInsn(int opcode) {
+                        shape.locks |= opcode == Opcodes.MONITORENTER;
+                    }
+
+                    @Override
+                    public void visitTypeInsn(int opcode, String type) {
+                        shape.allocates |= opcode == Opcodes.NEW || opcode == Opcodes.ANEWARRAY;
+                    }
+
+                    @Override
+                    public void visitIntInsn(int opcode, int operand) {
+                        shape.allocates |= opcode == Opcodes.NEWARRAY;
+                    }
+
+                    @Override
+                    public void visitMultiANewArrayInsn(String descriptor, int dimensions) {
+                        shape.allocates = true;
+                    }
+
                     @Override
                     public void visitVarInsn(int opcode, int var) {
                         shape.storesFirst |= var == 0 && opcode >= Opcodes.ISTORE && opcode <= Opcodes.ASTORE;
@@ -116,6 +137,11 @@ final class Rewriter {
         }
 
         private Site site(String kind, int access, String name, String descriptor) {
+            MethodAdvice.Shape shape = shapes.get(name + descriptor);
+            if (kind.equals(Probe.LOCK) && !shape.locks || kind.equals(Probe.ALLOCATION) && !shape.allocates) {
+                return null;
+            }
+            Site found = null;
             for (Probe p : probes) {
                 if (!p.kind.equals(kind) || !p.matchesMethod(name, descriptor, (access & Opcodes.ACC_BRIDGE) != 0)) {
                     continue;
@@ -124,15 +150,19 @@ final class Rewriter {
                 if (obstacle == null) {
                     Site s = agent.site(p, owner.replace('/', '.'), name, descriptor);
                     if (s != null) {
-                        sites.add(s);
+                        s.add(p);
+                        found = s;
                     }
-                    return s;
+                    continue;
                 }
                 if (!obstacle.isEmpty()) {
                     agent.refuse(p, owner.replace('/', '.') + "::" + name, obstacle);
                 }
             }
-            return null;
+            if (found != null) {
+                sites.add(found);
+            }
+            return found;
         }
 
         /** Tells why a method can't be probed: "" where that is to be expected, null where it can be. */

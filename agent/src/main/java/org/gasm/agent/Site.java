@@ -3,8 +3,9 @@ package org.gasm.agent;
 /** A probed method, or a method whose locks or allocations are probed. Classes of one name in several loaders share it. */
 final class Site {
     final int id;
-    final Probe probe;
     final String kind, className, method, descriptor;
+    Probe probe; // that it is of; of several the one that is a window
+    boolean window, sdt; // what any of its probes asks for
     boolean told; // gasm knows of it
 
     Site(int id, Probe probe, String className, String method, String descriptor) {
@@ -20,8 +21,18 @@ final class Site {
         return kind + " " + className + " " + method + descriptor;
     }
 
+    /** Adds what a probe asks for. */
+    void add(Probe p) {
+        if (p.window && !window) {
+            probe = p;
+        }
+        window |= p.window;
+        sdt |= p.sdt;
+        p.matched++;
+    }
+
     /** The line that tells gasm of it. */
     String line() {
-        return "site\t" + id + "\t" + kind + "\t" + className + "\t" + method + "\t" + descriptor + "\t" + (probe.window ? "window" : "-") + "\t" + probe.text;
+        return "site\t" + id + "\t" + kind + "\t" + className + "\t" + method + "\t" + descriptor + "\t" + (window ? "window" : "-") + "\t" + probe.text;
     }
 }
