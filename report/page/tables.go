@@ -44,7 +44,7 @@ type cell struct {
 	Kind  string // colour of a source
 	Name  bool   // it is the row's name, which is the link
 	Code  bool   // it is an instruction
-	Cut   bool   // it is cut where it is too long
+	Cut   string // the whole of a text that is cut where it is too long
 	Parts string // the count by part, see partText
 	Sort  string // what it is sorted by, where that is not Text
 }
