@@ -120,6 +120,7 @@ func (w *work) profile() Profile {
 	t := w.trial
 	p := Profile{Trial: t.Name, Program: t.program, JDK: t.jdk, PIDs: slices.Clone(t.pids), Events: slices.Clone(w.b.events)}
 	p.WindowSeconds, p.Operations = windowSeconds(t.Windows), cmp.Or(w.opts.Operations, t.Operations)
+	p.Score = t.Score
 	p.HotThreshold = w.opts.HotThreshold
 	p.StartWallNanos = w.startWall()
 	p.Accounts = w.accounts()
@@ -178,13 +179,15 @@ func (w *work) accounts() []Account {
 			ownOfTrials.Add(line.samples)
 		}
 	}
-	inside, otherThreads, kernel, unresolved := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.kernel), w.unresolved()
+	inside, otherThreads, printing := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.printing)
+	kernel, unresolved := w.counts(t.kernel), w.unresolved()
 	outsideMethod := w.counts(t.outsideMethod)
 	accounts := make([]Account, w.n)
 	for e := range accounts {
 		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - w.ofJVMs[e] - w.ofTrials[e],
 			OtherJVM: w.ofJVMs[e] - (own[e] - ownOfTrials[e]), OtherTrial: w.ofTrials[e] - ownOfTrials[e],
-			OutsideWindow: own[e] - inside[e] - otherThreads[e] - outsideMethod[e], OtherThread: otherThreads[e], OutsideMethod: outsideMethod[e], Lost: lost[e], Profiled: inside[e],
+			OutsideWindow: own[e] - inside[e] - otherThreads[e] - outsideMethod[e] - printing[e], OtherThread: otherThreads[e],
+			OutsideMethod: outsideMethod[e], Printing: printing[e], Lost: lost[e], Profiled: inside[e],
 			Kernel: kernel[e], Unresolved: unresolved[e]}
 	}
 	for key, c := range t.code {

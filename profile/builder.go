@@ -31,6 +31,8 @@ type Builder struct {
 	// overlapping are windows that another trial's windows overlap, see newTimelines.
 	overlapping int
 	happening   *happening // nil without events
+	// printers is nil where HotSpot printed no code.
+	printers *printers
 	// threadWindows narrow the windows to times of threads; nil does not.
 	threadWindows *threadWindows
 	within        insideMethod // nil where no method is a window
@@ -55,6 +57,7 @@ type trialCounts struct {
 	unresolved     map[processPC]Counts
 	otherThreads   Counts // in the windows, of threads that are not chosen
 	outsideMethod  Counts // in the windows, of chosen threads that were not in the method
+	printing       Counts // in the windows, see printers
 	threads        map[threadKey]Counts
 	happened       []EventTotal // by bit of their eventSet, without the counts
 	during         []Counts     // the samples in the windows while events lasted, by bit of their eventSet
@@ -206,6 +209,11 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	if !b.within.has(pid, s.TID, s.MonoNanos) {
 		bump(&t.outsideMethod, e, 1)
+		b.remember(pid, e, s, NotCounted)
+		return
+	}
+	if b.printers.print(s, thread.kind) {
+		bump(&t.printing, e, 1)
 		b.remember(pid, e, s, NotCounted)
 		return
 	}

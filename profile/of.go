@@ -67,6 +67,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	b.threadWindows = threads
 	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
+	b.printers = newPrinters(c)
 	if o.History {
 		b.history = newHistoryCounts()
 	}

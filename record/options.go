@@ -39,6 +39,9 @@ type Options struct {
 	WindowStart, WindowEnd *regexp.Regexp
 	// WindowFrom says on which streams such lines are looked for.
 	WindowFrom WindowSource
+	// WindowFile is the path of a file in which the program has written its windows when it
+	// has ended; see windowFile. "" for none.
+	WindowFile string
 
 	Code    CodeSource // not empty
 	Methods []string   // patterns of the methods whose code is printed; none: all
@@ -122,6 +125,8 @@ func (o *Options) Check() error {
 		return errors.New("--delay and --length can't be negative")
 	case (o.Delay > 0 || o.Length > 0) && o.byLines():
 		return errors.New("--delay/--length and --window-start/--window-end say two different windows; use one pair")
+	case o.WindowFile != "" && (o.Delay > 0 || o.Length > 0 || o.byLines()):
+		return errors.New("--window-file says when it is measured, and so do --delay/--length and --window-start/--window-end; use one of them")
 	case !slices.Contains([]WindowSource{"", FromStdout, FromStderr, FromBoth}, o.WindowFrom):
 		return fmt.Errorf("--window-from is %q; it can be stdout, stderr or both", o.WindowFrom)
 	case o.WindowFrom != "" && !o.byLines():

@@ -124,6 +124,41 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
+// Reports of a Scala and of a Kotlin program: what is hot, with the lines of the program and of its
+// libraries, each of which is in the file that it is said to be of.
+func TestLanguageGoldens(t *testing.T) {
+	project := gasmtest.NeedLanguages(t)
+	for _, p := range languagePrograms {
+		t.Run(p.language, func(t *testing.T) {
+			t.Parallel()
+			dir := gasmtest.UnpackFolder(t, p.language)
+			// Kotlin's class files, which tell where inlined code is from, are where this machine has them.
+			logs, err := filepath.Glob(filepath.Join(dir, "asm-*.log"))
+			require.NoError(t, err)
+			require.Len(t, logs, 1)
+			text := strings.ReplaceAll(string(readFile(t, logs[0])), "=/languages/target/classes:/languages/", "="+project+"/target/classes:"+project+"/")
+			require.NoError(t, os.WriteFile(logs[0], []byte(text), 0o600))
+
+			library, err := filepath.Glob(filepath.Join(project, "target", "sources", p.library))
+			require.NoError(t, err)
+			require.Len(t, library, 1)
+			roots := []string{filepath.Join(project, "src", "main", p.language), library[0]}
+			noJDK := filepath.Join(t.TempDir(), "src.zip") // in the place of the JDK's, which not each machine has
+			require.NoError(t, os.WriteFile(noJDK, []byte("PK\x05\x06"+strings.Repeat("\x00", 18)), 0o600))
+			run := func(flags ...string) string {
+				flags = append(flags, "--source", strings.Join(append(roots, noJDK), ":"), dir)
+				r := runGasm(t, append([]string{"report"}, flags...), withEnv("LC_ALL=C.UTF-8"))
+				require.Equal(t, 0, r.code, r.stderr)
+				return r.stdout
+			}
+			p.check(t, linesTable(t, run("--skip-asm")), sourceTexts(t, roots...))
+			report := run("--width", "100")
+			checkWidth(t, strings.Split(report, "\n"), 100)
+			gasmtest.GoldenGzip(t, "report/language-"+p.language+".gz", []byte(report))
+		})
+	}
+}
+
 // check compares the table of the hottest lines with the sources, and with what is hot.
 func (p *languageProgram) check(t *testing.T, rows []linesRow, texts map[string][]string) {
 	t.Helper()

@@ -371,6 +371,9 @@ func (t *tableBuilder) sources() *table {
 	return t.cut(out, len(out.Rows))
 }
 
+// printingRow is only there where HotSpot printed the code.
+const printingRow = "· of gasm's printing (HotSpot)"
+
 // account says where each sample went.
 func (t *tableBuilder) account() *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: taken = other … + in the profile; in the profile = compiled … + unresolved"}
@@ -390,6 +393,7 @@ func (t *tableBuilder) account() *table {
 		{"· of other processes, JVMs and trials", func(a *schema.Account) int64 { return a.OtherProcess }},
 		{"· outside the window", func(a *schema.Account) int64 { return a.OutsideWindow }},
 		{"· of other threads", func(a *schema.Account) int64 { return a.OtherThread }},
+		{printingRow, func(a *schema.Account) int64 { return a.Printing }},
 		{"· lost", func(a *schema.Account) int64 { return a.Lost }},
 		{"· in the profile", func(a *schema.Account) int64 { return a.Profiled }},
 		{"·· compiled code", func(a *schema.Account) int64 { return a.Compiled }},
@@ -400,9 +404,14 @@ func (t *tableBuilder) account() *table {
 		{"·· unresolved", func(a *schema.Account) int64 { return a.Unresolved }},
 	} {
 		var r row
+		samples := int64(0)
 		for i := range t.r.Account.Values {
 			n := line.count(&t.r.Account.Values[i])
+			samples += n
 			r.Cells = append(r.Cells, cell{Text: strconv.FormatInt(n, 10), Sort: strconv.FormatInt(n, 10)})
+		}
+		if line.name == printingRow && samples == 0 {
+			continue
 		}
 		r.Cells = append(r.Cells, cell{Text: line.name, Name: true})
 		out.Rows = append(out.Rows, r)
