@@ -58,12 +58,12 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 		return r
 	}
 	printed, err := j.printCode(ctx, log)
-	attached := j.checkAttach(ctx, area, filepath.Dir(log))
+	attached, events := j.checkAttach(ctx, area, filepath.Dir(log))
 	c := j.judgeCode(area, printed, err, attached.Status == OK && nmethod.Known(j.feature()))
 	r.works = c.Status != Problem
 	r.checks = append(r.checks, c)
 	if r.works {
-		r.checks = append(r.checks, attached)
+		r.checks = append(r.checks, attached, events)
 	}
 	if p, ok := j.findPlugin(); ok {
 		r.checks = append(r.checks, j.checkPlugin(area, p, printed))
