@@ -71,6 +71,10 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 		if err != nil && len(notes) < maxMissing {
 			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", c.JVMs[i].PID, err))
 		}
+		if (p.Header.Refused > 0 || p.Uncounted > 0) && len(notes) < maxMissing {
+			notes = append(notes, fmt.Sprintf("%d threads of JVM %d could not count their calls, and others not those of %d methods: there was no room in the folder of its files "+
+				"(TMPDIR, or -o DIR of another file system)", p.Header.Refused, p.PID, p.Uncounted))
+		}
 		all = append(all, p)
 	}
 	return all, notes

@@ -98,6 +98,9 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
+	if live, ok := r.code.(*liveCode); ok {
+		r.followed = live.followed
+	}
 	r.live.begin(&r.session, r.o.Happenings, true)
 	if err := r.code.begin(r.sampling, command.PID()); err != nil {
 		command.Abandon()

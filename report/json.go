@@ -134,7 +134,11 @@ func (p jsonProfile) lock(s *profile.LockSite) schema.Lock {
 }
 
 func (p jsonProfile) allocation(s *profile.AllocSite) schema.Allocation {
-	return schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
+	a := schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
+	if c := s.Code; c != nil {
+		a.Code = &schema.AllocationCode{Source: c.Source, Name: c.Method, CompileID: c.CompileID, Addr: schema.Address(c.PC), Text: c.Text}
+	}
+	return a
 }
 
 // site is a place in the program; nil when it is unknown.

@@ -338,4 +338,15 @@ type Allocation struct {
 	Class  string `json:"class"`
 	Events int    `json:"events"` // samples of the allocations, or each of them
 	Bytes  int64  `json:"bytes"`  // that the events stand for
+	// Code is the instruction that allocates, where that is known.
+	Code *AllocationCode `json:"code,omitempty"`
+}
+
+// An AllocationCode is an instruction that allocates.
+type AllocationCode struct {
+	Source    string  `json:"source"`
+	Name      string  `json:"name"`
+	CompileID int     `json:"compile_id,omitempty"`
+	Addr      Address `json:"addr"`
+	Text      string  `json:"text,omitempty"`
 }
