@@ -53,6 +53,11 @@ func Reads(path, file string) bool {
 		return false // there is none
 	}
 	inputs, _ := Logs(path) // of a folder
+	if len(inputs) == 0 {
+		if folders, _ := parts(path); slices.ContainsFunc(folders, func(folder string) bool { return Reads(folder, file) }) {
+			return true
+		}
+	}
 	for _, glob := range []string{eventGlob, usdtGlob, probeGlob} {
 		more, _ := matching(path, glob)
 		inputs = append(inputs, more...)

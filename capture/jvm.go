@@ -87,6 +87,8 @@ type Trial struct {
 	// Operations is how many operations JMH's scores say were done in the windows;
 	// 0 when they do not say it.
 	Operations float64 `json:"operations,omitempty"`
+	// Score is what JMH measured; nil when nobody knows.
+	Score *Score `json:"score,omitempty"`
 }
 
 // PIDs gives the processes that the trial has windows of, each once, ascending.

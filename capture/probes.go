@@ -53,6 +53,16 @@ func (p *Probes) Site(id int) *rings.Site {
 
 // ReadProbes reads what all JVMs' probes have counted. The notes are on what could not be read.
 func (c *Capture) ReadProbes() (all []Probes, notes []string) {
+	for _, p := range c.parts {
+		read, more := p.ReadProbes()
+		for i := range read {
+			read[i].PID = p.pid(read[i].PID)
+		}
+		all, notes = append(all, read...), append(notes, more...)
+	}
+	if len(c.parts) > 0 {
+		return all, notes
+	}
 	for i := range c.JVMs {
 		if !c.JVMs[i].Probed {
 			continue
@@ -60,6 +70,10 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 		p, err := c.readProbes(c.JVMs[i].PID, nil)
 		if err != nil && len(notes) < maxMissing {
 			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", c.JVMs[i].PID, err))
+		}
+		if (p.Header.Refused > 0 || p.Uncounted > 0) && len(notes) < maxMissing {
+			notes = append(notes, fmt.Sprintf("%d threads of JVM %d could not count their calls, and others not those of %d methods: there was no room in the folder of its files "+
+				"(TMPDIR, or -o DIR of another file system)", p.Header.Refused, p.PID, p.Uncounted))
 		}
 		all = append(all, p)
 	}
@@ -128,6 +142,9 @@ func (c *Capture) readDrained(p *Probes) error {
 // ReadCalls reads the single calls, locks and allocations that the rings of all JVMs still have, by the time of their start. The
 // notes are on what the rings no longer have, and on what could not be read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
+	if len(c.parts) > 0 {
+		return c.partEvents((*Capture).ReadCalls)
+	}
 	for i := range c.JVMs {
 		j := &c.JVMs[i]
 		if !j.Probed {

@@ -120,6 +120,7 @@ func (w *work) profile() Profile {
 	t := w.trial
 	p := Profile{Trial: t.Name, Program: t.program, JDK: t.jdk, PIDs: slices.Clone(t.pids), Events: slices.Clone(w.b.events)}
 	p.WindowSeconds, p.Operations = windowSeconds(t.Windows), cmp.Or(w.opts.Operations, t.Operations)
+	p.Score = t.Score
 	p.HotThreshold = w.opts.HotThreshold
 	p.StartWallNanos = w.startWall()
 	p.Accounts = w.accounts()

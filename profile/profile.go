@@ -12,6 +12,7 @@
 package profile
 
 import (
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -69,6 +70,8 @@ type Profile struct {
 	PIDs          []int // the JVMs whose samples are in it, ascending
 	WindowSeconds float64
 	Operations    float64 // that the program did in the window; 0 when unknown
+	// Score is what JMH measured in the windows; nil where nobody knows.
+	Score *capture.Score
 	// StartWallNanos is when the trial's first window began, or its first JVM started
 	// when it has no windows, in ns since 1970. It is 0 when no log tells.
 	StartWallNanos int64

@@ -162,6 +162,7 @@ func (a *Attachment) run() error {
 // beginEvents has the JVMs record events, and waits until they do: what they do for that is not to be
 // in the profile.
 func (a *Attachment) beginEvents() {
+	a.followed = a.followedJVM
 	a.live.begin(&a.session, a.o.Happenings, false)
 	for _, j := range a.jvms {
 		a.live.found(j.PID)
@@ -200,6 +201,16 @@ func (a *Attachment) followOne(j *attachedJVM) (err error) {
 		}
 	}
 	return j.follow(a.folder.Path, follow.Options{})
+}
+
+// followedJVM gives the JVM of a process; nil when it is none of those.
+func (a *Attachment) followedJVM(pid int) *followedJVM {
+	for _, j := range a.jvms {
+		if j.PID == pid {
+			return &j.followedJVM
+		}
+	}
+	return nil
 }
 
 // stopFollowing ends the following of all JVMs.

@@ -112,15 +112,19 @@ func (c *liveCode) turn(paused bool, turn func(*follow.Follower)) {
 	}
 }
 
+// followed gives the JVM of a process; nil when it is none.
+func (c *liveCode) followed(pid int) *followedJVM {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.byPID[pid]
+}
+
 // tell gives the samples to the followers.
 func (c *liveCode) tell(samples <-chan sampler.Sample) {
 	defer close(c.told)
 	for s := range samples {
 		c.r.live.sampled(&s)
-		c.mu.Lock()
-		j := c.byPID[s.PID]
-		c.mu.Unlock()
-		if j != nil {
+		if j := c.followed(s.PID); j != nil {
 			j.sampled(&s)
 		}
 	}

@@ -53,7 +53,7 @@ func (l *liveUSDT) record(pid int) {
 		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
 		return
 	}
-	recorder, err := usdt.Start(pid, l.patterns, f)
+	recorder, err := usdt.Start(pid, usdt.Options{Patterns: l.patterns, Text: f, Placed: l.s.placedIn(pid)})
 	if err != nil {
 		f.Close()
 		os.Remove(f.Name())

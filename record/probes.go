@@ -135,7 +135,7 @@ func (t *toldProbes) add(rep *rings.Report) {
 	}
 	for _, r := range rep.Refused {
 		t.found[r.Probe] = true
-		t.say(fmt.Sprintf("%s is not probed: %s", r.Method, r.Reason))
+		t.say(refusalText(&r))
 	}
 	for _, e := range rep.Errors {
 		t.say("probes: " + e)
@@ -160,9 +160,13 @@ func (t *toldProbes) notes() []string {
 		t.say(t.missing[p])
 	}
 	if len(t.without) > 0 {
-		t.say("no probes in " + strings.Join(t.without[:min(len(t.without), maxWithout)], ", ") + ": gasm's agent did not start there (was its environment cleared, or is java.instrument not in its runtime?)")
+		t.say("no probes in " + strings.Join(t.without[:min(len(t.without), maxWithout)], ", ") + ": gasm's agent did not start there (was its environment cleared, is java.instrument not in its runtime, or has a JVM of JDK 9 or newer a security manager?)")
 	}
 	return t.lines
+}
+
+func refusalText(r *rings.Refusal) string {
+	return fmt.Sprintf("%s is not probed: %s", r.Method, r.Reason)
 }
 
 // missText says that a probe has no method, and what has a similar name.
@@ -196,6 +200,11 @@ func (a *Attachment) startProbes() error {
 			return err
 		}
 		j.probes = s
+		for i := range rep.Refused[:min(len(rep.Refused), maxTold)] {
+			if a.o.Message != nil {
+				a.o.Message(refusalText(&rep.Refused[i]))
+			}
+		}
 		var misses []string
 		for _, m := range rep.Missing {
 			switch {

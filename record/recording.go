@@ -28,9 +28,11 @@ type Recording struct {
 	codeNote string // that code is had in another way than it was asked for
 	longNote string // that the options are too long for JDK 8
 	events   eventLogs
-	exitCode int
-	endOnce  sync.Once // ends the sampling and the following of code
-	over     bool      // they ended while the command ran, because no window was to open any more
+	// resultNote says why the scores are not those of JMH's results.
+	resultNote string
+	exitCode   int
+	endOnce    sync.Once // ends the sampling and the following of code
+	over       bool      // they ended while the command ran, because no window was to open any more
 
 	mu      sync.Mutex
 	command *heldCommand // while it runs, for signals
@@ -96,6 +98,9 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
+	if live, ok := r.code.(*liveCode); ok {
+		r.followed = live.followed
+	}
 	r.live.begin(&r.session, r.o.Happenings, true)
 	if err := r.code.begin(r.sampling, command.PID()); err != nil {
 		command.Abandon()

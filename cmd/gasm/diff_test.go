@@ -157,8 +157,8 @@ func TestDiffErrors(t *testing.T) {
 	}{
 		{[]string{good}, 2, "diff: name two captures or JSON reports, got 1"},
 		{[]string{"--min-change", "0", good, good}, 2, "--min-change is 0; it is a share above 0 and up to 1"},
-		{[]string{"--format", "pprof", good, good}, 2, `--format is "pprof"; it can be text, json or html`},
-		{[]string{"--format", "csv", good, good}, 2, `--format is "csv"; it can be text, json or html`},
+		{[]string{"--format", "pprof", good, good}, 2, `--format is "pprof"; it can be text, json, html or markdown`},
+		{[]string{"--format", "csv", good, good}, 2, `--format is "csv"; it can be text, json, html or markdown`},
 		{[]string{"--top", "-1", good, good}, 2, "--top is -1"},
 		{[]string{good, filepath.Join(dir, "none")}, 1, "none does not exist; diff takes capture folders and JSON reports"},
 		{[]string{dir, good}, 1, "diff takes capture folders and JSON reports"},

@@ -34,9 +34,11 @@
 //
 // A ? is an argument that could not be read. Objects that are allocated are too many for a line
 // each. Lines of another form have their sums for some 20 ms, by the address of the instruction
-// behind the call, and by class: how many, and how many bytes.
+// behind the call, and by class: how many, and how many bytes. Two more addresses are
+// for calls by a stub: behind the call of a stub of C1's, whose frames are chained, and of one of
+// C2's, which JDK 11 and 17 have: the first address of code on the stack.
 //
-//	1884.749632617 0 allocated 0x7fae0c8d3a42 "java/lang/Integer" 120 1920
+//	1884.749632617 0 allocated 0x7fae0c8d3a42 0x0 0x0 "java/lang/Integer" 120 1920
 //
 // The bytes are a ? in JDK 11 and 17, where the size is an int: code of C2 calls
 // SharedRuntime::dtrace_object_alloc(oopDesc*, int) with the object alone, and the size is what is

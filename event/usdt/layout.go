@@ -9,11 +9,16 @@ import "slices"
 //	 8  the thread (the lower half) and the process, in the JVM's namespace
 //	16  the place: which of the recorded probes it is, and the number of the layout
 //	24  the arguments that are not constant, 8 bytes each
-//	 …  with a caller: the address that the library's code returns to
+//	 …  with a caller: the address that the library's code returns to, and the one that a stub
+//	    there returns to, or 0
+//	 …  with words: what is on the stack of the caller
 //	 …  with a brief text: its first bytes
 type layout struct {
 	args   []Operand // those that are read
 	caller bool
+	// words is for JDK 11 and 17, where C2's code calls a stub for each allocation that has
+	// probes. Its frame is not chained, and its return address is in the first words of it.
+	words bool
 	// brief is the one of args that is the address of a text which must be read at once; -1
 	// for none.
 	brief int
@@ -22,6 +27,7 @@ type layout struct {
 const (
 	headSize  = 24
 	briefSize = 64
+	words     = 12 // of the stack: OptoRuntime's stubs have frames of up to 6
 )
 
 // callerAt is where the caller is in a record.
@@ -29,10 +35,14 @@ func (l *layout) callerAt() int { return headSize + 8*len(l.args) }
 
 // briefAt is where the brief text is.
 func (l *layout) briefAt() int {
+	at := l.callerAt()
 	if l.caller {
-		return l.callerAt() + 8
+		at += 16
 	}
-	return l.callerAt()
+	if l.words {
+		at += 8 * words
+	}
+	return at
 }
 
 // size is that of a whole record.
@@ -60,7 +70,7 @@ func layOut(probes []Probe) (places []place, layouts []layout) {
 		at := place{Probe: p, name: p.FullName(), parameters: parametersOf(&p)}
 		l := layoutOf(&at)
 		at.layout = slices.IndexFunc(layouts, func(have layout) bool {
-			return have.caller == l.caller && have.brief == l.brief && slices.Equal(have.args, l.args)
+			return have.caller == l.caller && have.words == l.words && have.brief == l.brief && slices.Equal(have.args, l.args)
 		})
 		if at.layout < 0 {
 			at.layout = len(layouts)
@@ -72,7 +82,7 @@ func layOut(probes []Probe) (places []place, layouts []layout) {
 }
 
 func layoutOf(p *place) layout {
-	l := layout{caller: p.Name == objectAlloc, brief: -1}
+	l := layout{caller: p.Name == objectAlloc, words: p.Name == objectAlloc && !p.hasSize(), brief: -1}
 	arg := 0
 	for _, par := range p.parameters {
 		for i := range par.kind.width() {
@@ -87,6 +97,9 @@ func layoutOf(p *place) layout {
 	}
 	return l
 }
+
+// hasSize tells whether the size of an allocation is to be trusted: see doc.go.
+func (p *Probe) hasSize() bool { return len(p.Args) == 4 && p.Args[3].Size == 8 }
 
 // cookie is what the kernel hands to the program with each event.
 func (p *place) cookie(index int) uint64 { return uint64(p.layout)<<32 | uint64(index) }

@@ -76,7 +76,7 @@ func (j *probedJVM) goOn(t testing.TB) {
 func (j *probedJVM) recordUntil(t testing.TB, line string, patterns ...string) (text []byte, r Result) {
 	t.Helper()
 	var out bytes.Buffer
-	recorder, err := Start(j.cmd.Process.Pid, patterns, &out)
+	recorder, err := Start(j.cmd.Process.Pid, Options{Patterns: patterns, Text: &out})
 	require.NoError(t, err)
 	j.goOn(t)
 	j.await(t, line)
@@ -310,7 +310,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if pid := os.Getenv("GASM_RECORD_PID"); pid != "" { // this test in a process of its own
 		n, err := strconv.Atoi(pid)
 		require.NoError(t, err)
-		_, err = Start(n, []string{"hotspot:*"}, io.Discard)
+		_, err = Start(n, Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
 		require.NoError(t, err)
 		fmt.Println("RECORDING")
 		time.Sleep(time.Minute)
@@ -350,8 +350,8 @@ func probesInTracefs(t *testing.T) string {
 
 // A recording in JVMs that are no more, or that gasm has no right to.
 func TestStartRefused(t *testing.T) {
-	_, err := Start(os.Getpid(), []string{"hotspot:*"}, io.Discard)
+	_, err := Start(os.Getpid(), Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
 	assert.ErrorContains(t, err, "has no libjvm.so mapped")
-	_, err = Start(1<<30, []string{"hotspot:*"}, io.Discard)
+	_, err = Start(1<<30, Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -106,6 +106,10 @@ func (l *layout) write(i int, t target, ring int) asm.Instructions {
 	if l.caller {
 		p = append(p, findCaller(i, t, int16(l.callerAt()))...)
 	}
+	if l.words {
+		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // behind the last frame of the library
+		p = append(p, readUser(int32(l.callerAt()+16), 8*words)...)
+	}
 	if l.brief >= 0 {
 		p = append(p, asm.LoadMem(asm.R3, record, int16(headSize+8*l.brief), asm.DWord))
 		p = append(p, readUser(int32(l.briefAt()), briefSize)...)
@@ -125,30 +129,48 @@ var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH
 // interpreter has seven.
 const mostFrames = 10
 
+// deepest is how far the caller's frame may be above that of libjvm, in bytes. What is further off
+// is no frame: compiled code uses the frame pointer for anything.
+const deepest = 1 << 20
+
 // findCaller goes through the library's frames, and writes the address that the last one returns
-// to. Frames of compiled code are not chained, so bpf_get_stack, which goes on to where nothing is,
-// takes four times as long.
+// to. It leaves the frame pointer of that in thread. Where that is a stub, which has a frame in the same chain, it also writes the address that
+// the stub returns to, else 0. Frames of compiled code are not chained: bpf_get_stack goes on to
+// where nothing is, and takes four times as long.
 func findCaller(i int, t target, at int16) asm.Instructions {
-	const frame = -16 // on the program's stack
-	done := fmt.Sprintf("caller of layout %d", i)
-	p := asm.Instructions{asm.LoadMem(cookie, context, framePointer, asm.DWord)} // the cookie is written already
+	const next, back = -16, -8 // on the program's stack: the caller's frame, and the address to return to
+	fp := thread               // both are written already, like the cookie
+	done, end := fmt.Sprintf("caller of layout %d", i), fmt.Sprintf("callers of layout %d", i)
+	read := func(frame asm.Register) asm.Instructions {
+		return asm.Instructions{asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, next), asm.Mov.Imm(asm.R2, 16), asm.Mov.Reg(asm.R3, frame),
+			asm.FnProbeReadUser.Call()}
+	}
+	p := asm.Instructions{asm.LoadMem(cookie, context, framePointer, asm.DWord)}
 	for range mostFrames {
+		p = append(p, asm.Mov.Reg(fp, cookie))
+		p = append(p, read(fp)...)
 		p = append(p,
-			asm.Mov.Reg(asm.R1, asm.RFP),
-			asm.Add.Imm(asm.R1, frame),
-			asm.Mov.Imm(asm.R2, 16),
-			asm.Mov.Reg(asm.R3, cookie),
-			asm.FnProbeReadUser.Call(),
-			asm.LoadMem(asm.R1, asm.RFP, frame+8, asm.DWord), // 0 where there is nothing to read
+			asm.LoadMem(cookie, asm.RFP, next, asm.DWord),
+			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord), // 0 where there is nothing to read
 			asm.StoreMem(record, at, asm.R1, asm.DWord),
 			asm.LoadImm(asm.R2, int64(t.libjvmLo), asm.DWord),
 			asm.Sub.Reg(asm.R1, asm.R2),
 			asm.LoadImm(asm.R2, int64(t.libjvmHi-t.libjvmLo), asm.DWord),
-			asm.JGE.Reg(asm.R1, asm.R2, done),
-			asm.LoadMem(cookie, asm.RFP, frame, asm.DWord))
+			asm.JGE.Reg(asm.R1, asm.R2, done))
 	}
-	return append(p, asm.Mov.Imm(asm.R1, 0), asm.StoreMem(record, at, asm.R1, asm.DWord),
-		asm.Mov.Imm(asm.R1, 0).WithSymbol(done)) // a place to jump to
+	p = append(p,
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(record, at, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(done),
+		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
+		asm.Mov.Reg(asm.R1, cookie),
+		asm.Sub.Reg(asm.R1, fp),
+		asm.JGE.Imm(asm.R1, deepest, end))
+	p = append(p, read(cookie)...)
+	return append(p,
+		asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord),
+		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // a place to jump to
 }
 
 // write writes an argument into the record.

@@ -224,11 +224,11 @@ func (a *argument) scan(text string) (word string, ok bool) {
 
 // allocated reads the sum of an instruction's allocations.
 func (r *Reader) allocated(mono int64, args []argument) (msg string) {
-	if len(args) != 4 || args[2].number <= 0 || args[3].number < 0 {
-		return "no address, class, count and bytes of allocations"
+	if len(args) != 6 || args[4].number <= 0 || args[5].number < 0 {
+		return "no addresses, class, count and bytes of allocations"
 	}
-	r.record = &event.Event{PID: r.pid, Kind: event.Alloc, Name: className(&args[1]), MonoNanos: mono, Bytes: args[3].number, PC: uint64(args[0].number),
-		Args: []event.Arg{{Name: countArgument, Value: strconv.FormatInt(args[2].number, 10)}}}
+	r.record = &event.Event{PID: r.pid, Kind: event.Alloc, Name: className(&args[3]), MonoNanos: mono, Bytes: args[5].number, PC: uint64(args[0].number),
+		Args: []event.Arg{{Name: countArgument, Value: strconv.FormatInt(args[4].number, 10)}, {Name: "caller", Value: args[1].shown(address)}, {Name: "above", Value: args[2].shown(address)}}}
 	return ""
 }
 

@@ -83,8 +83,8 @@ func TestEvents(t *testing.T) {
 	check("1.000000000 24 hotspot:mem__pool__gc__begin \"Copy\" \"Eden\" 1 2 3 4\n",
 		event.Event{TID: 24, Kind: event.Probe, Name: "hotspot:mem__pool__gc__begin", MonoNanos: 1e9,
 			Args: args("manager", "Copy", "pool", "Eden", "initial", "1", "used", "2", "committed", "3", "max", "4", "probe", "hotspot:mem__pool__gc__begin")})
-	check("1.000000000 0 allocated 0x7fae0c8d3a42 \"java/lang/Integer\" 120 1920\n",
-		event.Event{Kind: event.Alloc, Name: "java.lang.Integer", MonoNanos: 1e9, Bytes: 1920, PC: 0x7fae0c8d3a42, Args: args("count", "120")})
+	check("1.000000000 0 allocated 0x7fae0c8d3a42 0x0 0x7fae0c8d3a99 \"java/lang/Integer\" 120 1920\n",
+		event.Event{Kind: event.Alloc, Name: "java.lang.Integer", MonoNanos: 1e9, Bytes: 1920, PC: 0x7fae0c8d3a42, Args: args("count", "120", "caller", "0x0", "above", "0x7fae0c8d3a99")})
 }
 
 // Begins and ends find each other by thread, the inner ones first.
@@ -129,7 +129,7 @@ func TestBadLines(t *testing.T) {
 		"1.000000000 1 a:b 1  2":                            "no texts in quotes",
 		"1.000000000 1 a:b 0xyz":                            "no texts in quotes",
 		"1.000000000 1 a:b x":                               "no texts in quotes",
-		"1.000000000 0 allocated 0x1":                       "no address, class, count and bytes",
+		"1.000000000 0 allocated 0x1":                       "no addresses, class, count and bytes",
 		"1.000000000 1 a:b 1" + strings.Repeat(" 1", 40):    "no texts in quotes",
 		"1.000000000 1 " + strings.Repeat("x", longestLine): "too long",
 	} {
@@ -164,7 +164,7 @@ func FuzzReader(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(in)
 	}
-	f.Add([]byte("1.000000000 0 allocated 0x7fae0c8d3a42 \"java/lang/Integer\" 120 1920\n1.000000000 0 lost 3\n"))
+	f.Add([]byte("1.000000000 0 allocated 0x7fae0c8d3a42 0x0 0x7fae0c8d3a99 \"java/lang/Integer\" 120 1920\n1.000000000 0 lost 3\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r := NewReader(strings.NewReader(string(in)), "fuzz", 7)
 		n := 0

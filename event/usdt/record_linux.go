@@ -3,7 +3,6 @@ package usdt
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -32,8 +31,8 @@ type Recorder struct {
 	err     error // of reading
 }
 
-// Start records the probes of a JVM that match the patterns, and writes their text.
-func Start(pid int, patterns []string, w io.Writer) (*Recorder, error) {
+// Start records probes of a JVM, and writes their text.
+func Start(pid int, o Options) (*Recorder, error) {
 	if err := machine(); err != nil {
 		return nil, err
 	}
@@ -45,7 +44,7 @@ func Start(pid int, patterns []string, w io.Writer) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, unknown := Select(probes, patterns)
+	chosen, unknown := Select(probes, o.Patterns)
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `gasm doctor` and docs/usdt-probes.md list them", unknown)
 	}
@@ -59,8 +58,8 @@ func Start(pid int, patterns []string, w io.Writer) (*Recorder, error) {
 	if r.b, err = load(t, pid, lib.path, places, layouts); err != nil {
 		return nil, err
 	}
-	r.sink = newSink(w, places, layouts)
-	r.sink.texts, r.sink.thread = r.texts.text, threads
+	r.sink = newSink(o.Text, places, layouts)
+	r.sink.texts, r.sink.thread, r.sink.placed = r.texts.text, threads, o.Placed
 	go r.read()
 	return r, nil
 }
@@ -118,6 +117,8 @@ type library struct {
 	lo, hi uint64 // where its code is in the process
 }
 
+var errGone = errors.New("it had ended before its probes were set")
+
 // findLibrary finds the libjvm.so that a process has mapped.
 func findLibrary(pid int) (lib library, err error) {
 	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "maps"))
@@ -128,6 +129,9 @@ func findLibrary(pid int) (lib library, err error) {
 	mappings, err := native.ParseMaps(f, pid)
 	if err != nil {
 		return lib, err
+	}
+	if len(mappings) == 0 {
+		return lib, errGone
 	}
 	for i := range mappings {
 		m := &mappings[i]

@@ -2,10 +2,7 @@
 
 package usdt
 
-import (
-	"errors"
-	"io"
-)
+import "errors"
 
 // A Recorder records probes of one JVM.
 type Recorder struct{}
@@ -15,8 +12,8 @@ var errLinux = errors.New("gasm records USDT probes on Linux only")
 // Allowed tells why this process may not record probes.
 func Allowed(string) error { return errLinux }
 
-// Start records the probes of a JVM that match the patterns, and writes their text.
-func Start(int, []string, io.Writer) (*Recorder, error) { return nil, errLinux }
+// Start records probes of a JVM, and writes their text.
+func Start(int, Options) (*Recorder, error) { return nil, errLinux }
 
 // Stop ends the recording, and gives what it has found.
 func (*Recorder) Stop() Result { return Result{} }

@@ -1,5 +1,18 @@
 package usdt
 
+import "io"
+
+// Options say what is recorded.
+type Options struct {
+	// Patterns are those of the probes, see [CheckPattern].
+	Patterns []string
+	// Text is where the text goes.
+	Text io.Writer
+	// Placed is told of addresses at which the program allocates, some times a second: not of
+	// each allocation, and also of addresses that are no code. nil for nobody.
+	Placed func(pc uint64, monoNanos int64)
+}
+
 // A Result is what a recorder has found.
 type Result struct {
 	Events, Lost int64

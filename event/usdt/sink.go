@@ -24,6 +24,8 @@ type sink struct {
 	// thread gives a thread's id as the sampler has it, by that in the JVM's own namespace; 0
 	// when there is none any more.
 	thread func(own int) int
+	// placed is told of the code that allocates; nil for nobody.
+	placed func(pc uint64, monoNanos int64)
 
 	line   []byte
 	lines  int
@@ -34,8 +36,9 @@ type sink struct {
 }
 
 // An allocSite is an instruction that allocates objects of a class: the one in front of pc, where
-// the library's code returns to; 0 when it was not found.
-type allocSite struct{ pc, class, length uint64 }
+// the library's code returns to; 0 when it was not found. caller and above are addresses
+// that a stub at pc may return to: by the chain of frames, and by the stack.
+type allocSite struct{ pc, caller, above, class, length uint64 }
 
 type allocSum struct {
 	mono         uint64
@@ -146,31 +149,57 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	}
 	var room [8]int64
 	v := values(room[:0], p, data)
-	site := allocSite{binary.NativeEndian.Uint64(data[l.callerAt():]), uint64(v[1]), uint64(v[2])}
+	at := data[l.callerAt():]
+	site := allocSite{binary.NativeEndian.Uint64(at), binary.NativeEndian.Uint64(at[8:]), 0, uint64(v[1]), uint64(v[2])}
+	if l.words {
+		site.above = firstNear(at[16:][:8*words], site.pc)
+	}
 	sum := s.allocs[site]
 	if sum == nil {
+		if len(s.allocs) >= mostSites {
+			s.flush()
+		}
 		sum = &allocSum{mono: binary.NativeEndian.Uint64(data)}
 		s.allocs[site] = sum
 		s.noted = append(s.noted, site)
 	}
 	sum.count++
-	if p.Args[3].Size < 8 {
-		sum.noBytes = true // see doc.go
-	}
+	sum.noBytes = !p.hasSize()
 	sum.bytes += v[3]
 	return true
 }
+
+// codeCache is larger than any code cache.
+const codeCache = 2 << 30
+
+// firstNear gives the first word of a stack that may be in the same code cache as an address.
+func firstNear(stack []byte, pc uint64) uint64 {
+	for ; len(stack) >= 8; stack = stack[8:] {
+		if word := binary.NativeEndian.Uint64(stack); word-pc+codeCache < 2*codeCache {
+			return word
+		}
+	}
+	return 0
+}
+
+// mostSites is more than what allocates within 20 ms.
+const mostSites = 1 << 16
 
 // flush writes the sums of allocations, and all text so far to the file.
 func (s *sink) flush() {
 	for _, site := range s.noted {
 		sum := s.allocs[site]
+		if s.placed != nil {
+			for _, at := range []uint64{site.pc, site.caller, site.above} {
+				s.placed(at-1, int64(sum.mono))
+			}
+		}
 		if s.lines >= maxLines {
 			s.full += sum.count
 			continue
 		}
 		s.begin(sum.mono, 0)
-		s.line = fmt.Appendf(s.line, "%s %#x ", wordAllocated, site.pc)
+		s.line = fmt.Appendf(s.line, "%s %#x %#x %#x ", wordAllocated, site.pc, site.caller, site.above)
 		s.quote(s.texts(site.class, site.length))
 		if s.line = fmt.Appendf(s.line, " %d ", sum.count); sum.noBytes {
 			s.line = append(s.line, '?')

@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gasm-profiler/gasm/capture"
 	"html/template"
 	"slices"
 	"strconv"
@@ -250,6 +251,9 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 			text = shown(r.Account.Events[e]) + ": " + text
 		}
 		facts = append(facts, fact{"Samples", text})
+	}
+	if r.Score != nil {
+		facts = append(facts, fact{"Score", shown((*capture.Score)(r.Score).String())})
 	}
 	if r.Operations > 0 {
 		facts = append(facts, fact{"Operations", fmt.Sprintf("%.4g", r.Operations)})

@@ -56,6 +56,7 @@ type Profile struct {
 	PIDs          []int             `json:"pids"`
 	WindowSeconds float64           `json:"window_seconds"`
 	Operations    float64           `json:"operations,omitempty"` // in the window, where JMH's scores tell
+	Score         *Score            `json:"score,omitempty"`      // what JMH measured
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
 	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of
@@ -81,6 +82,17 @@ type Profile struct {
 	// they were made. Of several JVMs they are of the one with the most samples of the method.
 	Compilations []Compilation `json:"compilations,omitempty"`
 	Warnings     []string      `json:"warnings"`
+}
+
+// A Score is what JMH measured of a trial.
+type Score struct {
+	Mode  string  `json:"mode"` // JMH's: "avgt", "thrpt", "sample", "ss"
+	Unit  string  `json:"unit"` // "ns/op", "ops/us"
+	Value float64 `json:"value"`
+	// Error is half of the 99.9 % confidence interval; it is missing where it is not known.
+	Error float64 `json:"error,omitempty"`
+	// Forks are the scores of each fork's iterations.
+	Forks [][]float64 `json:"forks,omitempty"`
 }
 
 // An Account says where each sample of one event went:
@@ -326,4 +338,15 @@ type Allocation struct {
 	Class  string `json:"class"`
 	Events int    `json:"events"` // samples of the allocations, or each of them
 	Bytes  int64  `json:"bytes"`  // that the events stand for
+	// Code is the instruction that allocates, where that is known.
+	Code *AllocationCode `json:"code,omitempty"`
+}
+
+// An AllocationCode is an instruction that allocates.
+type AllocationCode struct {
+	Source    string  `json:"source"`
+	Name      string  `json:"name"`
+	CompileID int     `json:"compile_id,omitempty"`
+	Addr      Address `json:"addr"`
+	Text      string  `json:"text,omitempty"`
 }
