@@ -68,7 +68,7 @@ func (t *toldJVM) start(ctx context.Context) {
 	}
 }
 
-// How long to wait until a JVM runs its program: how often it is looked at, and how old one must be that does not tell.
+// How long to wait until a JVM runs its program: how often it is looked at, and how long of one that does not tell.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second
@@ -77,14 +77,17 @@ const (
 // awaitStart waits until the JVM runs its program. One that has not come so far does not take commands, and may end
 // because of the signal that asks it to. It is false when the JVM ends, or ctx is done.
 func (t *toldJVM) awaitStart(ctx context.Context) bool {
+	looked := time.Now()
 	for {
 		if hasEnded(t.pid, t.ticks) {
 			return false
 		}
 		started, known := attach.Started(t.pid)
-		if seen, err := attach.Look(t.pid); started && err == nil || !known && err == nil && time.Duration(capture.MonoNanos()-seen.StartMonoNanos) > surelyUp {
-			t.feature = jdk.Feature(seen.Version)
-			return true
+		if started || !known && time.Since(looked) > surelyUp {
+			if seen, err := attach.Look(t.pid); err == nil {
+				t.feature = jdk.Feature(seen.Version)
+				return true
+			}
 		}
 		select {
 		case <-ctx.Done():
