@@ -42,6 +42,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, blocked(os.Args[1:]))
 		os.Exit(1)
 	}
+	if filepath.Base(os.Args[0]) == "xcrun" {
+		if err := xcrun(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv(measuredEnv) != "" {
 		if err := measured(os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

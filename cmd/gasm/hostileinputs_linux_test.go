@@ -116,6 +116,18 @@ func bytesRow(addr uint64) string {
 	return fmt.Sprintf("  0x%016x: 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090\n", addr)
 }
 
+// inXCTrace makes samples that are an export of xctrace.
+func inXCTrace(element func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.write("samples.txt", func(f *filler) {
+			f.printf(`<trace-query-result><node><schema name="time-profile"/>`)
+			f.fill(element)
+			f.printf("</node></trace-query-result>")
+		})
+	}
+}
+
 // inCode makes a log with one large method. It is sampled at its start, or all over.
 func inCode(samples, step int, form string, line func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
@@ -410,6 +422,19 @@ var hostileInputs = []hostileInput{
 	{"samples: lost ones", inSamples(always("java 4711/1 1.0: PERF_RECORD_LOST lost 9223372036854775807\n")), ""},
 	{"samples: bad lines", inSamples(always("x\n")), "holds no samples"},
 	{"samples: zeros", inSamples(always("\x00")), ""},
+	{"samples: xctrace's, values that differ", inXCTrace(func(i int) string {
+		return fmt.Sprintf(`<row><sample-time id="%d">%d</sample-time><backtrace id="%d"><frame id="%d" name="f%d" addr="0x%x"><binary id="%d" name="a%d"/></frame></backtrace></row>`,
+			4*i+1, i, 4*i+2, 4*i+3, i, hostileCode+i, 4*i+4, i)
+	}), ""},
+	{"samples: xctrace's, numbers alone", inXCTrace(func(i int) string { return fmt.Sprintf(`<pid id="%d"/>`, i) }), "took none"},
+	{"samples: xctrace's, high numbers", inXCTrace(func(i int) string { return fmt.Sprintf(`<pid id="%d">1</pid>`, 1<<60+i) }), "holds no samples"},
+	{"samples: xctrace's, references to nothing", inXCTrace(func(i int) string { return fmt.Sprintf(`<row><thread ref="%d"/></row>`, i) }), "holds no samples"},
+	{"samples: xctrace's, in each other", inXCTrace(always("<backtrace>")), "took none"},
+	{"samples: xctrace's, threads", inXCTrace(func(i int) string {
+		return fmt.Sprintf(`<row><sample-time>1</sample-time><thread fmt="t%d_ 0x1"><tid>%d</tid></thread><backtrace><frame addr="0x%x"/></backtrace></row>`, i, i, hostileCode)
+	}), ""},
+	{"samples: xctrace's, one tag", inXCTrace(always("<row ")), "holds no samples"},
+	{"samples: xctrace's, one text", inXCTrace(always("7")), "took none"},
 	{"samples: DTrace's", inSamples(func(i int) string {
 		return fmt.Sprintf(" 1 1 :profile-1001 4711 0x%x 1%d a`f%d\n", i, i, i)
 	}), ""},

@@ -28,7 +28,7 @@ type profileFlags struct {
 func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.recordFlags.register(flags)
 	o := &f.options
-	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (the first that works), native (gasm itself), perf or dtrace")
+	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (the first that works), native (gasm itself), perf, dtrace or, on macOS, xctrace")
 	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")

@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 	"bench":                    {"sampler"},
 	"internal/arrows":          nil,
 	"internal/gasmtest":        nil,
+	"packaging":                nil,
 	"internal/htmlpage":        nil,
 	"internal/inotify":         nil,
 	"internal/javasource":      nil,
@@ -82,9 +83,9 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// commands are the packages that print and exit: gasm, what measures it, and what sums up
-// its tests.
-var commands = []string{"cmd/gasm", "bench", "internal/skips"}
+// commands are the packages that print and exit: gasm, what measures it, what packs it, and
+// what sums up its tests.
+var commands = []string{"cmd/gasm", "bench", "packaging", "internal/skips"}
 
 // TestSilence checks that only commands print and exit.
 func TestSilence(t *testing.T) {
