@@ -170,6 +170,9 @@ func (c *Capture) guess() error {
 		}
 		j.StartMonoNanos = at
 		if c.dir != "" {
+			if _, err := os.Lstat(filepath.Join(c.dir, USDTText(j.PID))); err == nil {
+				j.USDT = USDTText(j.PID)
+			}
 			if _, err := os.Lstat(filepath.Join(c.dir, EventLog(j.PID))); err == nil {
 				j.EventLog = EventLog(j.PID)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ type toldJVM struct {
 	feature       int // of its JDK; 0 when unknown
 	notes         []string
 	problems      []error
-	begun, over   chan struct{}
+	begun         chan struct{} // closed when it has been told, or can't be
 }
 
 // Names in a JVM's folder. The recording has the name of the folder, so that each gasm ends its own.
@@ -235,11 +236,17 @@ func (t *toldJVM) takeLog(s *session) (name string) {
 	return name
 }
 
+// Flight Recorder drops the oldest chunks of a recording that is larger than this.
+const keptRecording, chunkSize = 250 << 20, 16 << 20
+
 // takeRecordings takes the recording, or what a JVM that was killed has left of it.
 func (t *toldJVM) takeRecordings(s *session) (names []string) {
 	name := capture.RecordingFile(t.pid, 0)
 	err := t.folder.take(toldRecording, s.path(name))
 	if err == nil {
+		if info, err := os.Stat(s.path(name)); err == nil && info.Size() > keptRecording-chunkSize {
+			t.notes = append(t.notes, fmt.Sprintf("the recording of JVM %d may lack what happened first: Flight Recorder keeps 250 MB", t.pid))
+		}
 		return []string{name}
 	}
 	if !errors.Is(err, errNotThere) {

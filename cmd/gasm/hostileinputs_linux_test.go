@@ -175,6 +175,15 @@ func inEvents(line func(i int) string) func(h *hostile) {
 	}
 }
 
+// inUSDT makes a text of USDT probes, beside a good log of code.
+func inUSDT(line func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.samples(1000, 4)
+		h.write("usdt-4711.log", func(f *filler) { f.fill(line) })
+	}
+}
+
 // openRecording is the beginning of a recording, behind which events may stand; see event/jfr.
 var openRecording = sync.OnceValue(func() string {
 	text, err := os.ReadFile("../../event/jfr/testdata/open.jfr")
@@ -299,6 +308,16 @@ var hostileInputs = []hostileInput{
 	}), ""},
 	{"compilations", inEvents(func(i int) string { return fmt.Sprintf("[%dns][1][jit,compilation] %d 4 a%d::b\n", i, i, i) }), ""},
 	{"a line of events of a file's size", inEvents(always("[1ns][1][gc] GC(0) Pause ")), ""},
+	{"USDT: begins without ends", inUSDT(func(i int) string { return fmt.Sprintf("1.%09d %d hotspot:thread__park__begin 0x1 0 1\n", i, i) }), ""},
+	{"USDT: calls in each other", inUSDT(always("1.000000000 1 hotspot_jni:FindClass__entry 0x1 0x2\n")), ""},
+	{"USDT: allocations everywhere", inUSDT(func(i int) string {
+		return fmt.Sprintf("1.%09d 0 allocated %#x %#x 0x0 \"[[[[[[[[[LA%d;\" %d %d\n", i, hostileCode+i*3, i, i, i+1, int64(1)<<62)
+	}), ""},
+	{"USDT: probes that there are not", inUSDT(func(i int) string {
+		return fmt.Sprintf("1.%09d %d a%d:b\x1b[31m \"%s\"\n", i, i, i, strings.Repeat("x", 99))
+	}), ""},
+	{"USDT: a line of a file's size", inUSDT(always("1.000000000 1 hotspot:thread__start \"")), ""},
+	{"USDT: no probes at all", inUSDT(always("x\n")), "lines of the USDT events could not be read"},
 	{"no events at all", inEvents(always("x\n")), "lines of the events could not be read"},
 	// Recordings of Flight Recorder.
 	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }), "is no recording of Java Flight Recorder"},

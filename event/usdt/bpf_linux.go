@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/cilium/ebpf"
@@ -197,24 +196,19 @@ func (b *bpf) close() {
 
 // refused says what an error of the kernel's means.
 func refused(err error) error {
-	switch {
+	var number syscall.Errno
+	switch errors.As(err, &number); {
 	case err == nil:
 		return nil
-	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
-		return &RefusedError{"the kernel lets this user have no BPF program (" + firstLine(err) + ")",
+	case number == syscall.EPERM, number == syscall.EACCES:
+		return &RefusedError{"the kernel lets this user have no BPF program (" + number.Error() + ")",
 			"run gasm as root, or give it the capabilities BPF and PERFMON (sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gasm)"}
-	case errors.Is(err, syscall.ENOSYS), errors.Is(err, ebpf.ErrNotSupported):
-		return &RefusedError{Cause: "this kernel has no BPF programs at USDT probes (" + firstLine(err) + "); Linux 5.15 and newer have them, with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS"}
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ESRCH):
-		return fmt.Errorf("the JVM has ended, or its libjvm.so is gone: %w", err)
+	case number == syscall.ENOSYS, errors.Is(err, ebpf.ErrNotSupported):
+		return &RefusedError{Cause: "this kernel has no BPF programs at USDT probes; Linux 5.15 and newer have them, with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS"}
+	case number == syscall.ESRCH, errors.Is(err, os.ErrNotExist):
+		return errGone
 	}
 	return fmt.Errorf("setting USDT probes: %w", err)
-}
-
-// firstLine is the first line of an error; the verifier's are long.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }
 
 // machine tells whether programs for this machine are known: the kernel's registers differ.

@@ -117,6 +117,8 @@ type library struct {
 	lo, hi uint64 // where its code is in the process
 }
 
+var errGone = errors.New("it had ended before its probes were set")
+
 // findLibrary finds the libjvm.so that a process has mapped.
 func findLibrary(pid int) (lib library, err error) {
 	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "maps"))
@@ -127,6 +129,9 @@ func findLibrary(pid int) (lib library, err error) {
 	mappings, err := native.ParseMaps(f, pid)
 	if err != nil {
 		return lib, err
+	}
+	if len(mappings) == 0 {
+		return lib, errGone
 	}
 	for i := range mappings {
 		m := &mappings[i]

@@ -79,7 +79,7 @@ func (t *tableBuilder) hotTable() *table {
 	out := t.start("hot", "Hottest instructions", "of the code in this page; a loop has its number in the code of its method", "instruction", "made from", "loop", "in")
 	for _, h := range t.b.hot {
 		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(h.counts, h.parts),
-			cell{Text: h.Text, Name: true, Code: true}, cell{Text: h.Made}, cell{Text: h.Loop}, cell{Text: h.Method, Cut: true})})
+			cell{Text: h.Text, Name: true, Code: true}, cell{Text: h.Made}, cell{Text: h.Loop}, cell{Text: brief(h.Method), Cut: h.Method})})
 	}
 	return t.cut(out, len(t.b.hot))
 }
