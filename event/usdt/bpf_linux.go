@@ -95,12 +95,16 @@ func (b *bpf) attach(t target, pid int, library string, places []place, layouts 
 	if err != nil {
 		return err
 	}
-	err = b.attachAll(lib, t, pid, places, layouts)
-	if !errors.Is(err, ebpf.ErrNotSupported) {
-		return err
+	if allAtOnce {
+		if err = b.attachAll(lib, t, pid, places, layouts); !errors.Is(err, ebpf.ErrNotSupported) {
+			return err
+		}
 	}
 	return b.attachEach(lib, t, pid, places, layouts)
 }
+
+// allAtOnce is false in a test of what kernels before 6.6 can.
+var allAtOnce = true
 
 func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
 	if b.program, err = b.newProgram(t, layouts, ebpf.AttachTraceUprobeMulti); err != nil {
