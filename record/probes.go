@@ -160,7 +160,7 @@ func (t *toldProbes) notes() []string {
 		t.say(t.missing[p])
 	}
 	if len(t.without) > 0 {
-		t.say("no probes in " + strings.Join(t.without[:min(len(t.without), maxWithout)], ", ") + ": gasm's agent did not start there (was its environment cleared, or is java.instrument not in its runtime?)")
+		t.say("no probes in " + strings.Join(t.without[:min(len(t.without), maxWithout)], ", ") + ": gasm's agent did not start there (was its environment cleared, is java.instrument not in its runtime, or has a JVM of JDK 9 or newer a security manager?)")
 	}
 	return t.lines
 }
