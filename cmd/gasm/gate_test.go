@@ -70,10 +70,12 @@ func TestGateOfPullRequest(t *testing.T) {
 
 	capture := func(side string) string { return filepath.Join(out, side) }
 	for _, side := range []string{"before", "after"} {
-		// One fork on each side does not tell how much forks differ, so the limit is high here.
-		r := runGasm(t, []string{"diff", "--fail-above", "50", capture(side + "-1"), capture(side + "-2")})
+		r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture(side+"-1") + "," + capture(side+"-3"), "--after", capture(side+"-2") + "," + capture(side+"-3")})
 		assert.Equal(t, 0, r.code, "%s: the same code\n%s", side, r.stdout)
-		assert.Contains(t, r.stdout, "50 % (--fail-above): nothing is slower by more")
+		assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
+		r = runGasm(t, []string{"diff", "--fail-above", "0", capture(side + "-1"), capture(side + "-2")})
+		assert.Equal(t, 0, r.code, "one fork on each side\n%s", r.stdout)
+		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: noise takes two forks or captures on each side")
 	}
 	r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture("before-1") + "," + capture("before-2") + "," + capture("before-3"), "--after", capture("after-1") + "," + capture("after-2") + "," + capture("after-3")})
 	assert.Equal(t, 3, r.code, r.stdout)
