@@ -2,12 +2,16 @@ package main
 
 import (
 	"archive/zip"
+	"encoding/json"
 	"fmt"
+	"html"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,6 +116,9 @@ func TestLanguages(t *testing.T) {
 				if code == "copy" {
 					assert.Equal(t, p.file, jsonFiles(t, dir)[p.class])
 				}
+				if code == "copy" && jdk.Feature == 17 {
+					p.checkPage(t, dir, roots, linesTable(t, r.stdout))
+				}
 			})
 		}
 		run(gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0], "print")
@@ -176,6 +183,50 @@ func (p *languageProgram) check(t *testing.T, rows []linesRow, texts map[string]
 	// JVM's start, and what the compilers do.
 	assert.Greater(t, own, 10.0, "%+v", rows)
 	assert.Greater(t, inlined, 1.0, "%+v", rows)
+}
+
+// checkPage looks for the library's lines of the table in the page: each is a line of the library's
+// file there, whatever number the class has for it.
+func (p *languageProgram) checkPage(t *testing.T, dir string, roots []string, rows []linesRow) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "page.html")
+	r := runGasm(t, []string{"report", "--format", "html", "--report", file, "--source", strings.Join(roots, ":"), dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	page := string(readFile(t, file))
+	_, rest, _ := strings.Cut(page, `<script type="application/json" id="data">`)
+	text, _, _ := strings.Cut(rest, "</script>")
+	var data struct {
+		Files []struct {
+			Name    string
+			Methods []string
+		}
+		Moved map[string]map[int][2]int
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &data))
+	found := 0
+	for _, row := range rows {
+		if row.file != p.libraryFile || row.method != p.libraryMethod {
+			continue
+		}
+		number := -1
+		for i, f := range data.Files {
+			if path.Base(f.Name) == row.file {
+				number = i
+			}
+		}
+		require.GreaterOrEqual(t, number, 0, row.file)
+		own := slices.Contains(data.Files[number].Methods, row.method)
+		moved := slices.Contains(slices.Collect(maps.Values(data.Moved[row.method])), [2]int{number, row.line})
+		assert.True(t, own || moved, "%+v is not in %v", row, data.Moved)
+		assert.Equal(t, p.language == "kotlin", moved, "only Kotlin numbers lines anew")
+		_, source, _ := strings.Cut(page, fmt.Sprintf(`<div class="file" id="s%d"`, number))
+		_, line, ok := strings.Cut(source, fmt.Sprintf(`data-l="%d"><b></b><u>%d</u> `, row.line, row.line))
+		require.True(t, ok, "line %d of %s", row.line, row.file)
+		line, _, _ = strings.Cut(line, "</div>")
+		assert.True(t, strings.HasPrefix(strings.TrimSpace(html.UnescapeString(line)), strings.TrimRight(row.text, "….")), "%q is not %q", line, row.text)
+		found++
+	}
+	assert.Positive(t, found)
 }
 
 // jsonFiles are the files that a capture's JSON report has of classes.

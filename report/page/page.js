@@ -57,7 +57,7 @@ function info(article) {
 	it.map = $(".map", article);
 	it.chainBox = $(".chain", article);
 	it.jumpsBox = $(".jumps", article);
-	it.groups = $$("details", article).map((el) => ({ el, chunk: el.parentNode, first: $(".r", el).at }));
+	it.groups = $$("details", article).map((el) => ({ el, first: $(".r", el).at }));
 	it.groups.forEach((g, i) => {
 		g.n = (it.groups[i + 1]?.first ?? it.rows.length) - g.first;
 		for (let k = 0; k < g.n; k++) it.rows[g.first + k].group = g;
@@ -143,7 +143,7 @@ function layout(it) {
 		g.open = g.el.open;
 		const n = 1 + (g.open ? g.n : 0);
 		y += n * ROW;
-		heights.set(g.chunk, (heights.get(g.chunk) || 0) + n);
+		for (let el = g.el.parentNode; el !== it.lines; el = el.parentNode) heights.set(el, (heights.get(el) || 0) + n);
 	}
 	for (const [chunk, n] of heights) if (chunk.n !== n) chunk.style.setProperty("--r", (chunk.n = n));
 	it.height = y;
@@ -249,10 +249,12 @@ function listChoices() {
 	choices = { threads: [], time: [] };
 	const { threads = [], slices = [] } = data.profiles[profile].parts ?? {};
 	const add = (list, all, whole, name) => {
-		for (const text of new Set(all.map((one) => one[whole]))) {
+		const groups = new Set(all.map((one) => one[whole]));
+		for (const text of groups) {
 			const of = [...all.keys()].filter((i) => all[i][whole] === text);
-			list.push({ text, of });
-			if (of.length > 1) for (const i of of) list.push({ text: `${text}: ${name(all[i])}`, of: [i] });
+			const several = groups.size > 1;
+			if (several) list.push({ text, of });
+			if (of.length > 1) for (const i of of) list.push({ text: (several ? `${text}: ` : "") + name(all[i]), of: [i] });
 		}
 	};
 	add(choices.threads, threads, "kind", (t) => t.name || "others");
@@ -446,7 +448,8 @@ function setCursor(row, { center, extend, still } = {}) {
 	if (!still) {
 		reveal(row, center);
 		row.focus({ preventScroll: true });
-		history.replaceState(history.state, "", link(code, row));
+		const hash = link(code, row);
+		if (hash !== location.hash) history.replaceState(history.state, "", hash);
 	}
 	showSelection();
 	drawJump();

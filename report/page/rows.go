@@ -19,7 +19,10 @@ const (
 	// theirs to the right.
 	textColumns = 38
 	// chunkRows is about how many rows the browser lays out together, when they come into view.
-	chunkRows = 100
+	chunkRows = 50
+	// pieceRows is about how many rows are in a piece: chunks that the browser passes over together.
+	// To look at each chunk of large code takes it too long.
+	pieceRows = 1000
 	// hugeRows is the size of code from which on its cold parts are folded, if they have at
 	// least foldedRows.
 	hugeRows, foldedRows = 200, 12
@@ -39,9 +42,11 @@ type rowWriter struct {
 	listed       map[string]int // the hottest listing of each name in the profile
 	chains       *chains
 	chips        chips
-	done         []byte // whole chunks
+	done         []byte // whole pieces
+	piece        []byte // the piece that is being written: whole chunks
 	out          []byte // the chunk that is being written
 	rows         int    // in it
+	inPiece      int    // rows in the piece
 }
 
 // write writes all rows, in groups that can be folded: each block that has samples, and
@@ -59,6 +64,7 @@ func (w *rowWriter) write() []byte {
 		first = last
 	}
 	w.endChunk()
+	w.endPiece()
 	return w.done
 }
 
@@ -85,10 +91,28 @@ func (w *rowWriter) startChunk(rows int) {
 // knows how high the chunk is before it lays it out.
 func (w *rowWriter) endChunk() {
 	if w.rows > 0 {
-		w.done = strconv.AppendInt(append(w.done, `<div class="k" style="--r:`...), int64(w.rows), 10)
-		w.done = append(append(append(w.done, "\">\n"...), w.out...), "</div>\n"...)
+		w.piece = appendChunk(w.piece, w.rows, w.out)
+		w.inPiece += w.rows
 	}
 	w.out, w.rows = w.out[:0], 0
+	if w.inPiece >= pieceRows {
+		w.endPiece()
+	}
+}
+
+// endPiece ends the open piece. Small code has none.
+func (w *rowWriter) endPiece() {
+	if len(w.listing.Lines) < 2*pieceRows {
+		w.done = append(w.done, w.piece...)
+	} else if w.inPiece > 0 {
+		w.done = appendChunk(w.done, w.inPiece, w.piece)
+	}
+	w.piece, w.inPiece = w.piece[:0], 0
+}
+
+func appendChunk(b []byte, rows int, text []byte) []byte {
+	b = strconv.AppendInt(append(b, `<div class="k" style="--r:`...), int64(rows), 10)
+	return append(append(append(b, "\">\n"...), text...), "</div>\n"...)
 }
 
 // group writes blocks [first, last).
@@ -102,6 +126,7 @@ func (w *rowWriter) group(first, last int) {
 	}
 	if large {
 		w.endChunk()
+		w.endPiece()
 	} else {
 		w.startChunk(rows)
 	}
@@ -142,6 +167,7 @@ func (w *rowWriter) largeGroup(from, to int) {
 		}
 	}
 	w.endChunk()
+	w.endPiece()
 	w.done = append(w.done, "</details>\n</div>\n"...)
 }
 

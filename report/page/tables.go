@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ type cell struct {
 	Kind  string // colour of a source
 	Name  bool   // it is the row's name, which is the link
 	Code  bool   // it is an instruction
-	Cut   bool   // it is cut where it is too long
+	Cut   string // the whole of a text that is cut where it is too long
 	Parts string // the count by part, see partText
 	Sort  string // what it is sorted by, where that is not Text
 }
@@ -240,7 +241,11 @@ func (t *tableBuilder) lines() *table {
 		return cmp.Or(slices.Compare(b.Counts.Values, a.Counts.Values), cmp.Compare(a.method, b.method), cmp.Compare(a.Line, b.Line))
 	})
 	for _, l := range all[:t.limit(len(all))] {
-		cells := append(t.counts(l.Counts.Values, t.parts().Lines[profile.MethodLine{Method: l.method, Line: l.Line}]), cell{Text: shown(l.method) + ":" + strconv.Itoa(l.Line), Name: true})
+		name := shown(l.method) + ":" + strconv.Itoa(l.Line)
+		if at := t.b.sources.find(l.method, l.Line); at.moved && at.file != nil {
+			name += shown(fmt.Sprintf(" (%s:%d)", path.Base(at.file.name), at.line))
+		}
+		cells := append(t.counts(l.Counts.Values, t.parts().Lines[profile.MethodLine{Method: l.method, Line: l.Line}]), cell{Text: name, Name: true})
 		if len(columns) > 1 {
 			cells = append(cells, cell{Text: t.b.sources.line(l.method, l.Line)})
 		}
