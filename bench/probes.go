@@ -17,7 +17,7 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 		return nil, err
 	}
 	classes := filepath.Join(s.dir, "probes")
-	source := filepath.Join("testdata", "programs", "ProbeCost.java")
+	source := filepath.Join("testdata", "programs", "CallCost.java")
 	if out, err := exec.CommandContext(ctx, "javac", "--release", "8", "-Xlint:-options", "-d", classes, source).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compiling %s: %w\n%s", source, err, out)
 	}
@@ -26,12 +26,12 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 		var counted, other, plain, clock []float64
 		for i := range s.rounds {
 			s.say("%s, round %d of %d", j.label(), i+1, s.rounds)
-			command := []string{j.tool("java"), "-cp", classes, "ProbeCost"}
-			without, err := s.probeCost(ctx, command)
+			command := []string{j.tool("java"), "-cp", classes, "CallCost"}
+			without, err := s.callCost(ctx, command)
 			if err != nil {
 				return all, err
 			}
-			with, err := s.probeCost(ctx, append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--probe", "ProbeCost::counted", "--"}, command...))
+			with, err := s.callCost(ctx, append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--probe", "CallCost::counted", "--"}, command...))
 			if err != nil {
 				return all, err
 			}
@@ -48,15 +48,15 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 // callCosts are times of calls, ns.
 type callCosts struct{ counted, other, clock float64 }
 
-// probeCost runs ProbeCost.
-func (s *setup) probeCost(ctx context.Context, argv []string) (c callCosts, err error) {
+// probeCost runs CallCost.
+func (s *setup) callCost(ctx context.Context, argv []string) (c callCosts, err error) {
 	r, err := run(ctx, argv, nil)
 	if err != nil {
 		return c, err
 	}
 	line, _, _ := strings.Cut(r.stdout, "\n")
 	if _, err := fmt.Sscanf(line, "counted %g other %g clock %g", &c.counted, &c.other, &c.clock); err != nil {
-		return c, fmt.Errorf("ProbeCost printed %q: %w", line, err)
+		return c, fmt.Errorf("CallCost printed %q: %w", line, err)
 	}
 	return c, nil
 }

@@ -1,5 +1,5 @@
 /** Prints how long a call of each of two methods takes, and a look at the clock, in nanoseconds: the least of some rounds. */
-public class ProbeCost {
+public class CallCost {
     static final int CALLS = 2_000_000, ROUNDS = 12;
 
     static long counted(long a) {
