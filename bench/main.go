@@ -23,6 +23,8 @@
 //	sampling   the CPU time of sampling a JMH run, compared with that of perf record and perf script
 //	steady     the scores of two JMH benchmarks under gasm, compared with those without it
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
+//	probes     what a call of a probed method costs, and one of a method beside it
+//	usdt       what a USDT probe takes that gasm records
 //
 // The table goes to stdout, what is being done to stderr. All files are in one temporary
 // folder, which is removed at the end.
@@ -69,6 +71,8 @@ var measurements = []measurement{
 	{"sampling", measureSampling},
 	{"steady", measureSteady},
 	{"latency", measureLatency},
+	{"probes", measureProbes},
+	{"usdt", measureUSDT},
 }
 
 // A setup is what all measurements use.

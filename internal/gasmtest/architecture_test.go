@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"diff":                     {"capture", "report/schema", "sampler"},
 	"doctor":                   {"event/usdt", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "printassembly", "record", "sampler"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "hotspot/attach", "hotspot/probe", "profile", "record", "report", "sampler"},
-	"bench":                    {"sampler"},
+	"bench":                    {"event/usdt", "sampler"},
 	"internal/arrows":          nil,
 	"internal/gasmtest":        nil,
 	"packaging":                nil,
