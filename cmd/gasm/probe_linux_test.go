@@ -281,6 +281,24 @@ func TestAttachProbes(t *testing.T) {
 	p := startAsk(t, gasmtest.NeedJava(t))
 	attachTenTimes(t, p, 100_000)
 	notTransformed(t, p)
+	endedMeanwhile(t, p)
+}
+
+// endedMeanwhile: what a JVM has counted is kept when it ends before gasm does.
+func endedMeanwhile(t *testing.T, p *askProgram) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.json")
+	gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--probe", "Calls::count(long)", p.pid())
+	stderr := newLineWaiter("sampling pid")
+	gasm.Stderr = stderr
+	require.NoError(t, gasm.Start())
+	stderr.wait(t)
+	p.ask(t, "w")
+	require.NoError(t, p.Process.Kill())
+	require.NoError(t, gasm.Wait(), "%s", stderr)
+	rep := readReport(t, readFile(t, file))
+	assert.EqualValues(t, 100_000, probeOf(t, &rep.Profiles[0], "method", "Calls::count", "").Entries)
+	assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())
 }
 
 // The classes of the agent stay. Each round loads and changes the same class again, and its former constant pools and methods are freed by a
