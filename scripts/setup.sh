@@ -3,7 +3,7 @@
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
-#          aarch64, the C library's symbols, xz, less, sudo, procps, strace, and where they can be had DTrace, and JDK 8, 11, 17, 21,
+#          aarch64, the C library's symbols, xz, less, sudo, procps, strace, and where they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21,
 #          25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable); and for the browser's
 #          tests Chromium and axe-core (in testdata/axe, by npm)
 #
@@ -203,6 +203,17 @@ setup_dtrace() { # the tests of the dtrace sampler skip without it
   quietly scripts/install-dtrace.sh || say "no DTrace to be had here: its tests will be skipped"
 }
 
+setup_bpftrace() { # a test has it count calls of Java methods
+  [ "$(uname -s)" = Linux ] && have apt-get || return 0
+  have bpftrace && return
+  refresh "bpftrace"
+  if candidate bpftrace >/dev/null; then
+    install "bpftrace" bpftrace
+  else
+    say "no bpftrace to be had here: its tests will be skipped"
+  fi
+}
+
 setup_pypi_jdks() { # tests that need them skip them otherwise
   [ "$(uname -sm)" = "Linux x86_64" ] || return 0
   local version dir
@@ -310,6 +321,7 @@ if [ "$part" = test ]; then
   setup_browser
   setup_axe
   setup_dtrace
+  setup_bpftrace
   setup_pypi_jdks
   setup_unstable_jdks
 fi
