@@ -18,19 +18,24 @@ PERFASM := testdata/perfasm
 PERFASM_JAR := $(PERFASM)/target/perfasm.jar
 PERFASM_SOURCES := $(PERFASM)/pom.xml $(shell find $(PERFASM)/src -name '*.java')
 BROWSERTEST := report/page/browsertest
-GO_THERE = $(if $(findstring /,$(GO)),$(abspath $(GO)),$(GO)) # for BROWSERTEST, a module of its own
+PACKAGING := packaging
+GO_THERE = $(if $(findstring /,$(GO)),$(abspath $(GO)),$(GO)) # for BROWSERTEST and PACKAGING, modules of their own
+# Of a release's packages: the tag v1.2.3 of the commit, or what is in front of all versions.
+RELEASE ?= $(shell git describe --exact-match --match 'v[0-9]*' 2>/dev/null | sed 's/^v//' | grep . || \
+	echo "0.0.0-dev.$$(git rev-list --count HEAD).$$(git rev-parse --short HEAD)")
 SUREFIRE := testdata/surefire
 SUREFIRE_DONE := $(SUREFIRE)/target/tested
 SUREFIRE_SOURCES := $(SUREFIRE)/pom.xml $(shell find $(SUREFIRE)/src -name '*.java')
 LANGUAGES := testdata/languages
 LANGUAGES_DONE := $(LANGUAGES)/target/compiled
 LANGUAGES_SOURCES := $(LANGUAGES)/pom.xml $(shell find $(LANGUAGES)/src -type f)
+AGENT := agent
 DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build benchmarks perfasm surefire languages demo test check golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm surefire languages demo test check golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +47,10 @@ setup: ## install what is missing on this machine
 build: ## build bin/gasm
 	$(call step,building bin/gasm)
 	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o bin/gasm ./cmd/gasm
+
+dist: ## build all of a release in dist/: archives, .deb, .rpm, sums, an SBOM, a Homebrew formula (RELEASE=1.2.3)
+	$(call step,building dist/ for $(RELEASE))
+	@cd $(PACKAGING) && $(GO_THERE) run . -go $(GO_THERE) -version "$(RELEASE)" -time "$$(git log -1 --format=%ct)" -out ../dist
 
 benchmarks: $(JAR) ## build the JMH benchmarks that the demo and the tests run
 
@@ -71,6 +80,11 @@ $(LANGUAGES_DONE): $(LANGUAGES_SOURCES)
 	@MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" $(MVN) -q -B -Dstyle.color=never -f $(LANGUAGES)/pom.xml compile # it is short
 	@touch $(LANGUAGES_DONE)
 
+agent: ## build the agent that probes methods, which is a part of gasm (hotspot/probe/agent.jar)
+	$(call step,building hotspot/probe/agent.jar)
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	$(MVN) -q -B -Dstyle.color=never -Dgasm.target="$$dir" -f $(AGENT)/pom.xml package && cp "$$dir/agent.jar" hotspot/probe/agent.jar
+
 demo: ## set up, build, and profile a JMH benchmark
 	$(call step,setting up this machine)
 	@scripts/setup.sh demo
@@ -88,18 +102,18 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	files=$$("$$fmt" -l .) || exit 1; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
 	$(call step,go vet)
 	@$(GO) vet ./...
-	@cd $(BROWSERTEST) && $(GO_THERE) vet ./...
+	@for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && $(GO_THERE) vet ./...) || exit 1; done
 	$(call step,go vet for darwin/arm64)
 	@GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	$(call step,go vet for linux/arm64)
 	@GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	$(call step,staticcheck)
 	@$(GO) tool staticcheck ./...
-	@tool=$$($(GO) tool -n staticcheck) && cd $(BROWSERTEST) && "$$tool" ./...
+	@tool=$$($(GO) tool -n staticcheck); for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && "$$tool" ./...) || exit 1; done
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
 	done
 	$(call step,go test -race)
 	@events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
@@ -130,5 +144,5 @@ fuzz: ## run each fuzz test for FUZZTIME (60s)
 	done <<<"$$names"
 
 clean: ## remove what was built here
-	$(call step,removing bin/ $(BENCH)/target/ $(PERFASM)/target/ $(LANGUAGES)/target/)
-	@rm -rf bin gasm $(BENCH)/target $(PERFASM)/target $(LANGUAGES)/target
+	$(call step,removing bin/ dist/ $(BENCH)/target/ $(PERFASM)/target/ $(LANGUAGES)/target/)
+	@rm -rf bin dist gasm $(BENCH)/target $(PERFASM)/target $(LANGUAGES)/target

@@ -18,36 +18,61 @@ import (
 // EventLog is the name of the log of a JVM's events in a capture: ev-4711.log.
 func EventLog(pid int) string { return fmt.Sprintf("ev-%d.log", pid) }
 
-// maxEvents is more than any capture has: JVMs that are in a safepoint a thousand times a
-// second for an hour.
-const maxEvents = 4_000_000
-
 // ReadEvents reads the events of all JVMs, by the time of their start. The notes are on what
 // could not be read.
 func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
-	seen := map[string]bool{} // in a damaged capture, JVMs may share a log
+	budget, seen, unread := newEventBudget(), map[string]bool{}, 0
+	note := func(texts ...string) {
+		for _, text := range texts {
+			if text == "" {
+				continue
+			}
+			if unread++; unread <= maxMissing {
+				notes = append(notes, text)
+			}
+		}
+	}
 	for i := range c.JVMs {
 		j := &c.JVMs[i]
-		if j.EventLog == "" || seen[j.EventLog] {
-			continue
+		var logged []event.Event
+		if j.EventLog != "" && !seen[j.EventLog] { // in a damaged capture, JVMs may share a log
+			seen[j.EventLog] = true
+			read, text := c.eventsOf(j, budget)
+			logged = read
+			note(text)
 		}
-		seen[j.EventLog] = true
-		read, note := c.eventsOf(j, maxEvents-len(events))
-		events = append(events, read...)
-		switch {
-		case note == "":
-		case len(notes) < maxMissing:
-			notes = append(notes, note)
-		case len(notes) == maxMissing:
-			notes = append(notes, "the events of more JVMs could not be read")
-		}
+		recorded, texts := c.recordedEvents(j, budget)
+		note(texts...)
+		events = append(events, withoutTold(logged, recorded)...)
+	}
+	if unread > maxMissing {
+		notes = append(notes, "the events of more JVMs could not be read")
 	}
 	event.Sort(events)
 	return events, notes
 }
 
+// withoutTold joins the events of a JVM's log and of its recording. What both tell of is there once: pauses and safepoints
+// as the log has them, and compilations as the recording has them, which knows their end.
+func withoutTold(logged, recorded []event.Event) []event.Event {
+	if len(logged) == 0 || len(recorded) == 0 {
+		return append(logged, recorded...)
+	}
+	inLog, inRecording := map[event.Kind]bool{}, map[event.Kind]bool{}
+	for i := range logged {
+		inLog[logged[i].Kind] = true
+	}
+	for i := range recorded {
+		inRecording[recorded[i].Kind] = true
+	}
+	twice := func(k event.Kind) bool { return inLog[k] && inRecording[k] }
+	logged = slices.DeleteFunc(logged, func(e event.Event) bool { return e.Kind == event.Compilation && twice(e.Kind) })
+	recorded = slices.DeleteFunc(recorded, func(e event.Event) bool { return e.Kind != event.Compilation && twice(e.Kind) })
+	return append(logged, recorded...)
+}
+
 // eventsOf reads the events of a JVM, in the order in which they ended.
-func (c *Capture) eventsOf(j *JVM, most int) (events []event.Event, note string) {
+func (c *Capture) eventsOf(j *JVM, b *eventBudget) (events []event.Event, note string) {
 	files, err := openEventLogs(filepath.Join(c.dir, filepath.Base(j.EventLog)))
 	if err != nil {
 		return nil, fmt.Sprintf("the events of JVM %d could not be read, and are not in the report: %v", j.PID, err)
@@ -62,10 +87,14 @@ func (c *Capture) eventsOf(j *JVM, most int) (events []event.Event, note string)
 	for r.Scan() {
 		switch rec := r.Record().(type) {
 		case *event.Event:
-			if len(events) >= most {
-				return events, fmt.Sprintf("%s has more events than any capture: those behind line %d are left out", j.EventLog, r.Lines())
+			e := *rec
+			if own, ok := j.Threads[e.TID]; ok {
+				e.TID = own
 			}
-			events = append(events, *rec)
+			if !b.take(&e) {
+				return events, fmt.Sprintf("%s has more events than gasm reads of a capture: those behind line %d are left out", j.EventLog, r.Lines())
+			}
+			events = append(events, e)
 		case *hslog.SyntaxError:
 			if bad++; bad == 1 {
 				first = rec.Error()

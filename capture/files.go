@@ -17,8 +17,8 @@ const (
 // logGlob matches what LogFile names.
 const logGlob = "asm-*.log"
 
-// eventGlob matches what EventLog names, and older parts of it.
-const eventGlob = "ev-*.log*"
+// eventGlob matches what EventLog names, older parts of it, and recordings.
+const eventGlob = "ev-*"
 
 // LogFile is the name of a JVM's log in a capture: asm-4711.log.
 func LogFile(pid int) string { return fmt.Sprintf("asm-%d.log", pid) }
@@ -47,8 +47,10 @@ func Reads(path, file string) bool {
 		return false // there is none
 	}
 	inputs, _ := Logs(path) // of a folder
-	events, _ := matching(path, eventGlob)
-	inputs = append(inputs, events...)
+	for _, glob := range []string{eventGlob, probeGlob} {
+		more, _ := matching(path, glob)
+		inputs = append(inputs, more...)
+	}
 	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile), filepath.Join(path, SymbolsFile))
 	return slices.ContainsFunc(inputs, func(input string) bool {
 		in, err := os.Stat(input)

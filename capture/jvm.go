@@ -30,6 +30,15 @@ type JVM struct {
 
 	// EventLog is the log of its events in the capture's folder; "" without one.
 	EventLog string `json:"event_log,omitempty"`
+	// Recordings are those of Flight Recorder in the capture's folder.
+	Recordings []string `json:"recordings,omitempty"`
+	// OwnPID is the process id that the JVM has itself, and Threads are the ids of threads by
+	// those that it has itself, where it is in another PID namespace than the sampler.
+	OwnPID  int         `json:"own_pid,omitempty"`
+	Threads map[int]int `json:"threads,omitempty"`
+
+	// Probed tells that the capture has what probes of its methods have counted: see ProbeRings.
+	Probed bool `json:"probed,omitempty"`
 
 	// Log is the code of the JVM. It is nil in a description that was only read,
 	// and where the log is missing or could not be read.

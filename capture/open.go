@@ -28,7 +28,8 @@ type Capture struct {
 	// bytes that were read since the last call; nil for nobody.
 	Progress func(bytes int)
 
-	dir     string // the folder; "" of files that lie anywhere
+	dir     string           // the folder; "" of files that lie anywhere
+	foreign map[int][]string // recordings of JVMs that are not in the folder, see AddRecording
 	logs    []*printassembly.Log
 	samples source
 	symbols *native.Table // nil when the capture has none

@@ -21,10 +21,11 @@ const oldExactMark = "[Comments at the last byte of their instructions]"
 // so all bytes are collected first and decoded as one run. HotSpot prints whole
 // cells only: up to three bytes at the end of a stub are missing.
 type hexRows struct {
-	exact  bool // by [ExactMark]
-	code   []byte
-	pieces []piece
-	notes  []note
+	exact      bool // by [ExactMark]
+	framesOnly bool // only these are asked for, see [DebugInfo]
+	code       []byte
+	pieces     []piece
+	notes      []note
 	// pending holds marks and lines with "#", which belong to the next row's address.
 	pending []note
 	frames  int    // of all notes
@@ -63,7 +64,11 @@ func (h *hexRows) take(line []byte) {
 	}
 	rest := bytes.TrimLeft(line[n+1:], " ")
 	if len(rest) > 0 && (rest[0] == ';' || rest[0] == '#') {
-		h.comment(addr, rest)
+		if h.framesOnly {
+			h.place(addr, rest)
+		} else {
+			h.comment(addr, rest)
+		}
 		return
 	}
 	for _, p := range h.pending {
@@ -129,6 +134,12 @@ func (h *hexRows) section(name string) {
 // loose takes a line without an address.
 func (h *hexRows) loose(line []byte) {
 	if len(line) == 0 || line[0] != ';' && line[0] != '#' {
+		return
+	}
+	if h.framesOnly && line[0] == ';' {
+		if len(h.notes) > 0 {
+			h.place(h.notes[len(h.notes)-1].cell, line)
+		}
 		return
 	}
 	text := cleanComment(line)

@@ -44,7 +44,7 @@ type Options struct {
 	History bool
 	Syntax  disasm.Syntax
 
-	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.chooses].
+	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.Chooses].
 	// The zero values do not.
 	PID int
 	JVM *regexp.Regexp
@@ -52,6 +52,9 @@ type Options struct {
 	Threads Threads
 	// WindowEvent narrows the windows to the times of events, or to those between them.
 	WindowEvent WindowEvent
+	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method, which was named so when the
+	// capture was made; "" does not.
+	WindowMethod string
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
 	// Operations is how many operations each profile is of; 0 takes what the
@@ -75,7 +78,7 @@ func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	ofJVMs, ofTrials := b.jvmTotals()
 	for _, t := range b.trials {
-		w := work{b: b, trial: t, opts: opts, n: len(b.events), ofJVMs: ofJVMs, ofTrials: ofTrials, listings: map[blobRef][]printassembly.Instruction{}, unread: map[blobRef]bool{}}
+		w := work{b: b, trial: t, opts: opts, n: len(b.events), ofJVMs: ofJVMs, ofTrials: ofTrials, listings: map[blobRef][]printassembly.Instruction{}, debugInfo: map[blobRef]*printassembly.DebugInfo{}, unread: map[blobRef]bool{}}
 		profiles = append(profiles, w.profile())
 	}
 	return profiles
@@ -96,6 +99,7 @@ type work struct {
 	warnings         []string
 	compared         int                                     // how many numbers compare JVMs or slices, see zeros
 	listings         map[blobRef][]printassembly.Instruction // of the blobs that were read last
+	debugInfo        map[blobRef]*printassembly.DebugInfo    // of all blobs where it can be had without a listing
 	listed           int                                     // how many instructions these have
 	unread           map[blobRef]bool                        // blobs whose code could not be read, or not all of it
 }
@@ -130,6 +134,7 @@ func (w *work) profile() Profile {
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
 	p.Happened, p.Delays = w.eventTotals(), w.delays(&p)
+	p.Locks, p.Allocations = w.lockSites(), w.allocSites()
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
 	}
@@ -169,11 +174,12 @@ func (w *work) accounts() []Account {
 		}
 	}
 	inside, otherThreads, kernel, unresolved := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.kernel), w.unresolved()
+	outsideMethod := w.counts(t.outsideMethod)
 	accounts := make([]Account, w.n)
 	for e := range accounts {
 		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - w.ofJVMs[e] - w.ofTrials[e],
 			OtherJVM: w.ofJVMs[e] - (own[e] - ownOfTrials[e]), OtherTrial: w.ofTrials[e] - ownOfTrials[e],
-			OutsideWindow: own[e] - inside[e] - otherThreads[e], OtherThread: otherThreads[e], Lost: lost[e], Profiled: inside[e],
+			OutsideWindow: own[e] - inside[e] - otherThreads[e] - outsideMethod[e], OtherThread: otherThreads[e], OutsideMethod: outsideMethod[e], Lost: lost[e], Profiled: inside[e],
 			Kernel: kernel[e], Unresolved: unresolved[e]}
 	}
 	for key, c := range t.code {

@@ -31,8 +31,11 @@ type Builder struct {
 	// overlapping are windows that another trial's windows overlap, see newTimelines.
 	overlapping int
 	happening   *happening // nil without events
-	totals      Counts     // of all samples, whatever process they are of
-	lost        Counts     // samples that the sampler dropped
+	// threadWindows narrow the windows to times of threads; nil does not.
+	threadWindows *threadWindows
+	within        insideMethod // nil where no method is a window
+	totals        Counts       // of all samples, whatever process they are of
+	lost          Counts       // samples that the sampler dropped
 }
 
 // A jvmCode is a JVM with the map of its code.
@@ -51,6 +54,7 @@ type trialCounts struct {
 	native         map[nativeKey]Counts
 	unresolved     map[processPC]Counts
 	otherThreads   Counts // in the windows, of threads that are not chosen
+	outsideMethod  Counts // in the windows, of chosen threads that were not in the method
 	threads        map[threadKey]Counts
 	happened       []EventTotal // by bit of their eventSet, without the counts
 	during         []Counts     // the samples in the windows while events lasted, by bit of their eventSet
@@ -58,6 +62,8 @@ type trialCounts struct {
 	// function.
 	delays       map[codeKey]Counts
 	nativeDelays map[int32]Counts
+	locks        map[lockKey]*LockSite
+	allocations  map[allocKey]*AllocSite
 }
 
 type codeKey struct {
@@ -183,7 +189,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	bump(&line.samples, e, 1)
 	trial, slice, in := line.find(s.MonoNanos)
-	if !in {
+	if !in || !b.threadWindows.has(pid, s.TID, s.MonoNanos) {
 		b.remember(pid, e, s, NotCounted)
 		return
 	}
@@ -197,15 +203,21 @@ func (b *Builder) Add(s *sampler.Sample) {
 		b.remember(pid, e, s, NotCounted)
 		return
 	}
+	if !b.within.has(pid, s.TID, s.MonoNanos) {
+		bump(&t.outsideMethod, e, 1)
+		b.remember(pid, e, s, NotCounted)
+		return
+	}
 	bump(&t.inside, e, 1)
 	at := place{pid, int32(slice), 0}
-	if b.seen.apart && thread.label < maxApart {
-		at.thread = thread.label
+	now := b.happening.during(pid, s.TID, s.MonoNanos)
+	if b.seen.apart {
+		at.thread = b.seen.apartAt(thread.label, now&^(1<<waiting))
 	}
 	outside := b.count(t, at, e, s)
 	bumpAt(t.threads, threadKey{pid, thread.label, outside}, e)
 	b.remember(pid, e, s, b.doing(thread.label, outside))
-	if now := b.happening.during(pid, s.MonoNanos); now != 0 {
+	if now != 0 {
 		t.addDuring(now, e)
 		if now.has(waiting) && thread.kind == ApplicationThreads {
 			b.addDelay(t, pid, e, s)
@@ -257,7 +269,7 @@ const (
 	maxPlaces    = 1 << 18 // addresses of code in all slices and trials, beside a quarter of the samples
 	maxFunctions = 1 << 17 // native functions: a libjvm.so has 60 000 symbols
 	maxThreads   = 1 << 16 // names of threads
-	maxApart     = 1 << 12 // names of threads, without numbers, whose code is counted apart
+	maxApart     = 1 << 12 // pairs of a thread's name, without number, and events, whose code is counted apart
 )
 
 // newPlace tells whether there may be another address with samples.

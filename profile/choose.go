@@ -10,9 +10,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// chooses tells whether the samples of a JVM count. JVM is matched with its main class or
+// Chooses tells whether the samples of a JVM count. JVM is matched with its main class or
 // jar, and with its whole process id.
-func (o *Options) chooses(j *capture.JVM) bool {
+func (o *Options) Chooses(j *capture.JVM) bool {
 	if o.PID != 0 && j.PID != o.PID {
 		return false
 	}
@@ -42,6 +42,9 @@ func (o *Options) Chosen() string {
 	if o.WindowEvent != (WindowEvent{}) {
 		flags = append(flags, "--window-event "+o.WindowEvent.String())
 	}
+	if o.WindowMethod != "" {
+		flags = append(flags, "--window-method "+o.WindowMethod)
+	}
 	return strings.Join(flags, " ")
 }
 
@@ -49,7 +52,7 @@ func (o *Options) Chosen() string {
 func choose(c *capture.Capture, o *Options) (jvms []capture.JVM, measured []measurement, err error) {
 	jvms, measured = c.JVMs, measurements(c.JVMs, c.Trials)
 	if o.narrows() {
-		jvms = slices.DeleteFunc(slices.Clone(jvms), func(j capture.JVM) bool { return !o.chooses(&j) })
+		jvms = slices.DeleteFunc(slices.Clone(jvms), func(j capture.JVM) bool { return !o.Chooses(&j) })
 		if len(jvms) == 0 {
 			return nil, nil, noSuchJVM(c.JVMs, o)
 		}
@@ -104,7 +107,7 @@ func noSuchJVM(jvms []capture.JVM, o *Options) error {
 		names = append(names, name)
 	}
 	chosen := *o
-	chosen.Threads, chosen.WindowEvent = Threads{}, WindowEvent{}
+	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = Threads{}, WindowEvent{}, ""
 	return fmt.Errorf("%s: no such JVM in this capture; it has %s", chosen.Chosen(), strings.Join(names, ", "))
 }
 

@@ -25,9 +25,12 @@ func (w *work) frames(sampled []*sampledBlob, pids []int) []FrameTotal {
 // chain gives the inlining chain at a PC of compiled code, innermost first. An
 // instruction without debug info is the method's own.
 func (w *work) chain(s *sampledBlob, pc uint64) []printassembly.Frame {
-	insts := w.listing(s.blobRef)
-	if i := find(insts, pc); i >= 0 && len(insts[i].Frames) > 0 {
-		return insts[i].Frames
+	if info := w.debugInfo[s.blobRef]; info != nil {
+		if frames := info.Frames(pc); len(frames) > 0 {
+			return frames
+		}
+	} else if insts := w.listing(s.blobRef); find(insts, pc) >= 0 && len(insts[find(insts, pc)].Frames) > 0 {
+		return insts[find(insts, pc)].Frames
 	}
 	return []printassembly.Frame{{Method: s.Name}}
 }

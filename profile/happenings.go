@@ -11,7 +11,7 @@ import (
 // An EventTotal sums up the events of one kind and name.
 type EventTotal struct {
 	Kind event.Kind
-	Name string // "" of compilations, which are summed up together
+	Name string // "" of kinds whose names are those of methods, classes and threads: these are summed up together
 	// Count is how many began in the windows; Nanos is how long these took together, and
 	// LongestNanos the longest of them.
 	Count               int
@@ -41,8 +41,19 @@ func (s eventSet) has(bit int) bool { return s>>bit&1 != 0 }
 type happening struct {
 	totals []EventTotal   // by bit, without the counts; of no trial
 	byName map[nameOf]int // the bits of kinds and names
-	lines  map[int]*eventLine
+	lines  map[threadOf]*eventLine
 	events []event.Event
+}
+
+// A threadOf is a thread of a JVM; tid is 0 for the JVM as a whole.
+type threadOf struct{ pid, tid int }
+
+// threadOfEvent says whom an event is of. One of a thread that nobody knows is of no sample.
+func threadOfEvent(e *event.Event) (of threadOf, known bool) {
+	if !e.Kind.OfThread() {
+		return threadOf{e.PID, 0}, true
+	}
+	return threadOf{e.PID, e.TID}, e.TID != 0
 }
 
 type nameOf struct {
@@ -50,7 +61,7 @@ type nameOf struct {
 	name string
 }
 
-// An eventLine is what happened in a JVM: from at[i] to at[i+1], sets[i].
+// An eventLine is what happened in a JVM, or to a thread: from at[i] to at[i+1], sets[i].
 type eventLine struct {
 	at   []int64
 	sets []eventSet
@@ -63,20 +74,24 @@ func newHappening(events []event.Event) *happening {
 	if len(events) == 0 {
 		return nil
 	}
-	h := &happening{byName: map[nameOf]int{}, lines: map[int]*eventLine{}, events: events}
-	edges := map[int][]eventEdge{}
+	h := &happening{byName: map[nameOf]int{}, lines: map[threadOf]*eventLine{}, events: events}
+	edges := map[threadOf][]eventEdge{}
 	for i := range events {
 		e := &events[i]
 		bit := h.bit(e)
+		of, known := threadOfEvent(e)
+		if !known {
+			continue
+		}
 		if end := e.EndMonoNanos(); end > e.MonoNanos {
-			edges[e.PID] = append(edges[e.PID], eventEdge{e.MonoNanos, bit, 1}, eventEdge{end, bit, -1})
+			edges[of] = append(edges[of], eventEdge{e.MonoNanos, bit, 1}, eventEdge{end, bit, -1})
 		}
 		if wait := min(e.WaitNanos, e.Nanos); wait > 0 {
-			edges[e.PID] = append(edges[e.PID], eventEdge{e.MonoNanos, waiting, 1}, eventEdge{e.MonoNanos + wait, waiting, -1})
+			edges[of] = append(edges[of], eventEdge{e.MonoNanos, waiting, 1}, eventEdge{e.MonoNanos + wait, waiting, -1})
 		}
 	}
-	for pid, of := range edges {
-		h.lines[pid] = newEventLine(of)
+	for of, list := range edges {
+		h.lines[of] = newEventLine(list)
 	}
 	return h
 }
@@ -85,7 +100,8 @@ func newHappening(events []event.Event) *happening {
 // many.
 func (h *happening) bit(e *event.Event) int {
 	key := nameOf{e.Kind, e.Name}
-	if e.Kind == event.Compilation { // its name is the method's
+	switch e.Kind {
+	case event.Compilation, event.Deopt, event.Lock, event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread:
 		key.name = ""
 	}
 	bit, ok := h.byName[key]
@@ -133,12 +149,15 @@ func newEventLine(edges []eventEdge) *eventLine {
 	return l
 }
 
-// during gives the events of a JVM that lasted at a time.
-func (h *happening) during(pid int, mono int64) eventSet {
+// during gives the events of a JVM and of a thread of it that lasted at a time.
+func (h *happening) during(pid, tid int, mono int64) eventSet {
 	if h == nil {
 		return 0
 	}
-	l := h.lines[pid]
+	return h.lines[threadOf{pid, 0}].during(mono) | h.lines[threadOf{pid, tid}].during(mono)
+}
+
+func (l *eventLine) during(mono int64) eventSet {
 	if l == nil || mono < l.at[0] {
 		return 0
 	}
@@ -167,9 +186,10 @@ func (b *Builder) countEvents() {
 			continue
 		}
 		trial, _, in := line.find(max(e.MonoNanos, 0))
-		if !in {
+		if !in || !b.inThreadWindow(e.PID, e.TID, max(e.MonoNanos, 0), e.Kind) {
 			continue
 		}
+		b.trials[trial].addSites(e)
 		if b.trials[trial].happened == nil {
 			b.trials[trial].happened = slices.Clone(h.totals)
 		}

@@ -43,10 +43,10 @@ func TestDuring(t *testing.T) {
 				want |= 1 << waiting
 			}
 		}
-		require.Equal(t, want, h.during(pid, at), "JVM %d at %d", pid, at)
+		require.Equal(t, want, h.during(pid, 7, at), "JVM %d at %d", pid, at)
 	}
-	assert.Zero(t, h.during(3, 10), "a JVM without events")
-	assert.Zero(t, newHappening(nil).during(1, 10), "no events at all")
+	assert.Zero(t, h.during(3, 7, 10), "a JVM without events")
+	assert.Zero(t, newHappening(nil).during(1, 7, 10), "no events at all")
 }
 
 // ms is an event of JVM 1, with times in ms.
@@ -144,15 +144,19 @@ func TestWindowEvent(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, text, w.String())
 		measured := []measurement{{Trial: capture.Trial{Windows: windows}, pids: []int{1}}}
-		require.NoError(t, w.narrow(measured, events))
+		threads, err := w.narrow(measured, events)
+		require.NoError(t, err)
+		assert.Nil(t, threads)
 		assert.Equal(t, want, measured[0].Windows, text)
 	}
-	for _, bad := range []string{"jfr", "!", "gc,safepoint"} {
+	for _, bad := range []string{"jfr", "jfr:", "!", "gc,safepoint"} {
 		_, err := ParseWindowEvent(bad)
-		assert.ErrorContains(t, err, "it can be gc or safepoint", bad)
+		assert.ErrorContains(t, err, "it can be gc, safepoint, or jfr: and the name", bad)
 	}
 	w, err := ParseWindowEvent("gc")
 	require.NoError(t, err)
-	assert.ErrorContains(t, w.narrow([]measurement{{Trial: capture.Trial{Windows: windows}}}, nil), "the capture has no events of this kind")
-	assert.ErrorContains(t, w.narrow([]measurement{{}}, events), "nobody knows when the capture began")
+	_, err = w.narrow([]measurement{{Trial: capture.Trial{Windows: windows}}}, nil)
+	assert.ErrorContains(t, err, "the capture has no events of this kind")
+	_, err = w.narrow([]measurement{{}}, events)
+	assert.ErrorContains(t, err, "nobody knows when the capture began")
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"slices"
 
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -32,6 +33,52 @@ type History struct {
 type JVMHistory struct {
 	PID  int
 	Bins [][doings]int64 // samples, by Doing
+	// Lanes are the events that lasted, by kind; those of the JVM's own first.
+	Lanes []Lane
+}
+
+// A Lane says when events of a kind lasted.
+type Lane struct {
+	Kind   event.Kind
+	Shares []float64 // of each bin, 0 to 1
+}
+
+// laneKinds are the kinds that have lanes. Threads park and sleep all the time.
+var laneKinds = []event.Kind{event.GC, event.Safepoint, event.Concurrent, event.Compilation, event.Lock, event.Own}
+
+// addLanes adds the lanes of all JVMs.
+func (h *History) addLanes(events []event.Event) {
+	if h == nil {
+		return
+	}
+	shares := map[int]map[event.Kind][]float64{}
+	for i := range events {
+		e := &events[i]
+		from, to := max(e.MonoNanos, h.FromMonoNanos)-h.FromMonoNanos, min(e.EndMonoNanos(), h.FromMonoNanos+int64(h.Bins)*h.StepNanos)-h.FromMonoNanos
+		if to <= from || !slices.Contains(laneKinds, e.Kind) {
+			continue
+		}
+		if shares[e.PID] == nil {
+			shares[e.PID] = map[event.Kind][]float64{}
+		}
+		lane := shares[e.PID][e.Kind]
+		if lane == nil {
+			lane = make([]float64, h.Bins)
+			shares[e.PID][e.Kind] = lane
+		}
+		for bin := from / h.StepNanos; bin*h.StepNanos < to; bin++ {
+			part := min(to, (bin+1)*h.StepNanos) - max(from, bin*h.StepNanos)
+			lane[bin] = min(lane[bin]+float64(part)/float64(h.StepNanos), 1)
+		}
+	}
+	for i := range h.JVMs {
+		j := &h.JVMs[i]
+		for _, kind := range laneKinds {
+			if lane := shares[j.PID][kind]; lane != nil {
+				j.Lanes = append(j.Lanes, Lane{kind, lane})
+			}
+		}
+	}
 }
 
 // historyBins is about how many bins a history has: half as many to as many as that.
@@ -107,7 +154,7 @@ func (h *historyCounts) history() *History {
 	at := map[int]int{}
 	for i, pid := range distinct(pids) {
 		at[pid] = i
-		out.JVMs = append(out.JVMs, JVMHistory{pid, make([][doings]int64, out.Bins)})
+		out.JVMs = append(out.JVMs, JVMHistory{PID: pid, Bins: make([][doings]int64, out.Bins)})
 	}
 	for key, counts := range h.bins {
 		out.JVMs[at[key.pid]].Bins[key.bin-h.lo] = *counts

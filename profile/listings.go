@@ -37,22 +37,28 @@ func (w *work) listing(r blobRef) []printassembly.Instruction {
 	return insts
 }
 
-// readAhead gives the listings of blobs to come, which all processors read: a program that
-// compiles much has samples in thousands of methods. It stops at maxListed. What can't be read
-// is left to listing, which says why.
+// readAhead reads the debug info of blobs to come, on all processors: a program that compiles
+// much has samples in thousands of methods, of which only the hottest are shown. Where debug
+// info can't be had alone, it reads the listings, up to maxListed. What can't be read is left
+// to listing, which says why.
 func (w *work) readAhead(sampled []*sampledBlob) {
+	infos := make([]*printassembly.DebugInfo, len(sampled))
 	insts := make([][]printassembly.Instruction, len(sampled))
 	var next, listed atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(sampled)) {
 		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(sampled) && listed.Load() < maxListed; i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < len(sampled); i = int(next.Add(1)) - 1 {
 				s := sampled[i]
 				if w.skipped(s.Kind) {
 					continue
 				}
-				code, err := w.b.jvms[s.jvm].Log.Code(s.Blob, w.opts.Syntax)
-				if err == nil {
+				log := w.b.jvms[s.jvm].Log
+				info, err := log.DebugInfo(s.Blob, w.opts.Syntax)
+				if infos[i] = info; err != nil || info != nil || listed.Load() >= maxListed {
+					continue
+				}
+				if code, err := log.Code(s.Blob, w.opts.Syntax); err == nil {
 					insts[i] = code
 					listed.Add(int64(len(code)))
 				}
@@ -61,6 +67,9 @@ func (w *work) readAhead(sampled []*sampledBlob) {
 	}
 	wg.Wait()
 	for i, s := range sampled {
+		if infos[i] != nil {
+			w.debugInfo[s.blobRef] = infos[i]
+		}
 		if insts[i] != nil {
 			w.listings[s.blobRef] = insts[i]
 			w.listed += len(insts[i])

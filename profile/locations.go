@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -14,6 +15,9 @@ type Location struct {
 	// Thread is the thread's name without the number at its end, as in [Thread]; "" where
 	// the sampler gave none.
 	Thread string
+	// During are the events that lasted, of the JVM or the thread: "gc", "safepoint", or the
+	// name of one of the program's own.
+	During []string
 	// PC is the address in the code cache or, of unresolved samples, near it. It is 0
 	// for native code: that is counted by function, because its addresses mean nothing
 	// without the files that were mapped there.
@@ -42,7 +46,8 @@ func (w *work) locations(sampled []*sampledBlob) []Location {
 	}
 	for key, c := range native {
 		f := w.b.functions[key.function]
-		all = append(all, Location{PID: key.pid, Thread: w.b.seen.label(key.thread), Source: f.module, Module: f.module, Name: f.symbol, Counts: c})
+		thread, during := w.apart(key.thread)
+		all = append(all, Location{PID: key.pid, Thread: thread, During: during, Source: f.module, Module: f.module, Name: f.symbol, Counts: c})
 	}
 	unresolved := map[processPC]Counts{}
 	for key, c := range w.trial.unresolved {
@@ -50,14 +55,35 @@ func (w *work) locations(sampled []*sampledBlob) []Location {
 		addTo(w, unresolved, key, c)
 	}
 	for key, c := range unresolved {
-		all = append(all, Location{PID: key.pid, Thread: w.b.seen.label(key.thread), PC: key.pc, Source: UnresolvedSource, Counts: c})
+		thread, during := w.apart(key.thread)
+		all = append(all, Location{PID: key.pid, Thread: thread, During: during, PC: key.pc, Source: UnresolvedSource, Counts: c})
 	}
 	slices.SortFunc(all, func(a, b Location) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
 			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CompileID, b.CompileID),
-			cmp.Compare(a.Thread, b.Thread))
+			cmp.Compare(a.Thread, b.Thread), slices.Compare(a.During, b.During))
 	})
 	return all
+}
+
+// apart gives the thread and the events of locations that are counted apart.
+func (w *work) apart(at int32) (thread string, during []string) {
+	thread, now := w.b.seen.apartOf(at)
+	for bit := 0; now != 0; bit++ {
+		if now&1 != 0 {
+			t := &w.b.happening.totals[bit]
+			name := string(t.Kind)
+			if t.Kind == event.Own {
+				name = t.Name
+			}
+			if name = cmp.Or(name, t.Name); !slices.Contains(during, name) {
+				during = append(during, name)
+			}
+		}
+		now >>= 1
+	}
+	slices.Sort(during)
+	return thread, during
 }
 
 // codeLocations are the locations in the code cache.
@@ -77,7 +103,8 @@ func (w *work) codeLocations(sampled []*sampledBlob) []Location {
 	var all []Location
 	for _, s := range sampled {
 		for at, c := range byBlob[s.blobRef] {
-			l := Location{PID: s.pid, Thread: w.b.seen.label(at.thread), PC: at.pc, Source: s.Source(), Name: s.Name, CompileID: s.ID, Counts: c}
+			thread, during := w.apart(at.thread)
+			l := Location{PID: s.pid, Thread: thread, During: during, PC: at.pc, Source: s.Source(), Name: s.Name, CompileID: s.ID, Counts: c}
 			if s.Kind.Java() {
 				l.Frames = w.chain(s, at.pc)
 			}

@@ -52,11 +52,19 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	events, eventNotes := c.ReadEvents()
-	if err := o.WindowEvent.narrow(measured, events); err != nil {
+	threads, err := o.WindowEvent.narrow(measured, events)
+	if err != nil {
+		return nil, err
+	}
+	probes, probeNotes := c.ReadProbes()
+	within, withinNotes, err := newInsideMethod(o.WindowMethod, probes)
+	if err != nil {
 		return nil, err
 	}
 	b := newBuilder(jvms, measured, orderedEvents(c.Events))
+	b.within = within
 	b.leaveOut(c.JVMs)
+	b.threadWindows = threads
 	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
 	if o.History {
@@ -66,6 +74,8 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
 	ps.Capture.Notes.Add(eventNotes...)
+	ps.Capture.Notes.Add(probeNotes...)
+	ps.Capture.Notes.Add(withinNotes...)
 	ps.SourceFiles = sourceFiles(c)
 	if err := ps.read(c); err != nil {
 		return nil, err
@@ -83,9 +93,13 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 			"the time in both counts for the one that began first", capture.DescriptionFile, b.overlapping))
 	}
 	ps.Trials = b.Build(o)
+	for i := range ps.Trials {
+		ps.Trials[i].Probes = probesOf(probes, ps.Trials[i].PIDs)
+	}
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)
 	ps.History = b.history.history()
+	ps.History.addLanes(events)
 	if events := ps.Trials[0].Events; len(events) > 0 {
 		ps.Capture.Events = events
 	}
@@ -225,6 +239,8 @@ func (ps *Profiles) WhyEmpty() error {
 	case a.Others() == a.Total-a.Lost && ps.Chosen != "":
 		return fmt.Errorf("no sample is of a JVM that is chosen (%s); %d are of other JVMs of the command, %d of other processes",
 			ps.Chosen, a.OtherJVM+a.OtherTrial, a.OtherProcess)
+	case a.OutsideMethod > 0:
+		return fmt.Errorf("no sample is of a thread that was in the method (--window-method); %d are of threads that were not", a.OutsideMethod)
 	case a.OutsideWindow > 0:
 		return fmt.Errorf("no sample is in the measurement window; %d are outside of it", a.OutsideWindow)
 	}

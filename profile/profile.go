@@ -29,7 +29,7 @@ func (c Counts) Add(other Counts) {
 
 // An Account says where each sample of one event went.
 //
-//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + Lost + Profiled
+//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + OutsideMethod + Lost + Profiled
 //	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
 type Account struct {
 	Total         int64
@@ -38,6 +38,7 @@ type Account struct {
 	OtherTrial    int64 // of the JVMs of other trials, in or out of their windows
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
 	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
+	OutsideMethod int64 // in the windows, while the thread was not in [Options.WindowMethod]
 	Lost          int64 // dropped by the sampler, by its own count
 	Profiled      int64
 
@@ -51,7 +52,7 @@ type Account struct {
 
 // Balanced tells whether both sums of the account hold.
 func (a Account) Balanced() bool {
-	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.Lost+a.Profiled &&
+	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.OutsideMethod+a.Lost+a.Profiled &&
 		a.Profiled == a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved
 }
 
@@ -90,8 +91,14 @@ type Profile struct {
 	Threads []ThreadKind     // hottest first; they add up to Profiled. Nil when the sampler names no threads
 	// Happened are the events in the windows, such as pauses of the garbage collector.
 	Happened []EventTotal
+	// Probes are what probed methods have counted.
+	Probes []Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []Delay
+	// Locks are where threads waited for locks, the longest first.
+	Locks []LockSite
+	// Allocations are where the program allocates, most first.
+	Allocations []AllocSite
 	// Compilations are those of the hottest methods, by method, and by the time they were
 	// made.
 	Compilations []Compilation

@@ -65,8 +65,12 @@ func (w *work) region(p *mergedCode, pcs []uint64) Region {
 		r.PIDs = append(r.PIDs, p.pidsAtPC[pc]...)
 	}
 	r.PIDs = distinct(r.PIDs)
-	if i := find(w.listing(p.blobRef), r.Hi-1); i >= 0 {
-		r.Hi = w.listing(p.blobRef)[i].Hi
+	if info := w.debugInfo[p.blobRef]; info != nil {
+		if hi, ok := info.End(r.Hi - 1); ok {
+			r.Hi = hi
+		}
+	} else if insts := w.listing(p.blobRef); find(insts, r.Hi-1) >= 0 {
+		r.Hi = insts[find(insts, r.Hi-1)].Hi
 	}
 	return r
 }

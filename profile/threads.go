@@ -85,6 +85,43 @@ type seenThreads struct {
 	labels  []string // names without the number at their end. The first one is ""
 	kinds   []string // of labels
 	labelAt map[string]int32
+	// pairs are the threads and events of places that are counted apart. The first one is of
+	// no thread and no events.
+	pairs  []apartPair
+	pairAt map[apartPair]int32
+}
+
+// An apartPair is what samples of one place are told apart by.
+type apartPair struct {
+	label int32
+	now   eventSet
+}
+
+// apartAt gives the place of a pair in pairs, to which it adds a new one. When there are too
+// many, it is that of the thread, or the first one.
+func (t *seenThreads) apartAt(label int32, now eventSet) int32 {
+	if t.pairAt == nil {
+		t.pairs, t.pairAt = []apartPair{{}}, map[apartPair]int32{{}: 0}
+	}
+	for _, pair := range []apartPair{{label, now}, {label, 0}} {
+		if at, ok := t.pairAt[pair]; ok {
+			return at
+		}
+		if len(t.pairs) < maxApart {
+			at := int32(len(t.pairs))
+			t.pairs, t.pairAt[pair] = append(t.pairs, pair), at
+			return at
+		}
+	}
+	return 0
+}
+
+// apartOf gives the thread and the events of a place that is counted apart.
+func (t *seenThreads) apartOf(at int32) (label string, now eventSet) {
+	if int(at) >= len(t.pairs) {
+		return "", 0
+	}
+	return t.label(t.pairs[at].label), t.pairs[at].now
 }
 
 // thread gives a thread by its name; false when there are more names than any program has.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -11,66 +12,155 @@ import (
 )
 
 // A WindowEvent narrows the windows to the times when events of a kind last, or when none
-// does. The zero value narrows nothing.
+// does. An event that is of a thread narrows them to that thread. The zero value narrows nothing.
 type WindowEvent struct {
 	kind    event.Kind
+	name    string // of one of the program's own
 	outside bool
 }
 
-// windowKinds are the kinds that a window can be made of: those that last, and that stop the
-// program.
+// windowKinds are the kinds that a window can be made of, by their names alone: those that
+// stop the program.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseWindowEvent reads a choice of windows: "gc", "safepoint", "!gc", "!safepoint", or ""
-// for none.
+// ParseWindowEvent reads a choice of windows: "gc", "safepoint", "jfr:com.acme.Request", with
+// "!" in front for all other times; or "" for none.
 func ParseWindowEvent(text string) (WindowEvent, error) {
 	if text == "" {
 		return WindowEvent{}, nil
 	}
-	kind, outside := strings.CutPrefix(text, "!")
-	if !slices.Contains(windowKinds, event.Kind(kind)) {
-		return WindowEvent{}, fmt.Errorf("%q is no window; it can be gc or safepoint, or !gc or !safepoint for all of the time in between", text)
+	word, outside := strings.CutPrefix(text, "!")
+	if name, ok := strings.CutPrefix(word, string(event.Own)+":"); ok && name != "" {
+		return WindowEvent{event.Own, name, outside}, nil
 	}
-	return WindowEvent{event.Kind(kind), outside}, nil
+	if !slices.Contains(windowKinds, event.Kind(word)) {
+		return WindowEvent{}, fmt.Errorf("%q is no window; it can be gc, safepoint, or jfr: and the name of an event of JFR's, as jfr:com.acme.Request; "+
+			"with ! in front for all of the time in between", text)
+	}
+	return WindowEvent{event.Kind(word), "", outside}, nil
 }
 
 // String is the text that ParseWindowEvent reads.
 func (w WindowEvent) String() string {
-	if w.outside {
-		return "!" + string(w.kind)
+	text := string(w.kind)
+	if w.name != "" {
+		text += ":" + w.name
 	}
-	return string(w.kind)
+	if w.outside {
+		return "!" + text
+	}
+	return text
 }
 
 // Kind is the kind of events that the windows are narrowed by; "" for none.
 func (w WindowEvent) Kind() event.Kind { return w.kind }
 
+// Name is the name of such events; "" for all of the kind.
+func (w WindowEvent) Name() string { return w.name }
+
 // narrow narrows the windows of measurements. The events are in the order of their start.
-func (w WindowEvent) narrow(measured []measurement, events []event.Event) error {
+// What is of threads is in the result.
+func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*threadWindows, error) {
 	if w.kind == "" {
-		return nil
+		return nil, nil
 	}
-	spans := map[int][]capture.Span{} // of each JVM, ascending, without overlaps
-	for i := range events {
-		if e := &events[i]; e.Kind == w.kind && e.Nanos > 0 {
-			spans[e.PID] = joinSpan(spans[e.PID], capture.Span{FromMonoNanos: e.MonoNanos, ToMonoNanos: e.EndMonoNanos()})
-		}
-	}
-	if len(spans) == 0 {
-		return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them, of JDK 9 and newer)", w)
+	spans, threads, some := w.spans(events)
+	if err := w.checkSome(some, len(spans) > 0 || len(threads.spans) > 0, events); err != nil {
+		return nil, err
 	}
 	for i := range measured {
 		m := &measured[i]
 		if len(m.Windows) == 0 {
-			return fmt.Errorf("--window-event %s: nobody knows when the capture began and ended, since it has no %s", w, capture.DescriptionFile)
+			return nil, fmt.Errorf("--window-event %s: nobody knows when the capture began and ended, since it has no %s", w, capture.DescriptionFile)
+		}
+		m.Operations = 0                    // were done in the whole windows
+		if w.outside && w.kind.OfThread() { // other threads go on
+			continue
 		}
 		var err error
 		if m.Windows, err = w.cut(m.Windows, spans); err != nil {
-			return err
+			return nil, err
 		}
-		m.Operations = 0 // were done in the whole windows
 	}
-	return nil
+	if !w.kind.OfThread() {
+		return nil, nil
+	}
+	return threads, nil
+}
+
+// spans gives the times of the events that are chosen: of each JVM, and, where they are of a
+// thread, of each thread; ascending, without overlaps. some is how many such events there are.
+func (w WindowEvent) spans(events []event.Event) (spans map[int][]capture.Span, threads *threadWindows, some int) {
+	spans, threads = map[int][]capture.Span{}, &threadWindows{map[threadOf][]capture.Span{}, w.outside}
+	for i := range events {
+		e := &events[i]
+		if e.Kind != w.kind || w.name != "" && e.Name != w.name {
+			continue
+		}
+		some++
+		of, known := threadOfEvent(e)
+		if e.Nanos <= 0 || !known {
+			continue
+		}
+		span := capture.Span{FromMonoNanos: e.MonoNanos, ToMonoNanos: e.EndMonoNanos()}
+		spans[e.PID] = joinSpan(spans[e.PID], span)
+		if of.tid != 0 {
+			threads.spans[of] = joinSpan(threads.spans[of], span)
+		}
+	}
+	return spans, threads, some
+}
+
+// checkSome says why there is no window at all.
+func (w WindowEvent) checkSome(some int, usable bool, events []event.Event) error {
+	switch {
+	case usable:
+		return nil
+	case some > 0:
+		return fmt.Errorf("--window-event %s: none of the %d events of this name lasts, or is of a thread that the kernel knows: "+
+			"JFR does not tell where virtual threads run", w, some)
+	case w.name != "":
+		return fmt.Errorf("--window-event %s: the capture has no event of this name%s (gasm profile --events jfr records a program's own events, "+
+			"and --jfr FILE reads another recording)", w, ownNames(events))
+	}
+	return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them, of JDK 9 and newer)", w)
+}
+
+// ownNames names the program's own events that there are, for an error.
+func ownNames(events []event.Event) string {
+	var names []string
+	for i := range events {
+		if e := &events[i]; e.Kind == event.Own && !slices.Contains(names, e.Name) {
+			if names = append(names, e.Name); len(names) == maxNamed {
+				break
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; those that it has are " + strings.Join(names, ", ")
+}
+
+// threadWindows are times of threads: only then their samples count, or only at other times.
+type threadWindows struct {
+	spans   map[threadOf][]capture.Span
+	outside bool
+}
+
+// has tells whether a sample of a thread counts. nil has all.
+func (t *threadWindows) has(pid, tid int, mono int64) bool {
+	if t == nil {
+		return true
+	}
+	list := t.spans[threadOf{pid, tid}]
+	after := sort.Search(len(list), func(i int) bool { return list[i].FromMonoNanos > mono })
+	return (after > 0 && mono < list[after-1].ToMonoNanos) != t.outside
+}
+
+// inThreadWindow tells whether an event counts.
+func (b *Builder) inThreadWindow(pid, tid int, mono int64, kind event.Kind) bool {
+	return !kind.OfThread() || b.threadWindows.has(pid, tid, mono)
 }
 
 // joinSpan adds a span to a list of those that began before it.

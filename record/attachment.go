@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -27,11 +28,17 @@ type AttachOptions struct {
 	// Delay and Length limit the measurement to a time after the attaching. Without a length
 	// it goes on until it is stopped or the JVMs have ended.
 	Delay, Length time.Duration
+	// Happenings are the events that are recorded, as in Options.
+	Happenings EventChoice
 	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
-	// Problem is as in Options.
+	// Probes are what of the program's methods is counted meanwhile, by an agent.
+	Probes []probe.Spec
+
+	// Problem and Message are as in Options.
 	Problem func(error)
+	Message func(text string)
 	// Progress is called when the sampling begins, and then each second if its first call
 	// has returned true; nil for nobody.
 	Progress func(AttachProgress) (again bool)
@@ -49,7 +56,7 @@ func (o *AttachOptions) Check() error {
 	if o.Delay < 0 || o.Length < 0 {
 		return errors.New("--delay and --length can't be negative")
 	}
-	return nil
+	return o.Happenings.check()
 }
 
 // An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run],
@@ -74,6 +81,7 @@ type attachedJVM struct {
 	followedJVM
 	ticks     uint64           // when it started: another process may get its id
 	debugInfo *debugInfoSwitch // nil where it is not to be switched
+	probes    *probe.Session   // nil without
 	// endedMonoNanos is when it was found to have ended; 0 while it runs.
 	endedMonoNanos int64
 }
@@ -113,6 +121,13 @@ func (a *Attachment) run() error {
 		a.stopFollowing()
 		return err
 	}
+	defer a.stopProbes()
+	if err := a.startProbes(); err != nil {
+		a.stopFollowing()
+		return err
+	}
+	a.beginEvents()
+	defer a.live.end() // a second time it does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Events)
 	o := sampler.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
@@ -133,11 +148,22 @@ func (a *Attachment) run() error {
 		a.problem(err)
 	}
 	a.endedMonoNanos = capture.MonoNanos() // so that the last samples count
-	<-told                                 // all samples, so that the methods of the last ones are copied
+	a.live.end()
+	<-told // all samples, so that the methods of the last ones are copied
 	a.stopFollowing()
 	a.clocks.end = capture.ReadClock()
 	a.resolver = a.sampling.resolver()
 	return nil
+}
+
+// beginEvents has the JVMs record events, and waits until they do: what they do for that is not to be
+// in the profile.
+func (a *Attachment) beginEvents() {
+	a.live.begin(&a.session, a.o.Happenings, false)
+	for _, j := range a.jvms {
+		a.live.found(j.PID)
+	}
+	a.live.awaitBegun(a.stop)
 }
 
 // follow begins to follow the JVMs' code. One of several that has ended is a problem.
@@ -190,6 +216,7 @@ func (a *Attachment) tellFollowers(samples <-chan sampler.Sample, told chan<- st
 	}
 	for s := range samples {
 		a.samples.Add(1)
+		a.live.sampled(&s)
 		if j := byPID[s.PID]; j != nil {
 			j.sampled(&s)
 		}
@@ -292,7 +319,15 @@ func (a *Attachment) Finish() (*capture.Capture, error) {
 		jvms = append(jvms, a.describeFollowed(&j.followedJVM))
 	}
 	sortByStart(jvms)
-	return a.complete(func() capture.Description { return a.describe(jvms) })
+	notes := a.live.take(jvms)
+	if len(a.o.Probes) > 0 {
+		notes = append(notes, a.probesOf(jvms)...)
+	}
+	return a.complete(func() capture.Description {
+		d := a.describe(jvms)
+		d.Notes.Add(notes...)
+		return d
+	})
 }
 
 // describe gives the capture's description.

@@ -9,34 +9,9 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
-
-// DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost nothing
-// that can be measured: a line for each pause.
-var DefaultKinds = []event.Kind{event.GC, event.Safepoint}
-
-// ParseKinds reads a list of kinds of events: "gc,safepoint", "default", "none".
-func ParseKinds(list string) (kinds []event.Kind, err error) {
-	switch list {
-	case "default", "":
-		return DefaultKinds, nil
-	case "none":
-		return nil, nil
-	}
-	for word := range strings.SplitSeq(list, ",") {
-		kind := event.Kind(strings.TrimSpace(word))
-		if !slices.Contains(hslog.Logged(), kind) {
-			return nil, fmt.Errorf("%q is no kind of events that can be recorded: they are gc, safepoint and compile; or default (gc,safepoint), or none", kind)
-		}
-		if !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds, nil
-}
 
 // eventLogs are the logs of events that the command's JVMs write.
 //
@@ -66,14 +41,14 @@ type eventLogs struct {
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	release := jdk.Release(r.o.Command)
 	tool := !startsJava(r.o.Command) && release >= hslog.OldestRelease
-	if len(r.o.Kinds) == 0 || !r.o.KindsAsked && !tool && !startsJava(r.o.Command) {
+	if len(r.o.Happenings.Log) == 0 || !r.o.Happenings.Asked && !tool && !startsJava(r.o.Command) {
 		return flags
 	}
 	if err := r.makeEventFolder(); err != nil {
 		r.events.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
 		return flags
 	}
-	option := hslog.Flag(r.o.Kinds, filepath.Join(r.events.logs.path, eventHead+"%p"+eventTail))
+	option := hslog.Flag(r.o.Happenings.Log, filepath.Join(r.events.logs.path, eventHead+"%p"+eventTail))
 	if tool {
 		flags.tool = append(slices.Clip(flags.tool), option)
 	} else {

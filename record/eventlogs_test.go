@@ -25,7 +25,7 @@ func newTestFolder(t *testing.T) *Folder {
 // eventsFor gives a recording with the options that its JVMs have.
 func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording, javaFlags) {
 	t.Helper()
-	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Kinds: kinds, KindsAsked: true})
+	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Happenings: EventChoice{Log: kinds, Asked: true}})
 	return r, r.addEventFlag(javaFlags{})
 }
 
@@ -59,7 +59,7 @@ func TestEventFlags(t *testing.T) {
 	// Nobody has asked for events of a script's JVMs, which may not be able to write a log.
 	for _, asked := range []bool{false, true} {
 		for command, always := range map[string]bool{java17: true, "sh": false} {
-			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Kinds: DefaultKinds, KindsAsked: asked})
+			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Happenings: EventChoice{Log: DefaultKinds, Asked: asked}})
 			assert.Equal(t, asked || always, len(r.addEventFlag(javaFlags{}).launcher) > 0, "%s, asked for: %v", command, asked)
 			assert.Empty(t, r.events.note)
 		}
@@ -67,18 +67,6 @@ func TestEventFlags(t *testing.T) {
 	r, flags := eventsFor(t, nil, java17)
 	assert.Zero(t, flags)
 	assert.Nil(t, r.folder.logs)
-}
-
-func TestParseKinds(t *testing.T) {
-	for list, want := range map[string][]event.Kind{"default": DefaultKinds, "none": nil, "gc": {event.GC}, "compile,gc, gc": {event.Compilation, event.GC}} {
-		kinds, err := ParseKinds(list)
-		require.NoError(t, err)
-		assert.Equal(t, want, kinds, list)
-	}
-	for _, bad := range []string{"lock", "gc,", "all"} {
-		_, err := ParseKinds(bad)
-		assert.ErrorContains(t, err, "they are gc, safepoint and compile; or default (gc,safepoint), or none", bad)
-	}
 }
 
 // Every JVM of this machine starts with the option that a script's JVMs get, says nothing on

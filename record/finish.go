@@ -13,6 +13,8 @@ func (r *Recording) Finish() (*capture.Capture, error) {
 		return nil, err
 	}
 	notes = append(notes, r.takeEvents(jvms)...)
+	notes = append(notes, r.takeProbes(jvms)...)
+	notes = append(notes, r.live.take(jvms)...)
 	return r.complete(func() capture.Description {
 		d := r.describe(jvms)
 		d.Notes.Add(notes...)

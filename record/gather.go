@@ -26,7 +26,7 @@ func (l *logFolder) gather(dir string) error {
 			errs = append(errs, fmt.Errorf("taking the log of JVM %d: %w", log.pid, err))
 		}
 	}
-	return errors.Join(append(errs, l.gatherEvents(dir))...)
+	return errors.Join(append(errs, l.gatherEvents(dir), l.gatherProbes(dir))...)
 }
 
 // freeName gives the name for a log of a process in a capture. One process may have two

@@ -36,6 +36,9 @@ func LeftFolders() (left []LeftFolder) {
 		left = append(left, LeftFolder{dir, why})
 		return false
 	})
+	eachEventNote(func(n *eventNote) {
+		left = append(left, LeftFolder{n.dir, "gasm was killed; " + n.left()})
+	})
 	eachDebugInfoNote(func(n debugInfoNote, dir string, _ *lock) bool {
 		left = append(left, LeftFolder{dir, "gasm was killed; " + n.left()})
 		return false

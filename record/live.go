@@ -77,7 +77,7 @@ func (c *liveCode) mapped(m native.Mapping) {
 	if c.resolver != nil {
 		c.resolver.Add(m)
 	}
-	if filepath.Base(m.Path) != "libjvm.so" || c.byPID[m.PID] != nil {
+	if !isLibJVM(m) || c.byPID[m.PID] != nil {
 		return
 	}
 	j := &followedJVM{Process: attach.Process{PID: m.PID, StartMonoNanos: capture.MonoNanos()}}
@@ -92,8 +92,12 @@ func (c *liveCode) mapped(m native.Mapping) {
 		j.follower.Pause()
 	}
 	c.byPID[m.PID] = j
+	c.r.live.found(m.PID)
 	c.jvms = append(c.jvms, j)
 }
+
+// isLibJVM tells whether a process has mapped HotSpot's library.
+func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" }
 
 func (c *liveCode) pause()  { c.turn(true, (*follow.Follower).Pause) }
 func (c *liveCode) resume() { c.turn(false, (*follow.Follower).Resume) }
@@ -111,6 +115,7 @@ func (c *liveCode) turn(paused bool, turn func(*follow.Follower)) {
 func (c *liveCode) tell(samples <-chan sampler.Sample) {
 	defer close(c.told)
 	for s := range samples {
+		c.r.live.sampled(&s)
 		c.mu.Lock()
 		j := c.byPID[s.PID]
 		c.mu.Unlock()

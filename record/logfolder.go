@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 )
 
 // A logFolder is where the JVMs of a command create their logs. A command may become
@@ -238,5 +240,6 @@ func (l *logFolder) release() (users []process) {
 	for _, name := range []string{optionsName, directivesName} {
 		os.Remove(l.files + name)
 	}
+	probe.Remove(l.files)
 	return nil
 }

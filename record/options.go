@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -44,11 +44,12 @@ type Options struct {
 	Methods []string   // patterns of the methods whose code is printed; none: all
 	SkipC1  bool       // no code of what C1 compiled
 
-	// Kinds are the kinds of events that HotSpot logs; none: it logs none. See ParseKinds.
-	Kinds []event.Kind
-	// KindsAsked tells that the user has asked for these kinds. Without that only JVMs of a
-	// command that is java itself log events: no JVM must fail to start because of a default.
-	KindsAsked bool
+	// Happenings are the events that are recorded beside the samples, such as pauses of the
+	// collector. See ParseEventChoice.
+	Happenings EventChoice
+
+	// Probes are what of the program's methods is counted, by an agent in its JVMs.
+	Probes []probe.Spec
 
 	// Problem is called when something of the capture is lost, while the rest goes
 	// on; of several errors of a full disk with the first one alone. It may be called
@@ -79,6 +80,18 @@ const (
 )
 
 var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace}
+
+// SamplerNames are the samplers, as --sampler has them.
+func SamplerNames() []string { return names(samplers) }
+
+// names are values as text.
+func names[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
+}
 
 // WindowSource says where lines begin and end windows.
 type WindowSource string
@@ -118,6 +131,9 @@ func (o *Options) Check() error {
 		if err := printassembly.CheckPattern(m); err != nil {
 			return fmt.Errorf("--method: %w", err)
 		}
+	}
+	if err := o.Happenings.check(); err != nil {
+		return err
 	}
 	return o.checkCode()
 }

@@ -67,7 +67,13 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	return flags, nil
 }
 
-func (p *printedCode) mapped(native.Mapping) {}
+// mapped and foundJVM are told of JVMs: the one where the sampler sees what is mapped, the
+// other when a JVM has begun to write its log.
+func (p *printedCode) mapped(m native.Mapping) {
+	if isLibJVM(m) {
+		p.r.live.found(m.PID)
+	}
+}
 
 func (p *printedCode) begin(s sampling, _ int) error {
 	p.mappings = watchMappings(p.logs, s.resolver() == nil, p.foundJVM)
@@ -78,8 +84,10 @@ func (p *printedCode) begin(s sampling, _ int) error {
 func (p *printedCode) pause()  {}
 func (p *printedCode) resume() {}
 
-// foundJVM is called when a JVM has begun to write its log.
-func (p *printedCode) foundJVM(log writtenLog) { p.r.clocks.found[log.pid] = capture.ReadClock() }
+func (p *printedCode) foundJVM(log writtenLog) {
+	p.r.clocks.found[log.pid] = capture.ReadClock()
+	p.r.live.found(log.pid)
+}
 
 func (p *printedCode) end() *native.Resolver { return p.mappings.stop() }
 

@@ -76,6 +76,9 @@ func (r *Recording) run() error {
 		return err
 	}
 	flags = r.addEventFlag(flags)
+	if flags, err = r.addProbeFlag(flags); err != nil {
+		return err
+	}
 	r.longNote = flags.longNote(r.o.Command)
 	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
 		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output,
@@ -91,6 +94,7 @@ func (r *Recording) run() error {
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
+	r.live.begin(&r.session, r.o.Happenings, true)
 	if err := r.code.begin(r.sampling, command.PID()); err != nil {
 		command.Abandon()
 		return err
@@ -123,6 +127,7 @@ func (r *Recording) endSampling() {
 		if err := r.sampling.Stop(); err != nil {
 			r.problem(err)
 		}
+		r.live.end()
 		r.resolver = r.code.end()
 		if named := r.sampling.resolver(); named != nil {
 			r.resolver = named

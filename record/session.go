@@ -31,6 +31,7 @@ type session struct {
 	sampling sampling
 	resolver *native.Resolver // knows all mappings once they are no longer watched
 	clocks   clockReadings
+	live     liveEvents
 	// What is recorded began and ended.
 	startedMonoNanos, endedMonoNanos int64
 

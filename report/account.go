@@ -23,6 +23,7 @@ var takenRows = []accountRow{
 	{"  other processes", func(a *profile.Account) int64 { return a.OtherProcess }, false},
 	{"  outside the window", func(a *profile.Account) int64 { return a.OutsideWindow }, false},
 	{"  other threads", func(a *profile.Account) int64 { return a.OtherThread }, true},
+	{"  outside the method", func(a *profile.Account) int64 { return a.OutsideMethod }, true},
 	{"  lost", func(a *profile.Account) int64 { return a.Lost }, false},
 	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
 }

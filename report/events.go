@@ -42,8 +42,8 @@ const tableRows = 4096
 // writeEventText writes a row for each event. Times count from the first one.
 func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
 	page := layout.NewPage(w, look)
-	header := []string{"SECONDS", "MS", "WAIT MS", "PID", "KIND", "NAME", ""}
-	aligns := []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}
+	header := []string{"SECONDS", "MS", "WAIT MS", "PID", "THREAD", "KIND", "NAME", ""}
+	aligns := []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}
 	if len(events) == 0 {
 		page.Line("The capture has no events.")
 	}
@@ -52,7 +52,7 @@ func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
 		for i := range events[start:min(start+tableRows, len(events))] {
 			e := &events[start+i]
 			rows = append(rows, []string{fmt.Sprintf("%.6f", float64(e.MonoNanos-events[0].MonoNanos)/1e9), eventMillis(e.Nanos), eventMillis(e.WaitNanos),
-				strconv.Itoa(e.PID), string(e.Kind), e.Name, eventText(e.Args)})
+				strconv.Itoa(e.PID), eventThread(e), string(e.Kind), e.Name, eventText(e)})
 		}
 		for _, line := range layout.Table(header, rows, aligns) {
 			page.Line("%s", line)
@@ -60,6 +60,14 @@ func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
 		header = nil
 	}
 	return page.Flush()
+}
+
+// eventThread is the thread that an event is of; a blank for one of the JVM.
+func eventThread(e *event.Event) string {
+	if e.TID == 0 || !e.Kind.OfThread() {
+		return ""
+	}
+	return strconv.Itoa(e.TID)
 }
 
 // eventMillis is a duration in ms; a blank for none.
@@ -77,9 +85,31 @@ type jsonEvent struct {
 	WaitNanos int64             `json:"wait_nanos,omitempty"`
 	PID       int               `json:"pid"`
 	TID       int               `json:"tid,omitempty"`
+	Bytes     int64             `json:"bytes,omitempty"`
+	PC        string            `json:"pc,omitempty"`
+	Frames    []jsonFrame       `json:"frames,omitempty"`
 	Kind      event.Kind        `json:"kind"`
 	Name      string            `json:"name"`
 	Args      map[string]string `json:"args,omitempty"`
+}
+
+// A jsonFrame is one of the stack of an event, the innermost first.
+type jsonFrame struct {
+	Method string `json:"method"`
+	BCI    int    `json:"bci"`
+	Line   int    `json:"line,omitempty"`
+}
+
+func newJSONEvent(e *event.Event) jsonEvent {
+	j := jsonEvent{MonoNanos: e.MonoNanos, Nanos: e.Nanos, WaitNanos: e.WaitNanos, PID: e.PID, TID: e.TID, Bytes: e.Bytes,
+		Kind: e.Kind, Name: e.Name, Args: eventArgs(e.Args)}
+	if e.PC != 0 {
+		j.PC = fmt.Sprintf("0x%x", e.PC)
+	}
+	for _, f := range e.Frames {
+		j.Frames = append(j.Frames, jsonFrame(f))
+	}
+	return j
 }
 
 // writeEventLines writes a line of JSON for each event.
@@ -87,7 +117,7 @@ func writeEventLines(w io.Writer, events []event.Event, _ layout.Look) error {
 	out := bufio.NewWriter(w)
 	for i := range events {
 		e := &events[i]
-		if err := writeJSONLine(out, jsonEvent{e.MonoNanos, e.Nanos, e.WaitNanos, e.PID, e.TID, e.Kind, e.Name, eventArgs(e.Args)}); err != nil {
+		if err := writeJSONLine(out, newJSONEvent(e)); err != nil {
 			return err
 		}
 		out.WriteByte('\n')
@@ -128,10 +158,24 @@ type traceEvent struct {
 	Args  map[string]string `json:"args,omitempty"`
 }
 
-// A lane is where the events of a kind are drawn.
+// A lane is where the events of a kind are drawn; those of a thread beside those of others.
 type lane struct {
-	pid  int
-	kind event.Kind
+	pid, tid int
+	kind     event.Kind
+}
+
+func laneOf(e *event.Event) lane {
+	if e.Kind.OfThread() {
+		return lane{e.PID, e.TID, e.Kind}
+	}
+	return lane{e.PID, 0, e.Kind}
+}
+
+func (l lane) name() string {
+	if l.tid == 0 {
+		return string(l.kind)
+	}
+	return fmt.Sprintf("%s, thread %d", l.kind, l.tid)
 }
 
 // writeTrace writes the Trace Event Format.
@@ -148,10 +192,10 @@ func writeTrace(w io.Writer, events []event.Event, _ layout.Look) error {
 	}
 	for i := range events {
 		e := &events[i]
-		key := lane{e.PID, e.Kind}
+		key := laneOf(e)
 		if lanes[key] == 0 {
 			lanes[key] = len(lanes) + 1
-			name := traceEvent{Name: "thread_name", Phase: "M", PID: e.PID, TID: lanes[key], Args: map[string]string{"name": string(e.Kind)}}
+			name := traceEvent{Name: "thread_name", Phase: "M", PID: e.PID, TID: lanes[key], Args: map[string]string{"name": key.name()}}
 			if err := write(name); err != nil {
 				return err
 			}

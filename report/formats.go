@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/profile"
 )
@@ -10,15 +11,21 @@ import (
 type Format struct {
 	Name  string // as --format has it
 	Write func(io.Writer, *profile.Profiles, Options) error
+	// Locations tells that it is made of the profile's Locations, in place of annotated code.
+	Locations bool
 }
 
 // Formats are all formats, the usual one first.
 var Formats = []Format{
-	{"text", WriteText},
-	{"json", WriteJSON},
-	{"pprof", WritePprof},
-	{"html", WriteHTML},
+	{Name: "text", Write: WriteText},
+	{Name: "json", Write: WriteJSON},
+	{Name: "pprof", Write: WritePprof, Locations: true},
+	{Name: "html", Write: WriteHTML},
+	{Name: "collapsed", Write: WriteCollapsed, Locations: true},
 }
+
+// FormatOf is the format of a name, which is one of FormatNames.
+func FormatOf(name string) Format { return Formats[slices.Index(FormatNames(), name)] }
 
 // FormatNames are the names of Formats, in the same order.
 func FormatNames() []string {

@@ -47,6 +47,8 @@ func (r *textReport) eventLine() {
 		parts = append(parts, fmt.Sprintf("%s, %s, of which %s to come to them (longest %s)",
 			layout.Plural(s.count, "safepoint"), millis(s.nanos), millis(s.wait), millis(s.longestWait)))
 	}
+	parts = append(parts, r.siteLines()...)
+	parts = append(parts, r.ownLine()...)
 	if len(parts) > 0 {
 		r.field("Events", parts...)
 	}
@@ -198,10 +200,13 @@ func (r *textReport) regionNumber(d *profile.Delay) string {
 	return ""
 }
 
-// eventText describes the arguments of an event: "cause=G1 Evacuation Pause".
-func eventText(args []event.Arg) string {
+// eventText describes an event: where it was, and its arguments, "cause=G1 Evacuation Pause".
+func eventText(e *event.Event) string {
 	var parts []string
-	for _, a := range args {
+	if len(e.Frames) > 0 {
+		parts = append(parts, fmt.Sprintf("at %s:%d", e.Frames[0].Method, e.Frames[0].Line))
+	}
+	for _, a := range e.Args {
 		parts = append(parts, a.Name+"="+a.Value)
 	}
 	return strings.Join(parts, ", ")

@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/rings"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
@@ -104,7 +106,10 @@ func (p jsonProfile) profile() schema.Profile {
 			})}
 		}),
 		Happened:     each(p.Happened, p.event),
+		Probes:       each(p.Probes, newProbe),
 		Delays:       each(p.Delays, p.delay),
+		Locks:        each(p.Locks, p.lock),
+		Allocations:  each(p.Allocations, p.allocation),
 		Compilations: each(p.Compilations, p.compilation),
 		Warnings:     list(p.Warnings),
 	}
@@ -122,6 +127,22 @@ func (p jsonProfile) delay(d *profile.Delay) schema.Delay {
 			return schema.DelayLine{Addr: schema.Address(l.Lo), Text: l.Text, Counts: p.counts(l.Counts),
 				Frames: each(l.Frames, p.frame)}
 		})}
+}
+
+func (p jsonProfile) lock(s *profile.LockSite) schema.Lock {
+	return schema.Lock{At: p.site(s.Frame), Class: s.Class, Owner: s.Owner, Count: s.Count, TotalMS: float64(s.Nanos) / 1e6, LongestMS: float64(s.LongestNanos) / 1e6}
+}
+
+func (p jsonProfile) allocation(s *profile.AllocSite) schema.Allocation {
+	return schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
+}
+
+// site is a place in the program; nil when it is unknown.
+func (p jsonProfile) site(f event.Frame) *schema.Frame {
+	if f.Method == "" {
+		return nil
+	}
+	return &schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
 }
 
 func (p jsonProfile) counts(c profile.Counts) schema.Counts {
@@ -208,8 +229,25 @@ func (p jsonProfile) shares(c profile.Counts) schema.PerEvent[float64] {
 func newAccount(a *profile.Account) schema.Account {
 	return schema.Account{
 		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM, OtherTrial: a.OtherTrial,
-		OtherThread: a.OtherThread, Lost: a.Lost, Profiled: a.Profiled,
+		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, Lost: a.Lost, Profiled: a.Profiled,
 		Compiled: a.Compiled, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
 		Unresolved: a.Unresolved,
 	}
+}
+
+func newProbe(p *profile.Probe) schema.Probe {
+	out := schema.Probe{Kind: string(p.Kind), Method: p.Method, Descriptor: p.Descriptor,
+		Entries: p.Entries, Returns: p.Returns, Exceptions: p.Throws, TotalMS: float64(p.Nanos) / 1e6, MaxNS: p.MaxNanos,
+		P50: p.Percentile(0.5), P90: p.Percentile(0.9), P99: p.Percentile(0.99),
+		Threads: each(p.Threads, func(t *profile.ProbeThread) schema.ProbeThread {
+			return schema.ProbeThread{PID: t.PID, TID: t.TID, Name: t.Name,
+				Entries: t.Entries, Returns: t.Returns, Exceptions: t.Throws, TotalMS: float64(t.Nanos) / 1e6, MaxNS: t.MaxNanos}
+		})}
+	for i, n := range p.Histogram {
+		if n > 0 {
+			lo, hi := rings.BucketRange(i)
+			out.Distribution = append(out.Distribution, schema.ProbeBucket{FromNS: lo, ToNS: hi, Count: n})
+		}
+	}
+	return out
 }

@@ -26,8 +26,9 @@ import (
 //   - EVENT_sample/count for any other event, in the words of perf's converter to pprof. It is the number of samples, not
 //     of events.
 //
-// Labels are pid, jvm (the main class or jar), thread, trial, compile_id and tier, which is the text report's Source
-// column. A thread's label is its name without the number at its end.
+// Labels are pid, jvm (the main class or jar), thread, trial, compile_id, tier, which is the text report's Source
+// column, and during, where an event lasted: gc, safepoint, lock …, or the name of one of the program's own. A thread's label is
+// its name without the number at its end.
 //
 // File names have the folder of the class's package. Logs that HotSpot has printed do not name files, so these are guessed
 // from class names: java/util/HashMap.java for java.util.HashMap$Node. That is wrong for other languages than Java, and for
@@ -144,6 +145,7 @@ type sampleKey struct {
 
 type labelKey struct {
 	trial, tier, thread string
+	during              string // joined by blanks, which no name of an event has
 	pid, compileID      int
 }
 
@@ -166,6 +168,9 @@ func (b *pprofBuilder) labelsOf(key labelKey) *labels {
 		}
 		if key.thread != "" {
 			l.text["thread"] = []string{key.thread}
+		}
+		if key.during != "" {
+			l.text["during"] = strings.Fields(key.during)
 		}
 		if key.compileID > 0 {
 			l.numbers["compile_id"] = []int64{int64(key.compileID)}
@@ -302,7 +307,7 @@ func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
 
 // add adds a location's samples.
 func (b *pprofBuilder) add(trial string, l *profile.Location) {
-	key := sampleKey{b.location(l), labelKey{trial, l.Source, l.Thread, l.PID, l.CompileID}}
+	key := sampleKey{b.location(l), labelKey{trial, l.Source, l.Thread, strings.Join(l.During, " "), l.PID, l.CompileID}}
 	s := b.samples[key]
 	if s == nil {
 		with := b.labelsOf(key.labelKey)

@@ -101,11 +101,14 @@ func (r *textReport) trial() {
 		}
 		r.eventTable()
 		r.delayTable()
+		r.lockTable()
+		r.allocationTable()
 		r.compilationTable()
 		if r.single { // else it is above all profiles
 			r.jvmTable()
 		}
 		r.forkTable()
 	}
+	r.probeTable()
 	r.account()
 }

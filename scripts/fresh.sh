@@ -3,6 +3,8 @@
 # (bookworm, trixie), which has nothing but git and make, and prints how long each took. It needs root, Debian or Ubuntu,
 # 6 GB in TMPDIR (/var/tmp), and leaves nothing there.
 #
+# fresh.sh RELEASE package: installs the .deb that `make dist` has left in dist/ in such a Debian, and runs gasm there.
+#
 # What is tested is a clone of this repository's last commit. What this machine needs to reach the registries is passed
 # on: the proxy variables, Go's (GOPROXY …) and pip's, apt's proxy, the certificates in /usr/local/share/ca-certificates,
 # /etc/pip.conf, root's settings of pip, npm and Maven. MIRROR is the Debian mirror; by default it is this machine's. CI=1 is
@@ -13,7 +15,7 @@
 set -euo pipefail
 
 usage() {
-  echo "usage: scripts/fresh.sh RELEASE [demo|test]" >&2
+  echo "usage: scripts/fresh.sh RELEASE [demo|test|package]" >&2
   exit 2
 }
 
@@ -53,6 +55,19 @@ kernel_file_system() {
   mountpoint -q "$dir$2" || mount -t "$1" "$1" "$dir$2" 2>/dev/null || say "no $1 in $2: tests may be skipped"
 }
 
+# install_package: installs the package in the Debian, and has gasm say what works there. The doctor finds no JDK in a bare
+# Debian, and ends with 1 for that; anything else is a failure.
+install_package() {
+  local deb doctor result=0
+  deb=$(ls "$root"/dist/gasm_*_"$(dpkg --print-architecture)".deb)
+  cp "$deb" "$dir/srv/gasm.deb"
+  chroot "$dir" env -i "$@" sh -c 'dpkg -i /srv/gasm.deb && gasm version && dpkg -L gasm' || return 1
+  doctor=$(chroot "$dir" env -i "$@" gasm doctor) || result=$?
+  echo "$doctor"
+  [ "$result" = 0 ] || { [ "$result" = 1 ] && grep -q 'there is no JDK' <<<"$doctor"; } || return 1
+  chroot "$dir" env -i "$@" dpkg -r gasm
+}
+
 # inside: makes the Debian and runs the commands in it. It is called in the mount namespace.
 inside() {
   readlink /proc/self/ns/mnt >"$work/namespace"
@@ -78,13 +93,17 @@ inside() {
   done
   local part start took result failed=0 summary=()
   for part in "${parts[@]}"; do
-    say "make $part, in Debian $release"
+    say "$part, in Debian $release"
     start=$SECONDS
     result=passed
-    chroot "$dir" env -i "${environment[@]}" sh -c 'cd /srv/gasm && exec make "$1"' sh "$part" || result=FAILED
+    if [ "$part" = package ]; then
+      install_package "${environment[@]}" || result=FAILED
+    else
+      chroot "$dir" env -i "${environment[@]}" sh -c 'cd /srv/gasm && exec make "$1"' sh "$part" || result=FAILED
+    fi
     [ "$result" = passed ] || failed=1
     took=$((SECONDS - start))
-    summary+=("make $part $result in Debian $release after $((took / 60)) min $((took % 60)) s")
+    summary+=("$part $result in Debian $release after $((took / 60)) min $((took % 60)) s")
     say "${summary[-1]}"
   done
   [ ${#parts[@]} = 1 ] || for name in "${summary[@]}"; do say "$name"; done
@@ -117,6 +136,10 @@ release=$1
 case ${2:-all} in
 all) parts=(demo test) ;;
 demo | test) parts=("$2") ;;
+package)
+  ls "$root"/dist/gasm_*.deb >/dev/null 2>&1 || fail "there is no package in dist/: make dist"
+  parts=(package)
+  ;;
 *) usage ;;
 esac
 

@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
 # Runs all tests with the race detector, and writes what `go test -json` tells. First the packages whose tests
-# neither sample nor start JVMs, side by side; then the others, one at a time, because what they do takes the
-# machine and some of it is measured.
+# neither sample nor start JVMs, side by side; then those that compare what they read from JVMs, in twos, because
+# these JVMs and what reads them wait for each other; then the others, one at a time, because what they do takes
+# the machine and some of it is measured.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
-LIVE='/(cmd/gasm|record|doctor|sampler|sampler/perfevent|hotspot/[a-z]+|event/jfr)$'
+MEASURED='/(cmd/gasm|record|doctor|sampler|sampler/perfevent|hotspot/follow|hotspot/codecache)$'
+COMPARED='/(hotspot/[a-z]+|event/[a-z]+)$'
 result=0
 all=$($GO list ./...) || exit 1
-mapfile -t live < <(grep -E "$LIVE" <<<"$all")
-mapfile -t quiet < <(grep -Ev "$LIVE" <<<"$all")
+mapfile -t measured < <(grep -E "$MEASURED" <<<"$all")
+mapfile -t compared < <(grep -Ev "$MEASURED" <<<"$all" | grep -E "$COMPARED")
+mapfile -t quiet < <(grep -Ev "$MEASURED|$COMPARED" <<<"$all")
 CGO_ENABLED=1 $GO test -json -race -timeout 45m "${quiet[@]}" || result=1
-CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 1 "${live[@]}" || result=1
+CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 2 "${compared[@]}" || result=1
+CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 1 "${measured[@]}" || result=1
 # The page in a browser: a module of its own, so that gasm needs nothing of a browser's.
 (cd report/page/browsertest && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1
+# What a release has: a module of its own as well.
+(cd packaging && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1
 exit $result

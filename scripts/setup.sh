@@ -3,9 +3,9 @@
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
-#          aarch64, the C library's symbols, xz, less, sudo, procps, strace, and where they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21,
-#          25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable); and for the browser's
-#          tests Chromium and axe-core (in testdata/axe, by npm)
+#          aarch64, the C library's symbols, xz, less, man, zsh, fish, bash's completions, sudo, procps, strace, and where
+#          they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the
+#          others from Debian unstable); and for the browser's tests Chromium and axe-core (in testdata/axe, by npm)
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -299,6 +299,16 @@ setup_axe() {
   rm -rf "$folder"
 }
 
+setup_shells() { # whose completions are tested, and man, which shows the manual
+  [ "$(uname -s)" = Linux ] || return 0
+  setup_command zsh zsh
+  setup_command fish fish
+  setup_command man man-db
+  [ -e /usr/share/bash-completion/bash_completion ] && return
+  refresh "bash-completion"
+  install "bash's completions" bash-completion
+}
+
 setup_certificates
 setup_make
 setup_jdk
@@ -313,6 +323,7 @@ if [ "$part" = test ]; then
   setup_libc_symbols
   setup_command xz xz-utils
   setup_command less less
+  setup_shells
   if [ "$(uname -s)" != Darwin ]; then
     setup_command sudo sudo
     setup_command pgrep procps # and ps, and the kill that sudo runs

@@ -32,14 +32,15 @@ func attachCommand(s streams) *cobra.Command {
 		Long: `Sample JVMs that run already and were started without any flag, copy their hot
 code out of their memory, and print the same report as profile: until --length is
 over, until Ctrl-C, or until they have ended. Nothing is changed in them, unless
---debug-info asks for it. NAME is a part of the main class or the jar. Without an
-argument the JVMs that run are listed. Linux only.`,
+--debug-info, --events or --probe ask for it. NAME is a part of the main class or
+the jar. Without an argument the JVMs that run are listed. Linux only.`,
 		Example: `  gasm attach
   gasm attach --length 10s 4711
   gasm attach -o capture org.acme.Server`,
 		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     completeJVMs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, left := range record.LeftDebugInfo() {
+			for _, left := range append(record.LeftDebugInfo(), record.LeftEvents()...) {
 				say(s.err, "gasm: %s", left)
 			}
 			if len(args) == 0 {
@@ -50,7 +51,8 @@ argument the JVMs that run are listed. Linux only.`,
 	}
 	own.register(cmd.Flags())
 	cmd.Flags().BoolVar(&own.debugInfo, "debug-info", false,
-		"switch DebugNonSafepoints on in the JVMs meanwhile, so that what they compile from then on has exact lines; the only thing that gasm ever changes in a JVM")
+		"switch DebugNonSafepoints on in the JVMs meanwhile, so that what they compile from then on has exact lines; the only thing that gasm ever writes into the memory of a JVM")
+	cmd.Flags().StringVar(&own.kinds, "events", "none", "`kinds` of events to record, as for profile, which has the JVM log or record them meanwhile; default has gc,safepoint")
 	flags.register(cmd.Flags())
 	return cmd
 }
@@ -67,11 +69,14 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if err := flags.checkOutput(s.out, false); err != nil {
 		return err
 	}
-	if flags.window.Kind() != "" {
-		return usage("--window-event: gasm attach records no events; gasm profile does")
-	}
 	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
 	if o.Events, err = f.events(); err != nil {
+		return err
+	}
+	if o.Happenings, err = f.happenings(flags.window); err != nil {
+		return err
+	}
+	if o.Probes, err = f.probes.specs(flags.windowMethod); err != nil {
 		return err
 	}
 	if err := o.Check(); err != nil {
@@ -95,6 +100,10 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 	o.Problem = func(err error) {
 		line.Done()
 		say(s.err, "gasm: %v", err)
+	}
+	o.Message = func(text string) {
+		line.Done()
+		say(s.err, "gasm: %s", text)
 	}
 	o.Progress = func(p record.AttachProgress) (again bool) { return line.Show(attachLine(&o, p)) }
 	rec := record.NewAttachment(o)

@@ -7,20 +7,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 )
 
 // eventsFlags are the values of the flags of events.
-type eventsFlags struct{ format string }
+type eventsFlags struct {
+	format     string
+	pid        int
+	recordings []string
+}
 
 func eventsCommand(s streams) *cobra.Command {
 	var flags eventsFlags
 	cmd := &cobra.Command{
 		Use:   "events [flags] DIR",
-		Short: "List the events of a saved capture: pauses of the collector, safepoints",
+		Short: "List the events of a saved capture: pauses, compilations, locks, the program's own",
 		Long: `List what happened in the JVMs of a capture that 'gasm profile -o DIR' kept, by
-the time of its start: pauses of the garbage collector, safepoints, compilations.
+the time of its start: pauses of the garbage collector, safepoints, and with
+--events of profile compilations, locks, allocations, the program's own events.
 jsonl has a line of JSON for each event, with times of CLOCK_MONOTONIC; perfetto is
 a trace that ui.perfetto.dev and chrome://tracing show.`,
 		Example: `  gasm events capture
@@ -40,6 +47,8 @@ a trace that ui.perfetto.dev and chrome://tracing show.`,
 		},
 	}
 	cmd.Flags().StringVar(&flags.format, "format", "text", "`format` of the list: "+layout.Or(report.EventFormatNames()))
+	cmd.Flags().IntVar(&flags.pid, "pid", 0, "list only the events of the JVM with this process `id`")
+	registerRecordings(cmd.Flags(), &flags.recordings)
 	return cmd
 }
 
@@ -50,7 +59,19 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 		return err
 	}
 	defer c.Close()
+	chosen := profile.Options{PID: flags.pid}
+	if err := addRecordings(c, flags.recordings, chosen.Chooses); err != nil {
+		return err
+	}
 	events, notes := c.ReadEvents()
+	calls, more := c.ReadCalls()
+	notes = append(notes, more...)
+	if events = append(events, calls...); len(calls) > 0 {
+		event.Sort(events)
+	}
+	if flags.pid != 0 {
+		events = slices.DeleteFunc(events, func(e event.Event) bool { return e.PID != flags.pid })
+	}
 	for _, note := range slices.Concat(notes, whyNoEvents(c, len(events))) {
 		say(s.err, "gasm: %s", note)
 	}
@@ -64,7 +85,7 @@ func whyNoEvents(c *capture.Capture, n int) []string {
 		return nil
 	}
 	for _, j := range c.JVMs {
-		if j.EventLog != "" {
+		if j.EventLog != "" || len(j.Recordings) > 0 {
 			return nil // there were none
 		}
 	}

@@ -41,6 +41,7 @@ type reportFlags struct {
 	jvm, thread     string
 	mergeJVMs       bool
 	windowEvent     string
+	windowMethod    string
 	jvmExpression   *regexp.Regexp  // of jvm, once it is checked
 	threads         profile.Threads // of thread, once it is checked
 	window          profile.WindowEvent
@@ -80,7 +81,8 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.jvm, "jvm", "", "report only JVMs whose main class or jar matches `REGEX`, or whose process id it is")
 	flags.StringVar(&f.thread, "thread", "", "report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
-	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc or safepoint; !gc and !safepoint for all others")
+	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; with ! in front for all others")
+	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach have an agent tell of its calls")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, have the code of the hottest methods, whole, up to this `number` of instructions in all")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
@@ -116,9 +118,9 @@ func (f *reportFlags) check() error {
 			return usage("--%s is %d; it can be %d at most", name, n, limit)
 		}
 	}
-	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, "percent", "raw", "norm"),
-		oneOf("sort", f.sort, "self", "total"), oneOf("comments", f.comments, "folded", "full", "none"),
-		oneOf("color", f.color, "auto", "always", "never"), oneOf("format", f.format, report.FormatNames()...))
+	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
+		oneOf("sort", f.sort, choices["sort"]...), oneOf("comments", f.comments, choices["comments"]...),
+		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...))
 }
 
 // checkChoice reads which samples are chosen.
@@ -146,12 +148,12 @@ func oneOf(name, value string, allowed ...string) error {
 
 // profileOptions are what the flags mean for the profile.
 func (f *reportFlags) profileOptions() profile.Options {
-	pprof := f.format == "pprof" // it has locations in place of annotated code
-	html := f.format == "html"   // it has whole methods
+	locations := report.FormatOf(f.format).Locations // in place of annotated code
+	html := f.format == "html"                       // it has whole methods
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || pprof || html, History: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
-		Locations: pprof, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
-		Threads: f.threads, WindowEvent: f.window, MergeJVMs: f.mergeJVMs, Operations: f.ops}
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
+		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
+		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
 	}

@@ -50,6 +50,7 @@ func TestReportGoldens(t *testing.T) {
 		{"source", "jdk17-lean-none", []string{"--source", gasmtest.Testdata("captures"), "--hot-threshold", "0.04", "--top", "6"}},
 		{"html", "jdk25-lean-none", []string{"--format", "html", "--instructions", "150", "--top", "4"}},
 		{"html-source", "jdk17-lean-none", []string{"--format", "html", "--instructions", "400", "--source", gasmtest.Testdata("captures"), "--top", "4"}},
+		{"collapsed", "jdk17-lean-none", []string{"--format", "collapsed"}},
 		{"json", "jdk17-lean-none", append([]string{"--format", "json"}, dot...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -28,9 +28,6 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// version is set by the linker: -X main.version=…
-var version = "development build"
-
 // collectLater lets the heap grow to 36 MB, instead of 4 MB, before it is collected for
 // the first time. Most reports are done by then. The cleanup of an object that nobody
 // holds runs after that first collection, and goes back to Go's default.
@@ -127,7 +124,7 @@ change to the program.`,
 	root.SetErr(s.err)
 	root.SetVersionTemplate("gasm {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(profileCommand(s), attachCommand(s), reportCommand(s), eventsCommand(s), diffCommand(s), doctorCommand(s), &cobra.Command{
+	root.AddCommand(profileCommand(s), attachCommand(s), reportCommand(s), eventsCommand(s), diffCommand(s), doctorCommand(s), completionCommand(s), manCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print gasm's version",
 		Args:  noArguments,
@@ -146,11 +143,12 @@ change to the program.`,
 			return cmd.Help()
 		},
 	})
+	completeFlags(root)
 	return root
 }
 
 func unknownCommand(name string) error {
-	return usage("unknown command %q: the commands are profile, attach, report, events, diff, doctor and version", name)
+	return usage("unknown command %q: the commands are profile, attach, report, events, diff, doctor, completion and version", name)
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {

@@ -48,7 +48,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
 	o := f.reportOptions(s.out)
 	o.Source, o.File = src.lineFinder(ps), src.fileFinder()
-	format := report.Formats[slices.Index(report.FormatNames(), f.format)] // check has let it pass
+	format := report.FormatOf(f.format) // check has let it pass
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/progress"
+	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/record"
 )
 
@@ -21,11 +21,8 @@ type profileFlags struct {
 	options                record.Options
 	sampler, code          string
 	windowStart, windowEnd string
-	kinds                  string
 	windowFrom             string
 }
-
-const defaultKinds = "default"
 
 func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.recordFlags.register(flags)
@@ -35,7 +32,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
 	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: copy reads it out of the JVM's memory, which hardly costs anything; print has HotSpot print it; auto copies where that can be done")
-	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events that HotSpot logs, separated by commas: gc, safepoint, compile; none has none; default has gc,safepoint where the command is java itself")
+	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events to record, separated by commas: gc, safepoint, compile, lock, alloc, park, sleep, class, thread, jni, jfr (the program's own), usdt:PROVIDER:NAME; none has none; default has gc,safepoint where the command is java itself")
 	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 	flags.StringVar(&f.windowFrom, "window-from", "", "look for such lines on `stdout, stderr or both` (default: both)")
@@ -43,15 +40,14 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 
 // recordOptions are what the flags mean for the recording of a command. They are
 // checked before anything runs.
-func (f *profileFlags) recordOptions(s streams, command []string) (o record.Options, err error) {
+func (f *profileFlags) recordOptions(s streams, command []string, window profile.WindowEvent) (o record.Options, err error) {
 	o = f.options
 	if o.Events, err = f.events(); err != nil {
 		return o, err
 	}
-	if o.Kinds, err = record.ParseKinds(f.kinds); err != nil {
-		return o, usage("--events: %w", err)
+	if o.Happenings, err = f.happenings(window); err != nil {
+		return o, err
 	}
-	o.KindsAsked = f.kinds != defaultKinds
 	o.Frequency, o.Delay, o.Length = f.frequency, f.delay, f.length
 	if o.WindowStart, err = compile("window-start", f.windowStart); err != nil {
 		return o, err
@@ -110,17 +106,14 @@ command there is one profile for each main class and JDK.`,
 			if err != nil {
 				return err
 			}
-			o, err := own.recordOptions(s, args)
+			o, err := own.recordOptions(s, args, flags.window)
 			if err != nil {
 				return err
 			}
-			flags.methods = o.Methods
-			if kind := flags.window.Kind(); kind != "" {
-				o.KindsAsked = true // its windows are these
-				if !slices.Contains(o.Kinds, kind) {
-					return usage("--window-event %s needs --events %s", flags.window, kind)
-				}
+			if o.Probes, err = own.probes.specs(flags.windowMethod); err != nil {
+				return err
 			}
+			flags.methods = o.Methods
 			if err := flags.checkOutput(s.out, true); err != nil {
 				return err
 			}

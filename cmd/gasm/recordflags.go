@@ -5,6 +5,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/record"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -14,6 +17,8 @@ type recordFlags struct {
 	frequency     int
 	eventList     string
 	delay, length time.Duration
+	kinds, from   string // of events: what happened, and who tells
+	probes        probeFlags
 	given         func(flag string) bool
 }
 
@@ -22,13 +27,18 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.IntVar(&f.frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 where more take over 1 % of the time)")
 	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
+	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), or auto: the cheapest that has them")
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
+	f.probes.register(flags)
 }
 
 // maxFrequency is where sampling begins to take most of a processor, so that the
 // command does not get on.
 const maxFrequency = 20000
+
+// defaultKinds are those that a profile has without being asked, of a command that is java itself.
+const defaultKinds = "default"
 
 // events are those to be sampled. It also checks how often.
 func (f *recordFlags) events() ([]sampler.Event, error) {
@@ -40,4 +50,28 @@ func (f *recordFlags) events() ([]sampler.Event, error) {
 		return nil, usage("%w", err)
 	}
 	return events, nil
+}
+
+// happenings are the events that are recorded beside samples. The window needs its own.
+func (f *recordFlags) happenings(window profile.WindowEvent) (record.EventChoice, error) {
+	from := record.EventSource(f.from)
+	c, err := record.ParseEventChoice(f.kinds, from)
+	if err != nil {
+		return c, usage("%w", err)
+	}
+	c.Asked = f.given("events") && f.kinds != defaultKinds
+	kind := window.Kind()
+	if kind == "" {
+		return c, nil
+	}
+	c.Asked = true // its windows are these
+	if name := window.Name(); kind == event.Own && name != "" {
+		c.Own = []string{name}
+	} else if f.given("events") && !c.Has(kind) {
+		return c, usage("--window-event %s needs --events %s", window, kind)
+	}
+	if err := c.Add(kind, from); err != nil {
+		return c, usage("%w", err)
+	}
+	return c, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/progress"
@@ -14,6 +15,7 @@ import (
 
 func reportCommand(s streams) *cobra.Command {
 	var flags reportFlags
+	var recordings []string
 	cmd := &cobra.Command{
 		Use:   "report [flags] DIR | SAMPLES ASMLOG...",
 		Short: "Report from a saved capture, or from a sampler's text and HotSpot's logs",
@@ -45,21 +47,41 @@ perfasm and dtraceasm can save both).`,
 			if err := errors.Join(flags.checkOutput(s.out, false), flags.checkInputs(args)); err != nil {
 				return err
 			}
-			return runReport(s, &flags, src, args)
+			return runReport(s, &flags, src, args, recordings)
 		},
 	}
 	flags.register(cmd.Flags())
 	cmd.Flags().StringArrayVar(&flags.methods, "method", nil, "have --save-log write only the code of what matches `PATTERN`, as java.util.HashMap::*; more than once for more")
+	registerRecordings(cmd.Flags(), &recordings)
 	return cmd
 }
 
-func runReport(s streams, flags *reportFlags, src *sources, args []string) error {
+// registerRecordings registers the flag for recordings that are not the capture's own.
+func registerRecordings(flags *pflag.FlagSet, recordings *[]string) {
+	flags.StringArrayVar(recordings, "jfr", nil, "take the events of `FILE`, a recording of your own by Flight Recorder, of a JVM of the capture; more than once for more")
+}
+
+// addRecordings adds the recordings of that flag to a capture.
+func addRecordings(c *capture.Capture, recordings []string, chosen func(*capture.JVM) bool) error {
+	for _, path := range recordings {
+		if err := c.AddRecording(path, chosen); err != nil {
+			return fmt.Errorf("--jfr: %w", err)
+		}
+	}
+	return nil
+}
+
+func runReport(s streams, flags *reportFlags, src *sources, args, recordings []string) error {
 	c, err := openArguments(args)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	ps, err := profileOf(s, c, "reading the samples", flags.profileOptions())
+	o := flags.profileOptions()
+	if err := addRecordings(c, recordings, o.Chooses); err != nil {
+		return err
+	}
+	ps, err := profileOf(s, c, "reading the samples", o)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package hslog
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -41,13 +43,21 @@ func Logged() []event.Kind {
 // options (LogConfiguration::parse_log_arguments). Without them it begins a new file after
 // 20 MB, and keeps the last five; see [Rotated].
 func Flag(kinds []event.Kind, path string) string {
+	return "-Xlog:" + Tags(kinds) + ":file=" + path + ":" + Decorators
+}
+
+// Decorators are what a Reader needs in front of each message.
+const Decorators = "tn,ti,tg"
+
+// Tags are the parts of HotSpot's log that tell of some kinds of events: "gc,gc+start,safepoint".
+func Tags(kinds []event.Kind) string {
 	var tags []string
 	for _, s := range selections {
 		if slices.Contains(kinds, s.kind) {
 			tags = append(tags, s.tags)
 		}
 	}
-	return "-Xlog:" + strings.Join(tags, ",") + ":file=" + path + ":tn,ti,tg"
+	return strings.Join(tags, ",")
 }
 
 // unwritable are the characters that -Xlog takes apart an option at, or replaces in a path.
@@ -59,6 +69,19 @@ func CheckFolder(dir string) error {
 		return fmt.Errorf("the path of %s has a %q, which HotSpot's -Xlog can't have: set TMPDIR to another folder", dir, dir[i])
 	}
 	return nil
+}
+
+// SafepointEnds are the times at which safepoints ended in a log of JDK 11, in the order of the
+// lines. The event that a Reader makes of a safepoint ends some µs later, with the line that
+// has its duration.
+func SafepointEnds(r io.Reader) (mono []int64) {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if d, ok := cutDecorations(lines.Bytes()); ok && string(d.tags) == "safepoint" && bytes.HasPrefix(d.message, []byte("Leaving safepoint")) {
+			mono = append(mono, d.mono)
+		}
+	}
+	return mono // up to a line that is too long, which HotSpot does not write
 }
 
 // FirstMono is the time of the first line of a log, by which rotated files are put in

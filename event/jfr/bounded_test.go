@@ -51,7 +51,7 @@ func TestBounded(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			x := NewEvents(made(c.in), 1, func(*Chunk) Anchor { return Anchor{} })
 			for x.Scan() {
-				_ = x.Stack()
+				_ = x.r.Event().Stack()
 			}
 			runtime.ReadMemStats(&after)
 			require.NoError(t, x.r.Err())

@@ -8,18 +8,6 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// The kinds of events that HotSpot's log does not have. [Settings] knows them by the same names.
-const (
-	Lock      event.Kind = "lock"       // a thread waits for a lock that another one has; named by the lock's class
-	Park      event.Kind = "park"       // a thread waits in LockSupport.park or Object.wait; named by the class of what it waits at
-	Sleep     event.Kind = "sleep"      // Thread.sleep
-	Alloc     event.Kind = "alloc"      // a sample of the allocations; named by the class
-	ClassLoad event.Kind = "class"      // a class is loaded; named so
-	Threads   event.Kind = "thread"     // a thread starts or ends; named so
-	Deopt     event.Kind = "deoptimize" // compiled code is left for good; named by the method
-	Own       event.Kind = "jfr"        // one of the program's own; named by its type: com.acme.Request
-)
-
 // described says which events of the JVM's own are of the kinds, which field names them, and what else is told of them.
 var described = map[string]struct {
 	kind event.Kind
@@ -30,17 +18,17 @@ var described = map[string]struct {
 	"jdk.GCPhaseConcurrent":           {event.Concurrent, "name", []string{"gcId"}},
 	"jdk.ExecuteVMOperation":          {event.VMOperation, "operation", []string{"safepoint", "caller"}},
 	"jdk.Compilation":                 {event.Compilation, "method", nil},
-	"jdk.Deoptimization":              {Deopt, "method", []string{"compileId", "lineNumber", "bci", "instruction", "reason", "action"}},
-	"jdk.JavaMonitorEnter":            {Lock, "monitorClass", []string{"previousOwner"}},
-	"jdk.JavaMonitorWait":             {Park, "monitorClass", []string{"notifier", "timedOut"}},
-	"jdk.ThreadPark":                  {Park, "parkedClass", nil},
-	"jdk.ThreadSleep":                 {Sleep, "Thread.sleep", []string{"time"}},
-	"jdk.ObjectAllocationSample":      {Alloc, "objectClass", []string{"weight"}},
-	"jdk.ObjectAllocationInNewTLAB":   {Alloc, "objectClass", []string{"allocationSize", "tlabSize"}},
-	"jdk.ObjectAllocationOutsideTLAB": {Alloc, "objectClass", []string{"allocationSize"}},
-	"jdk.ClassLoad":                   {ClassLoad, "loadedClass", nil},
-	"jdk.ThreadStart":                 {Threads, "thread", []string{"parentThread"}},
-	"jdk.ThreadEnd":                   {Threads, "thread", nil},
+	"jdk.Deoptimization":              {event.Deopt, "method", []string{"compileId", "lineNumber", "bci", "instruction", "reason", "action"}},
+	"jdk.JavaMonitorEnter":            {event.Lock, "monitorClass", []string{"previousOwner"}},
+	"jdk.JavaMonitorWait":             {event.Park, "monitorClass", []string{"notifier", "timedOut"}},
+	"jdk.ThreadPark":                  {event.Park, "parkedClass", nil},
+	"jdk.ThreadSleep":                 {event.Sleep, "Thread.sleep", []string{"time"}},
+	"jdk.ObjectAllocationSample":      {event.Alloc, "objectClass", []string{"weight"}},
+	"jdk.ObjectAllocationInNewTLAB":   {event.Alloc, "objectClass", []string{"allocationSize", "tlabSize"}},
+	"jdk.ObjectAllocationOutsideTLAB": {event.Alloc, "objectClass", []string{"allocationSize"}},
+	"jdk.ClassLoad":                   {event.ClassLoad, "loadedClass", nil},
+	"jdk.ThreadStart":                 {event.Thread, "thread", []string{"parentThread"}},
+	"jdk.ThreadEnd":                   {event.Thread, "thread", nil},
 }
 
 // Events gives what of a recording package event has kinds for, and the program's own events. A safepoint is made of
@@ -53,6 +41,7 @@ type Events struct {
 	at     Anchor // of the chunk
 	event  event.Event
 	begun  map[int64]event.Event // halves of safepoints, by their id
+	stacks stacks
 }
 
 // NewEvents returns the events of a recording of a JVM. The anchor of a chunk says when its ticks are; [FindAnchor] finds one
@@ -76,13 +65,11 @@ func (x *Events) Scan() bool {
 // for a virtual thread.
 func (x *Events) Event() *event.Event { return &x.event }
 
-// Stack is its stack trace; nil without one.
-func (x *Events) Stack() *Stack { return x.r.Event().Stack() }
-
 // convert makes the event of one of the recording. It tells whether it is one for the caller.
 func (x *Events) convert(e *Event) bool {
 	if e.chunk != x.chunk {
 		x.chunk, x.at = e.chunk, x.anchor(e.chunk)
+		x.stacks.next()
 	}
 	start, nanos := e.MonoNanos(x.at)
 	x.event = event.Event{PID: x.pid, MonoNanos: start, Nanos: max(nanos, 0)}
@@ -102,20 +89,35 @@ func (x *Events) convert(e *Event) bool {
 		for _, a := range d.args {
 			x.arg(a, e.Field(a))
 		}
-		if d.kind == event.Compilation {
+		switch d.kind {
+		case event.Compilation:
 			x.compilation(e)
+		case event.Alloc:
+			x.event.Bytes = allocated(e)
 		}
 	case strings.HasPrefix(name, "jdk."):
 		return false
 	default:
-		x.event.Kind, x.event.Name = Own, name
+		x.event.Kind, x.event.Name = event.Own, name
 		for f, v := range e.Fields() {
 			if f.Name != "startTime" && f.Name != "duration" && f.Name != "eventThread" && f.Name != "stackTrace" {
 				x.arg(f.Name, v)
 			}
 		}
 	}
+	x.event.Frames = x.stacks.frames(e.Field("stackTrace"))
 	return true
+}
+
+// allocated is how many bytes an event of an allocation stands for: all that the thread has allocated since the last
+// one, where the event is a sample; a new TLAB, which is filled until the next event; or the object.
+func allocated(e *Event) int64 {
+	for _, field := range []string{"weight", "tlabSize", "allocationSize"} {
+		if v := e.Field(field); v.Kind() == Int {
+			return max(v.Int(), 0)
+		}
+	}
+	return 0
 }
 
 // maxBegun limits how many halves of safepoints are kept. One is open at a time, and the halves stand close
@@ -191,16 +193,16 @@ func (v Value) structLabel() string {
 	case "java.lang.Class":
 		return v.class()
 	case "jdk.types.Method":
-		m := v.method()
-		return m.Class + "::" + m.Method
+		return v.methodName()
 	}
 	return ""
 }
 
-// FindAnchor reads a recording to its end, and finds when its ticks are, given one moment on the wall clock and on CLOCK_MONOTONIC.
-// For a recording of JDK 8 or 11 it also takes the times at which safepoints ended by HotSpot's log, ascending, where they are known. exact is false when the times may be up
-// to a millisecond off. A recording of which nothing can be read has no anchor, and ok is false.
-func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds []int64) (a Anchor, exact, ok bool) {
+// FindAnchor finds when the ticks of a recording are, given one moment on the wall clock and on CLOCK_MONOTONIC. A recording of JDK 8
+// or 11 is read to its end, for the moments at which safepoints ended. safepointEnds gives those of HotSpot's log, ascending, where
+// they are known. exact is false when the times may be up to a millisecond off. A recording of which nothing can be read has no
+// anchor, and ok is false.
+func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []int64) (a Anchor, exact, ok bool) {
 	var chunk *Chunk
 	var clock Clock
 	var ends []int64                               // in ticks
@@ -213,21 +215,24 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds []int64) (a
 			if !ok {
 				a, clock, ok = next, chunk.Clock, true
 			}
+			if !clock.Coarse() {
+				return a, true, true
+			}
 			// The chunks of a JVM have the same ticks, and each one's wall clock was cut off to a millisecond.
 			at := next.MonoNanos - chunk.Clock.Nanos(next.Ticks-a.Ticks)
 			earliest, latest = max(earliest, at), min(latest, at+1_000_000)
 		}
-		if e.typ.Name == "jdk.SafepointEnd" && clock.Coarse() {
+		if e.typ.Name == "jdk.SafepointEnd" {
 			ends = append(ends, e.start)
 		}
 	}
-	if !ok || !clock.Coarse() {
-		return a, ok, ok
+	if !ok {
+		return a, false, false
 	}
 	if earliest <= latest { // otherwise the wall clock was set
 		a.MonoNanos = earliest + (latest-earliest)/2
 	}
 	slices.Sort(ends)
-	a, exact = clock.Align(a, ends, safepointEnds)
+	a, exact = clock.Align(a, ends, safepointEnds())
 	return a, exact, true
 }

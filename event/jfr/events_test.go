@@ -44,7 +44,9 @@ func TestSafepoints(t *testing.T) {
 func TestFindAnchor(t *testing.T) {
 	const wall, mono = 1_700_000_000_000_000_000, 5_000_000_000
 	end := [4]int64{1, 300, 0, 1}
-	find := func(in []byte, ends ...int64) (Anchor, bool, bool) { return FindAnchor(made(in), wall, mono, ends) }
+	find := func(in []byte, ends ...int64) (Anchor, bool, bool) {
+		return FindAnchor(made(in), wall, mono, func() []int64 { return ends })
+	}
 	a, exact, ok := find(safepointChunk(wall+123_456_789, end))
 	assert.Equal(t, Anchor{Ticks: 100, MonoNanos: mono + 123_456_789}, a)
 	assert.True(t, exact)

@@ -2,15 +2,18 @@ package jfr
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
@@ -44,6 +47,29 @@ func recordWith(tb testing.TB, j gasmtest.JDK, classes, settings string, flags [
 	out, err := cmd.CombinedOutput()
 	require.NoError(tb, err, string(out))
 	return path
+}
+
+// clocks is one moment on both clocks.
+type clocks struct{ WallNanos, MonoNanos int64 }
+
+// readClocks reads the wall clock between two readings of CLOCK_MONOTONIC, as package capture does, which imports this one.
+func readClocks(tb testing.TB) (best clocks) {
+	tb.Helper()
+	mono := func() int64 {
+		var now unix.Timespec
+		require.NoError(tb, unix.ClockGettime(unix.CLOCK_MONOTONIC, &now))
+		return now.Nano()
+	}
+	width := int64(math.MaxInt64)
+	for range 5 {
+		before := mono()
+		wall := time.Now().UnixNano()
+		if after := mono(); after-before < width {
+			width = after - before
+			best = clocks{wall, before + width/2}
+		}
+	}
+	return best
 }
 
 // open opens a recording until the test ends.

@@ -1,10 +1,13 @@
 package jfr
 
 import (
+	"encoding/xml"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/event"
 )
 
 // A recorded is an event that gasm has JFR record.
@@ -18,37 +21,38 @@ type recorded struct {
 }
 
 // kinds are the events of each kind that a user may ask for.
-var kinds = map[string][]recorded{
-	"gc":        {{event: "jdk.GarbageCollection", threshold: true}, {event: "jdk.GCPhasePause", threshold: true}},
-	"safepoint": {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.SafepointEnd", threshold: true}, {event: "jdk.ExecuteVMOperation", threshold: true}},
-	"compile":   {{event: "jdk.Compilation", threshold: true}, {event: "jdk.Deoptimization", stack: true, since: 14}},
-	"lock":      {{event: "jdk.JavaMonitorEnter", threshold: true, stack: true}},
-	"park":      {{event: "jdk.ThreadPark", threshold: true, stack: true}, {event: "jdk.JavaMonitorWait", threshold: true, stack: true}},
-	"sleep":     {{event: "jdk.ThreadSleep", threshold: true, stack: true}},
-	"alloc": {
+var kinds = map[event.Kind][]recorded{
+	event.GC:          {{event: "jdk.GarbageCollection", threshold: true}, {event: "jdk.GCPhasePause", threshold: true}},
+	event.Safepoint:   {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.SafepointEnd", threshold: true}, {event: "jdk.ExecuteVMOperation", threshold: true}},
+	event.Compilation: {{event: "jdk.Compilation", threshold: true}, {event: "jdk.Deoptimization", stack: true, since: 14}},
+	event.Lock:        {{event: "jdk.JavaMonitorEnter", threshold: true, stack: true}},
+	event.Park:        {{event: "jdk.ThreadPark", threshold: true, stack: true}, {event: "jdk.JavaMonitorWait", threshold: true, stack: true}},
+	event.Sleep:       {{event: "jdk.ThreadSleep", threshold: true, stack: true}},
+	event.Alloc: {
 		{event: "jdk.ObjectAllocationSample", stack: true, throttle: "300/s", since: 16},
 		{event: "jdk.ObjectAllocationInNewTLAB", stack: true, until: 16},
 		{event: "jdk.ObjectAllocationOutsideTLAB", stack: true, until: 16},
 	},
-	"class":  {{event: "jdk.ClassLoad", threshold: true, stack: true}},
-	"thread": {{event: "jdk.ThreadStart"}, {event: "jdk.ThreadEnd"}},
+	event.ClassLoad: {{event: "jdk.ClassLoad", threshold: true, stack: true}},
+	event.Thread:    {{event: "jdk.ThreadStart"}, {event: "jdk.ThreadEnd"}},
+	event.Own:       nil, // recorded as the program has it
 }
 
-// Kinds are the names that [Settings] knows.
-func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
+// Kinds are those that [Settings] knows.
+func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Settings makes the text of a .jfc file for a feature release of the JDK, which has JFR record the events of
 // some kinds, all of them however short, and nothing else of the JVM's own. The program's own events are recorded
-// as it wants them, because no settings are given for them. A file is needed, because JDK 25 records nothing with settings=none and
-// the same settings as options.
-func Settings(feature int, of ...string) (string, error) {
+// as it wants them, because no settings are given for them; those that are named are switched on. A file is needed, because JDK 25
+// records nothing with settings=none and the same settings as options.
+func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
 		`<configuration version="2.0" label="gasm" description="What gasm shows beside samples" provider="gasm">` + "\n")
 	for _, kind := range slices.Compact(slices.Sorted(slices.Values(of))) {
 		events, ok := kinds[kind]
 		if !ok {
-			return "", fmt.Errorf("JFR has no events of the kind %q: those that it has are %s", kind, strings.Join(Kinds(), ", "))
+			return "", fmt.Errorf("JFR has no events of the kind %q: those that it has are %s", kind, strings.Join(kindNames(), ", "))
 		}
 		for _, e := range events {
 			if feature >= e.since && (e.until == 0 || feature < e.until) {
@@ -56,8 +60,29 @@ func Settings(feature int, of ...string) (string, error) {
 			}
 		}
 	}
+	if feature < exactClock && !slices.Contains(of, event.Safepoint) {
+		recorded{event: "jdk.SafepointEnd", threshold: true}.write(&b)
+	}
+	for _, name := range named {
+		b.WriteString(`  <event name="`)
+		if err := xml.EscapeText(&b, []byte(name)); err != nil {
+			return "", fmt.Errorf("writing the settings of JFR: %w", err)
+		}
+		b.WriteString("\">\n    <setting name=\"enabled\">true</setting>\n  </event>\n")
+	}
 	b.WriteString("</configuration>\n")
 	return b.String(), nil
+}
+
+// exactClock is the first long-lived JDK whose recordings tell exactly when they began. Those of older ones are put on the samples'
+// clock by the ends of safepoints ([FindAnchor]).
+const exactClock = 17
+
+func kindNames() (names []string) {
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return names
 }
 
 func (e recorded) write(b *strings.Builder) {

@@ -9,13 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 func TestSettings(t *testing.T) {
-	text, err := Settings(11, "alloc", "sleep", "alloc")
+	text, err := Settings(11, []event.Kind{event.Alloc, event.Sleep, event.Alloc})
 	require.NoError(t, err)
 	assert.Equal(t, `<?xml version="1.0" encoding="UTF-8"?>
 <configuration version="2.0" label="gasm" description="What gasm shows beside samples" provider="gasm">
@@ -32,10 +31,18 @@ func TestSettings(t *testing.T) {
     <setting name="stackTrace">true</setting>
     <setting name="threshold">0 ns</setting>
   </event>
+  <event name="jdk.SafepointEnd">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">false</setting>
+    <setting name="threshold">0 ns</setting>
+  </event>
 </configuration>
 `, text)
-	_, err = Settings(17, "gc", "usdt")
-	assert.EqualError(t, err, `JFR has no events of the kind "usdt": those that it has are alloc, class, compile, gc, lock, park, safepoint, sleep, thread`)
+	text, err = Settings(17, nil, "com.acme.\"Request\"")
+	require.NoError(t, err)
+	assert.Contains(t, text, "  <event name=\"com.acme.&#34;Request&#34;\">\n    <setting name=\"enabled\">true</setting>\n  </event>\n")
+	_, err = Settings(17, []event.Kind{event.GC, event.Probe})
+	assert.EqualError(t, err, `JFR has no events of the kind "usdt": those that it has are alloc, class, compile, gc, jfr, lock, park, safepoint, sleep, thread`)
 }
 
 // TestSettingsKnown finds each event and setting in the settings that come with the JDKs.
@@ -59,7 +66,7 @@ func TestSettingsKnown(t *testing.T) {
 				known[e.Name+" "+s.Name] = true
 			}
 		}
-		text, err := Settings(j.Feature, Kinds()...)
+		text, err := Settings(j.Feature, Kinds())
 		require.NoError(t, err)
 		require.NoError(t, xml.Unmarshal([]byte(text), &ours))
 		require.NotEmpty(t, ours.Events)
@@ -81,12 +88,12 @@ func TestSettingsLive(t *testing.T) {
 	classes := recordedClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
-			text, err := Settings(j.Feature, Kinds()...)
+			text, err := Settings(j.Feature, Kinds())
 			require.NoError(t, err)
 			path := filepath.Join(t.TempDir(), "gasm.jfc")
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 			seen := map[string]int{}
-			now := capture.MonoNanos()
+			now := readClocks(t).MonoNanos
 			recording := record(t, j, classes, path, "everything", "100")
 			checkEvents(t, j, recording, now)
 			r := open(t, recording)
@@ -114,8 +121,8 @@ func TestSettingsLive(t *testing.T) {
 // checkEvents checks the events of all kinds of a run of Recorded that began at a moment.
 func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 	t.Helper()
-	clock := capture.ReadClock()
-	anchor, exact, ok := FindAnchor(open(t, recording), clock.WallNanos, clock.MonoNanos, nil)
+	clock := readClocks(t)
+	anchor, exact, ok := FindAnchor(open(t, recording), clock.WallNanos, clock.MonoNanos, func() []int64 { return nil })
 	require.True(t, ok)
 	assert.Equal(t, j.Feature > 11, exact)
 	byKind := map[event.Kind][]event.Event{}
@@ -127,19 +134,19 @@ func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 		assert.Equal(t, 4711, e.PID)
 		assert.Greater(t, e.MonoNanos, began)
 		assert.Less(t, e.EndMonoNanos(), clock.MonoNanos+2_000_000, "two milliseconds for JDK 11's clock")
-		if s := x.Stack(); s != nil && len(s.Frames) > 1 {
-			outer := s.Frames[len(s.Frames)-1]
+		if len(e.Frames) > 1 {
+			outer := e.Frames[len(e.Frames)-1]
 			switch {
-			case e.Kind == Lock && e.Name == "java.lang.Object":
-				locked += " " + s.Frames[0].Class + "::" + s.Frames[0].Method
-				assert.Positive(t, s.Frames[0].Line)
-			case e.Kind == Sleep:
-				slept += " " + outer.Class + "::" + outer.Method
+			case e.Kind == event.Lock && e.Name == "java.lang.Object":
+				locked += " " + e.Frames[0].Method
+				assert.Positive(t, e.Frames[0].Line)
+			case e.Kind == event.Sleep:
+				slept += " " + outer.Method
 			}
 		}
 	}
 	require.NoError(t, x.r.Err())
-	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.VMOperation, event.Compilation, Lock, Park, Sleep, Alloc, ClassLoad, Threads, Own} {
+	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.VMOperation, event.Compilation, event.Lock, event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread, event.Own} {
 		assert.NotEmpty(t, byKind[kind], kind)
 	}
 	assert.Contains(t, locked, " Recorded::")
@@ -154,13 +161,13 @@ func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 		assert.Equal(t, "id", c.Args[0].Name)
 	}
 	names := map[string]bool{}
-	for _, e := range byKind[Threads] {
+	for _, e := range byKind[event.Thread] {
 		names[e.Name] = true
 	}
 	assert.Contains(t, names, "Fäden 中")
-	require.Len(t, byKind[Own], 100)
-	event.Sort(byKind[Own]) // the file has them in another order
-	one := byKind[Own][0]
+	require.Len(t, byKind[event.Own], 100)
+	event.Sort(byKind[event.Own]) // the file has them in another order
+	one := byKind[event.Own][0]
 	args := map[string]string{}
 	for _, a := range one.Args {
 		args[a.Name] = a.Value

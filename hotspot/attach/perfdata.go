@@ -30,8 +30,39 @@ const maxPerfData = 1 << 20
 // perfStrings gives the strings in HotSpot's file of performance data by their names. A file
 // that is cut or damaged gives those in front of the damage.
 func perfStrings(file []byte) (map[string]string, error) {
+	found := map[string]string{}
+	err := eachEntry(file, func(entry []byte, order binary.ByteOrder) bool {
+		if name, value, ok := stringEntry(entry, order); ok {
+			found[name] = value
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// perfLong gives a number in HotSpot's file of performance data.
+func perfLong(file []byte, name string) (value int64, found bool) {
+	_ = eachEntry(file, func(entry []byte, order binary.ByteOrder) bool { // another file has none
+		nameOffset, dataOffset := order.Uint32(entry[nameAt:]), order.Uint32(entry[dataOffsetAt:])
+		if entry[dataTypeAt] != 'J' || uint64(nameOffset) > uint64(len(entry)) || uint64(dataOffset)+8 > uint64(len(entry)) {
+			return true
+		}
+		if n, terminated := untilZero(entry[nameOffset:]); !terminated || n != name {
+			return true
+		}
+		value, found = int64(order.Uint64(entry[dataOffset:])), true
+		return false
+	})
+	return value, found
+}
+
+// eachEntry calls see for each entry, until it returns false.
+func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool) error {
 	if len(file) < prologueSize || !bytes.HasPrefix(file, perfDataMagic) {
-		return nil, errors.New("not HotSpot's performance data")
+		return errors.New("not HotSpot's performance data")
 	}
 	var order binary.ByteOrder = binary.LittleEndian
 	if file[byteOrderAt] == 0 {
@@ -39,22 +70,18 @@ func perfStrings(file []byte) (map[string]string, error) {
 	}
 	// The file may be larger than what is in use, and a JVM that starts has not counted its entries yet.
 	number := func(at int) int { return int(int32(order.Uint32(file[at:]))) }
-	found := map[string]string{}
 	at := number(firstEntryAt)
 	for range number(entriesAt) {
 		if at < prologueSize || at > len(file)-entrySize {
 			break
 		}
 		size := number(at)
-		if size < entrySize || size > len(file)-at {
+		if size < entrySize || size > len(file)-at || !see(file[at:at+size], order) {
 			break
-		}
-		if name, value, ok := stringEntry(file[at:at+size], order); ok {
-			found[name] = value
 		}
 		at += size
 	}
-	return found, nil
+	return nil
 }
 
 // stringEntry reads an entry that is a string. Its value ends with a zero, and so does its

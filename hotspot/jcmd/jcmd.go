@@ -45,17 +45,35 @@ func Quote(value string) (string, error) {
 	return "", fmt.Errorf("%s can't be told to a JVM, because it has both kinds of quotation marks", value)
 }
 
-// request is what is written for a command.
+// request is what is written for a command of jcmd.
 func request(command string) ([]byte, error) {
-	switch {
-	case command == "":
+	if command == "" {
 		return nil, errors.New("there is no command for the JVM")
-	case strings.Contains(command, "\x00"):
-		return nil, fmt.Errorf("%q can't be told to a JVM", command)
-	case len(command) > maxCommand:
-		return nil, fmt.Errorf("the JVM reads commands of at most %d bytes, and this one has %d: take a shorter folder name", maxCommand, len(command))
 	}
-	return []byte("1\x00jcmd\x00" + command + "\x00\x00\x00"), nil
+	return operation("jcmd", command, "", "")
+}
+
+// operation is what is written for an operation with its three arguments.
+func operation(name string, arguments ...string) ([]byte, error) {
+	for _, a := range arguments {
+		switch {
+		case strings.Contains(a, "\x00"):
+			return nil, fmt.Errorf("%q can't be told to a JVM", a)
+		case len(a) > maxCommand:
+			return nil, fmt.Errorf("the JVM reads commands of at most %d bytes, and this one has %d: take a shorter folder name", maxCommand, len(a))
+		}
+	}
+	return []byte("1\x00" + name + "\x00" + strings.Join(arguments, "\x00") + "\x00"), nil
+}
+
+// agentLoaded finds out whether the JVM has loaded an agent. The answer to "load" is 0 whatever comes of it, and then text: JDK 8
+// prints a number, newer ones "return code: 0", or why they did nothing.
+func agentLoaded(pid int, text string) error {
+	text = strings.TrimSpace(text)
+	if text == "0" || text == "return code: 0" {
+		return nil
+	}
+	return &FailedError{pid, "load", text}
 }
 
 // parseReply takes an answer apart.

@@ -25,6 +25,25 @@ func Run(ctx context.Context, pid int, command string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return exchange(ctx, pid, command, text)
+}
+
+// LoadAgent has the JVM load a Java agent, and call its agentmain with an argument. It returns when that is done. The jar's path is
+// that of the JVM, which may have another root than gasm.
+func LoadAgent(ctx context.Context, pid int, jar, argument string) error {
+	text, err := operation("load", "instrument", "false", jar+"="+argument)
+	if err != nil {
+		return err
+	}
+	reply, err := exchange(ctx, pid, "load", text)
+	if err != nil {
+		return err
+	}
+	return agentLoaded(pid, reply)
+}
+
+// exchange writes a request, and gives the text of the answer. The command is for messages.
+func exchange(ctx context.Context, pid int, command string, text []byte) (string, error) {
 	t, err := lookAt(pid)
 	if err != nil {
 		return "", err

@@ -18,9 +18,14 @@ import (
 //
 // All paths are those of the JVM, which may have another root than gasm, and whose user must be able to read or write there.
 
-// StartRecording has a JVM record into its repository, by the settings of a .jfc file.
-func StartRecording(ctx context.Context, pid int, name, settings string) error {
-	command, err := withValues("JFR.start", "name", name, "settings", settings)
+// StartRecording has a JVM record into its repository, by the settings of a .jfc file. If the JVM ends before the recording does, it
+// writes what it has into a file; nowhere, when the file is "".
+func StartRecording(ctx context.Context, pid int, name, settings, atExit string) error {
+	onExit := ""
+	if atExit != "" {
+		onExit = "true"
+	}
+	command, err := withValues("JFR.start", "name", name, "settings", settings, "dumponexit", onExit, "filename", atExit)
 	if err != nil {
 		return err
 	}

@@ -128,12 +128,14 @@ func TestCopy(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return Known(j.Feature) })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
-		// Without compressed oops, the code cache is far from all other memory. ZGC has none, and barriers of its own.
-		other := "-XX:+UseZGC"
-		if jdk.Feature < 17 {
-			other = "-XX:-UseCompressedOops"
+		flags := []string{"-XX:+UseCompressedOops"}
+		switch jdk.Feature { // one of each way in which HotSpot has laid out its code
+		case 11:
+			flags = append(flags, "-XX:-UseCompressedOops") // the code cache is far from all other memory
+		case 17, 25:
+			flags = append(flags, "-XX:+UseZGC") // it has no compressed oops, and barriers of its own
 		}
-		for _, flag := range []string{"-XX:+UseCompressedOops", other} {
+		for _, flag := range flags {
 			t.Run(jdk.Name()+" "+flag, func(t *testing.T) {
 				testCopy(t, jdk, follow(t, enoughMethods, jdk.Java(), flag, "-Dsec=600", "-cp", classPath, "Library"))
 			})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
@@ -214,4 +215,11 @@ func TestTimeline(t *testing.T) {
 	assert.Contains(t, text, `<path class="f-kernel" d="M2 0.0h1v24.0h-1z"/>`)
 	assert.Contains(t, text, `<path class="f-out" d="M9 36.0h1v12.0h-1z"/>`)
 	assert.Empty(t, timeline(&profile.Profiles{}, p))
+	shares := make([]float64, 10)
+	shares[4] = 0.5
+	ps.History.JVMs[0].Lanes = []profile.Lane{{Kind: event.Safepoint, Shares: make([]float64, 10)}, {Kind: event.Own, Shares: shares}}
+	text = string(timeline(ps, p))
+	assert.Contains(t, text, `viewBox="0 0 10 58"`)
+	assert.Contains(t, text, `<g class="f-c2"><title>the program&#39;s own events</title><rect x="4" y="54" width="1" height="4" fill-opacity="0.62"/></g>`)
+	assert.Contains(t, text, `from the top: safepoints, the program&#39;s own events.`)
 }

@@ -59,7 +59,7 @@ type tableBuilder struct {
 
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
+	all := []*table{t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.events(), t.locks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
 	return slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
 }
 

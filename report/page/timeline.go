@@ -50,21 +50,23 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		}
 		label := appendText(nil, name)
 		fmt.Fprintf(&out, `<figure class="tl"><figcaption>%s</figcaption>`, label)
-		fmt.Fprintf(&out, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="Samples over time: %s">`, h.Bins, timelineHeight, label)
+		fmt.Fprintf(&out, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="Samples over time: %s">`, h.Bins, timelineHeight+len(j.Lanes)*laneHeight, label)
 		drawWindows(&out, ps, p, h, j.PID)
 		drawBins(&out, j)
+		drawLanes(&out, j)
 		out.WriteString("</svg></figure>\n")
 	}
 	fmt.Fprintf(&out, `<p class="axis"><span>0 s</span><span>%.1f s</span></p><p class="legend">`, seconds)
 	for _, d := range doings {
 		fmt.Fprintf(&out, `<span class="key k-%s">%s</span> `, d.class, d.name)
 	}
+	legend := laneLegend(jvms[:min(len(jvms), maxTimelines)])
 	if windows := `<span class="key k-window">%s</span></p>`; p.Slices == nil {
 		fmt.Fprintf(&out, windows, "window")
 	} else {
 		fmt.Fprintf(&out, windows, "window, and the slices that runs are compared by")
 	}
-	return template.HTML(out.String())
+	return template.HTML(out.String()) + legend
 }
 
 // drawWindows shades the times in which samples count, and marks the slices of a benchmark.

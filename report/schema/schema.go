@@ -69,8 +69,14 @@ type Profile struct {
 	Threads []ThreadKind `json:"threads"`
 	// Happened are the events in the windows, summed up by kind and name.
 	Happened []Event `json:"events,omitempty"`
+	// Probes are what probed methods have counted, in or out of the windows.
+	Probes []Probe `json:"probes,omitempty"`
 	// Delays are what ran while threads waited for others to come to a safepoint.
 	Delays []Delay `json:"time_to_safepoint,omitempty"`
+	// Locks are where threads waited for locks that others had, the longest first.
+	Locks []Lock `json:"locks,omitempty"`
+	// Allocations are where the program allocates, most first.
+	Allocations []Allocation `json:"allocations,omitempty"`
 	// Compilations are the versions of the hottest methods' code, by method, and by the time
 	// they were made. Of several JVMs they are of the one with the most samples of the method.
 	Compilations []Compilation `json:"compilations,omitempty"`
@@ -79,7 +85,7 @@ type Profile struct {
 
 // An Account says where each sample of one event went:
 //
-//	total    = outside_window + other_process + other_thread + lost + profiled
+//	total    = outside_window + other_process + other_thread + outside_method + lost + profiled
 //	profiled = compiled + stub + interpreter + native + kernel + unresolved
 type Account struct {
 	Total         int64 `json:"total"`
@@ -91,14 +97,16 @@ type Account struct {
 	OtherJVM     int64 `json:"other_jvm,omitempty"`
 	OtherTrial   int64 `json:"other_trial,omitempty"`
 	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that are not chosen
-	Lost         int64 `json:"lost"`
-	Profiled     int64 `json:"profiled"`
-	Compiled     int64 `json:"compiled"`
-	Stub         int64 `json:"stub"`
-	Interpreter  int64 `json:"interpreter"`
-	Native       int64 `json:"native"`
-	Kernel       int64 `json:"kernel"`
-	Unresolved   int64 `json:"unresolved"`
+	// OutsideMethod are those whose thread was not in the method of --window-method.
+	OutsideMethod int64 `json:"outside_method,omitempty"`
+	Lost          int64 `json:"lost"`
+	Profiled      int64 `json:"profiled"`
+	Compiled      int64 `json:"compiled"`
+	Stub          int64 `json:"stub"`
+	Interpreter   int64 `json:"interpreter"`
+	Native        int64 `json:"native"`
+	Kernel        int64 `json:"kernel"`
+	Unresolved    int64 `json:"unresolved"`
 }
 
 // A Share is what one JVM has of a profile.
@@ -232,7 +240,7 @@ type Thread struct {
 
 // An Event sums up the events of one kind and name: pauses of the garbage collector.
 type Event struct {
-	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile"
+	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
 	Name      string  `json:"name"`
 	Count     int     `json:"count"` // of those that began in the windows
 	TotalMS   float64 `json:"total_ms"`
@@ -259,4 +267,61 @@ type DelayLine struct {
 	Text   string  `json:"text"`
 	Counts Counts  `json:"counts"`
 	Frames []Frame `json:"frames"`
+}
+
+// A Probe has what a probed method has counted. Of locks, Entries are those that were taken, and Returns those that were given
+// back; of allocations, Entries are the objects.
+type Probe struct {
+	Kind       string  `json:"kind"` // "method", "lock", "alloc"
+	Method     string  `json:"method"`
+	Descriptor string  `json:"descriptor"`
+	Entries    int64   `json:"entries"`
+	Returns    int64   `json:"returns"`
+	Exceptions int64   `json:"exceptions"`
+	TotalMS    float64 `json:"total_ms"` // of outermost calls
+	MaxNS      int64   `json:"max_ns,omitempty"`
+	// Percentiles are exact to a thirty-second.
+	P50 int64 `json:"p50_ns,omitempty"`
+	P90 int64 `json:"p90_ns,omitempty"`
+	P99 int64 `json:"p99_ns,omitempty"`
+	// Distribution are the calls that have ended, by how long they took. Times of no call are left out.
+	Distribution []ProbeBucket `json:"distribution,omitempty"`
+	Threads      []ProbeThread `json:"threads"`
+}
+
+// A ProbeBucket counts calls that took [FromNS, ToNS).
+type ProbeBucket struct {
+	FromNS int64 `json:"from_ns"`
+	ToNS   int64 `json:"to_ns"`
+	Count  int64 `json:"count"`
+}
+
+// A ProbeThread is what a thread has of a Probe.
+type ProbeThread struct {
+	PID        int     `json:"pid"`
+	TID        int     `json:"tid"` // 0 where several threads count together
+	Name       string  `json:"name"`
+	Entries    int64   `json:"entries"`
+	Returns    int64   `json:"returns"`
+	Exceptions int64   `json:"exceptions"`
+	TotalMS    float64 `json:"total_ms"` // of outermost calls
+	MaxNS      int64   `json:"max_ns,omitempty"`
+}
+
+// A Lock is a place in the program at which threads waited for a lock.
+type Lock struct {
+	At        *Frame  `json:"at,omitempty"`
+	Class     string  `json:"class"`           // of the lock
+	Owner     string  `json:"owner,omitempty"` // the thread that had it most often before, without the number at its end
+	Count     int     `json:"count"`
+	TotalMS   float64 `json:"total_ms"`
+	LongestMS float64 `json:"longest_ms"`
+}
+
+// An Allocation is a place in the program that allocates.
+type Allocation struct {
+	At     *Frame `json:"at,omitempty"`
+	Class  string `json:"class"`
+	Events int    `json:"events"` // samples of the allocations, or each of them
+	Bytes  int64  `json:"bytes"`  // that the events stand for
 }

@@ -1,0 +1,178 @@
+package java.lang;
+
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+import java.nio.channels.FileChannel;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
+
+/**
+ * The file that the threads of a JVM count in. It has a header and then segments, which gasm's package event/rings describes. All
+ * space is written before it is mapped: a store into a mapped file on a full disk would end the program by SIGBUS.
+ */
+final class GasmRings implements PrivilegedAction<Object> {
+    static final int HEADER = 4096;
+    private static final long MAGIC = 0x31626f72706d6767L; // "ggmprob1"
+    // The longs of the header.
+    private static final int PID = 1, STARTED = 2, USED = 3, REFUSED = 4, UNCOUNTED = 5, STOPPED = 6;
+
+    private static final int CHUNK = 256 << 10; // what is mapped at once for small segments
+
+    final int ringEvents;
+    final int windowEvents;
+    private final File file;
+    private final long limit;
+    private final LongBuffer header;
+    private long used;
+    private ByteBuffer chunk; // what is left of the last one; null without
+    private boolean full;
+
+    // What run() is to do; the fields are used under the lock of this object.
+    private int wanted;
+    private boolean wantThread;
+
+    GasmRings(String path, int ringEvents, int windowEvents, long limit, long pid) throws IOException {
+        this.file = new File(path);
+        this.ringEvents = ringEvents;
+        this.windowEvents = windowEvents;
+        this.limit = limit;
+        ByteBuffer first = map(HEADER);
+        if (first == null) {
+            throw new IOException("there is no room for " + path);
+        }
+        header = longs(first);
+        header.put(PID, pid);
+        header.put(STARTED, System.nanoTime());
+        header.put(0, MAGIC);
+    }
+
+    /** Gives a segment of its own mapping, or null when the disk or the limit is full. */
+    synchronized LongBuffer large(int bytes) {
+        return longs(map(bytes));
+    }
+
+    /** Gives a segment that shares a mapping with others, or null. */
+    synchronized LongBuffer small(int bytes) {
+        if (chunk == null || chunk.remaining() < bytes) {
+            chunk = map(CHUNK);
+            if (chunk == null) {
+                return null;
+            }
+        }
+        ByteBuffer rest = chunk.slice();
+        rest.limit(bytes);
+        chunk.position(chunk.position() + bytes);
+        return longs(rest.slice());
+    }
+
+    private static LongBuffer longs(ByteBuffer b) {
+        return b == null ? null : b.order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
+    }
+
+    synchronized void refuse() {
+        header.put(REFUSED, header.get(REFUSED) + 1);
+    }
+
+    synchronized void uncounted() {
+        header.put(UNCOUNTED, header.get(UNCOUNTED) + 1);
+    }
+
+    synchronized void stop() {
+        header.put(STOPPED, System.nanoTime());
+    }
+
+    /** Adds bytes to the file and maps them. */
+    private ByteBuffer map(int bytes) {
+        if (full || used + bytes > limit) {
+            return null;
+        }
+        wanted = bytes;
+        wantThread = false;
+        ByteBuffer mapped = (ByteBuffer) privileged();
+        if (mapped == null) {
+            full = true;
+        } else {
+            used += bytes;
+            if (header != null) {
+                header.put(USED, used);
+            }
+        }
+        return mapped;
+    }
+
+    /** Gives the thread's id as the kernel has it; 0 when it is unknown. */
+    synchronized int threadID() {
+        wantThread = true;
+        return (Integer) privileged();
+    }
+
+    private Object privileged() {
+        // A channel closes when the thread that uses it is interrupted.
+        boolean interrupted = Thread.interrupted();
+        try {
+            return AccessController.doPrivileged(this);
+        } catch (NoClassDefFoundError e) { // of a JDK without it
+            return run();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Does what needs permissions that the program may not have. */
+    @Override
+    public Object run() {
+        if (wantThread) {
+            return readThreadID();
+        }
+        for (int tries = 0; tries < 3; tries++) {
+            try {
+                return extend();
+            } catch (java.nio.channels.ClosedByInterruptException e) {
+                Thread.interrupted(); // it came in between
+            } catch (IOException | OutOfMemoryError e) {
+                return null;
+            }
+        }
+        return null;
+    }
+
+    private ByteBuffer extend() throws IOException {
+        try (RandomAccessFile f = new RandomAccessFile(file, "rw")) {
+            byte[] zeros = new byte[Math.min(wanted, 64 << 10)];
+            try {
+                f.seek(used);
+                for (int left = wanted; left > 0; left -= zeros.length) {
+                    f.write(zeros, 0, Math.min(left, zeros.length));
+                }
+                return f.getChannel().map(FileChannel.MapMode.READ_WRITE, used, wanted);
+            } catch (IOException e) {
+                f.setLength(used);
+                throw e;
+            }
+        }
+    }
+
+    /** Reads "4711 (name) S ...". */
+    private static Integer readThreadID() {
+        byte[] text = new byte[16];
+        int n = 0;
+        try (InputStream in = new FileInputStream("/proc/thread-self/stat")) {
+            n = in.read(text);
+        } catch (IOException e) {
+            return 0; // not Linux
+        }
+        int id = 0;
+        for (int i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++) {
+            id = 10 * id + text[i] - '0';
+        }
+        return id;
+    }
+}

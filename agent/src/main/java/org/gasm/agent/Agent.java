@@ -1,0 +1,340 @@
+package org.gasm.agent;
+
+import java.io.IOException;
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
+import java.security.PrivilegedExceptionAction;
+import java.security.ProtectionDomain;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The probes of one gasm in this JVM: which classes are changed, and what gasm is told of it.
+ *
+ * What gasm is told are lines of FOLDER/probes-PID.txt, with tabs between their fields:
+ *
+ *   object NAME                                            GasmSites' shared object is there
+ *   site ID KIND CLASS METHOD DESCRIPTOR window|- PROBE    a method that is probed
+ *   site ID sdt CLASS METHOD DESCRIPTOR FIRST[,static] PROBE
+ *                                                          likewise by two of GasmSites' sites
+ *   refused PROBE METHOD REASON                            one that can't be
+ *   missing PROBE seen|unseen|idle NAMES                   a probe without a method, and what has a similar name
+ *   started, stopped CLASSES, error TEXT
+ */
+public final class Agent implements ClassFileTransformer {
+    private static final int MOST_SITES = 1024; // a segment of each in each thread
+    private static final int MOST_REFUSED = 64;
+
+    private static Agent live; // null without
+
+    private final Instrumentation inst;
+    private final List<Probe> probes = new ArrayList<Probe>();
+    private final Map<String, Site> sites = new HashMap<String, Site>();
+    private final Set<String> changed = new HashSet<String>(); // names of classes
+    private final Hierarchy hierarchy = new Hierarchy();
+    private final String prefix; // of the files that gasm has written
+    private final String report;
+    private String folder = "";
+    private String rings;
+    private int ringEvents, windowEvents;
+    private long limit;
+    private int refused;
+    private boolean tooMany;
+    private boolean sitesLoaded;
+    private volatile boolean stopped;
+
+    /** Does what the argument says. It is called by Main, and never throws. */
+    public static synchronized void run(String args, Instrumentation inst, boolean atStart) {
+        String prefix = args.substring(args.indexOf(':') + 1);
+        try {
+            if (args.startsWith("stop:")) {
+                if (live != null) {
+                    live.stop();
+                    live = null;
+                }
+                return;
+            }
+            if (live != null && live.prefix.equals(prefix)) {
+                return; // the JVM has the option twice
+            }
+            Agent a = new Agent(prefix, inst);
+            if (live != null) {
+                a.tell("error\tanother gasm has probes in this JVM already");
+                return;
+            }
+            a.start(atStart);
+            live = a;
+        } catch (Throwable e) {
+            Files.tryAppend(prefix + "error", "error\t" + clean(e.toString()));
+        }
+    }
+
+    private Agent(String prefix, Instrumentation inst) throws IOException {
+        this.inst = inst;
+        this.prefix = prefix;
+        for (String line : Files.read(prefix + "probes").split("\n")) {
+            String[] f = line.split("\t", -1);
+            if (f[0].equals("folder")) {
+                folder = f[1];
+            } else if (f[0].equals("rings")) {
+                ringEvents = Integer.parseInt(f[1]);
+                windowEvents = Integer.parseInt(f[2]);
+                limit = Long.parseLong(f[3]);
+            } else if (f.length > 1) {
+                probes.add(new Probe(line));
+            }
+        }
+        long pid = Files.processID();
+        rings = folder + "/probes-" + pid + ".ring";
+        report = folder + "/probes-" + pid + ".txt";
+        startRings(pid);
+    }
+
+    private void startRings(final long pid) throws IOException {
+        final Agent a = this;
+        Files.privileged(new PrivilegedExceptionAction<Object>() {
+            @Override
+            public Object run() throws IOException {
+                if (live == null) {
+                    GasmProbes.start(a.rings, a.ringEvents, a.windowEvents, a.limit, pid);
+                }
+                return null;
+            }
+        });
+    }
+
+    private void start(boolean atStart) throws Exception {
+        if (inst.isNativeMethodPrefixSupported()) {
+            inst.addTransformer(this, true);
+            inst.setNativeMethodPrefix(this, Rewriter.NATIVE_PREFIX);
+        } else {
+            inst.addTransformer(this, true);
+        }
+        if (anyOf(probes, Probe.SDT)) {
+            loadSites();
+        }
+        for (Class<?> c : inst.getAllLoadedClasses()) {
+            consider(c);
+        }
+        if (!atStart) {
+            tellMissing();
+        } else {
+            Runtime.getRuntime().addShutdownHook(new Thread("gasm") {
+                @Override
+                public void run() {
+                    if (!stopped) {
+                        tellMissing();
+                    }
+                }
+            });
+        }
+        tell("started");
+    }
+
+    /** Loads gasm's shared object, a copy for this JVM alone: probes at one place in a file are of all processes that have mapped it. */
+    private void loadSites() throws IOException {
+        final String name = GasmSites.fileName(Files.processID());
+        final String path = folder + "/" + name;
+        Files.copy(prefix + "sites.so", path);
+        Files.privileged(new PrivilegedExceptionAction<Object>() {
+            @Override
+            public Object run() throws IOException {
+                try {
+                    GasmSites.load(path);
+                } catch (Throwable e) {
+                    throw new IOException("the shared object with the probes for other tracers can't be loaded: " + e);
+                }
+                return null;
+            }
+        });
+        sitesLoaded = true;
+        tell("object\t" + name);
+    }
+
+    /** Has the JVM load a class anew that was there before the agent, if it is to be probed. */
+    private void consider(Class<?> c) {
+        if (c.isArray() || c.isPrimitive()) {
+            return;
+        }
+        String name = c.getName();
+        List<Probe> wanted = new ArrayList<Probe>();
+        for (Probe p : probes) {
+            if (p.matchesClass(name) || p.exactClass() && p.ofCalls() && hierarchy.hasAncestor(c, p.className)) {
+                wanted.add(p);
+            }
+        }
+        if (wanted.isEmpty()) {
+            return;
+        }
+        if (!inst.isModifiableClass(c)) {
+            for (Probe p : wanted) {
+                p.classSeen = true;
+                refuse(p, name, name.indexOf('/') >= 0 ? "it is a hidden class, which no agent may change: probe the method that it calls" : "the JVM lets no agent change this class");
+            }
+            return;
+        }
+        try {
+            inst.retransformClasses(c);
+        } catch (UnmodifiableClassException e) {
+            refuse(wanted.get(0), name, "the JVM lets no agent change this class");
+        } catch (Throwable e) {
+            refuse(wanted.get(0), name, "the JVM did not take the changed class: " + e);
+        }
+    }
+
+    @Override
+    public byte[] transform(ClassLoader loader, String internalName, Class<?> redefined, ProtectionDomain domain, byte[] code) {
+        if (internalName == null || stopped || internalName.startsWith("org/gasm/agent/")) {
+            return null;
+        }
+        try {
+            return change(loader, internalName.replace('/', '.'), redefined, code);
+        } catch (Throwable e) { // as of a method that would become too long
+            for (Probe p : probes) {
+                if (p.matchesClass(internalName.replace('/', '.'))) {
+                    refuse(p, internalName.replace('/', '.'), "its class file could not be changed: " + e);
+                    break;
+                }
+            }
+            return null;
+        }
+    }
+
+    private byte[] change(ClassLoader loader, String name, Class<?> redefined, byte[] code) {
+        List<Probe> wanted = new ArrayList<Probe>();
+        for (Probe p : probes) {
+            if (p.matchesClass(name)) {
+                p.classSeen = true;
+                wanted.add(p);
+            } else if (p.ofCalls() && p.exactClass() && hierarchy.implementsProbe(loader, redefined, code, p)) {
+                wanted.add(p);
+            }
+        }
+        if (wanted.isEmpty()) {
+            return null;
+        }
+        if (Own.uses(name) || Own.sitesUse(name) && anyOf(wanted, Probe.SDT)) {
+            refuse(wanted.get(0), name, "gasm's own code in the JVM needs it");
+            return null;
+        }
+        Rewriter r = new Rewriter(this, code, wanted, redefined == null);
+        byte[] result = r.rewrite();
+        if (result != null) {
+            publish(name, r.sites);
+        }
+        return result;
+    }
+
+    private static boolean anyOf(List<Probe> probes, String kind) {
+        for (Probe p : probes) {
+            if (p.kind.equals(kind)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Gives the site of a method; null where there are too many. */
+    synchronized Site site(Probe p, String className, String method, String descriptor, boolean isStatic) {
+        String key = Site.key(p.kind, className, method, descriptor);
+        Site s = sites.get(key);
+        if (s == null) {
+            if (sites.size() >= MOST_SITES) {
+                if (!tooMany) {
+                    tooMany = true;
+                    refuse(p, className + "::" + method, "more than " + MOST_SITES + " methods are probed already: choose fewer");
+                }
+                return null;
+            }
+            s = new Site(sites.size() + 1, p, className, method, descriptor);
+            s.isStatic = isStatic;
+            if (p.kind.equals(Probe.SDT)) {
+                s.first = GasmSites.add();
+                if (s.first < 0) {
+                    refuse(p, className + "::" + method, "all places for probes of other tracers that a JVM can have were used: restart it");
+                    return null;
+                }
+            }
+            sites.put(key, s);
+        }
+        return s;
+    }
+
+    private synchronized void publish(String className, List<Site> of) {
+        changed.add(className);
+        StringBuilder lines = new StringBuilder();
+        for (Site s : of) {
+            if (!s.told) {
+                s.told = true;
+                lines.append(lines.length() > 0 ? "\n" : "").append(clean(s.line(), false));
+            }
+        }
+        if (lines.length() > 0) {
+            tell(lines.toString());
+        }
+    }
+
+    synchronized void refuse(Probe p, String what, String why) {
+        p.refused = why;
+        if (refused++ < MOST_REFUSED) {
+            tell("refused\t" + clean(p.text) + "\t" + clean(what) + "\t" + clean(why));
+        }
+    }
+
+    boolean wrapsNative() {
+        return inst.isNativeMethodPrefixSupported();
+    }
+
+    /** Tells of probes that no method matches. */
+    private void tellMissing() {
+        Class<?>[] loaded = null;
+        for (Probe p : probes) {
+            if (p.matched == 0 && p.refused == null) {
+                loaded = loaded == null ? inst.getAllLoadedClasses() : loaded;
+                tell("missing\t" + clean(p.text) + "\t" + (!p.classSeen ? "unseen" : p.ofCalls() ? "seen" : "idle") + "\t" + clean(Names.near(p, loaded)));
+            }
+        }
+    }
+
+    /** Makes all changed classes what they were. */
+    private void stop() {
+        stopped = true;
+        inst.removeTransformer(this);
+        int restored = 0;
+        for (Class<?> c : inst.getAllLoadedClasses()) {
+            if (changed.contains(c.getName()) && inst.isModifiableClass(c)) {
+                try {
+                    inst.retransformClasses(c);
+                    restored++;
+                } catch (Throwable e) {
+                    tell("error\t" + clean(c.getName() + " could not be changed back: " + e));
+                }
+            }
+        }
+        if (sitesLoaded) {
+            GasmSites.unload();
+        }
+        GasmProbes.stop();
+        tellMissing();
+        tell("stopped\t" + restored);
+    }
+
+    private void tell(String lines) {
+        Files.tryAppend(report, lines);
+    }
+
+    private static String clean(String text) {
+        return clean(text, true);
+    }
+
+    /** Takes out what would be read as another line or field. */
+    private static String clean(String text, boolean tabs) {
+        text = text.replace('\n', ' ').replace('\r', ' ');
+        return tabs ? text.replace('\t', ' ') : text;
+    }
+}

@@ -1,0 +1,88 @@
+package org.gasm.agent;
+
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.AccessController;
+import java.security.PrivilegedActionException;
+import java.security.PrivilegedExceptionAction;
+
+/** Reads and writes files whatever the program's own code may do. */
+final class Files {
+    private Files() {}
+
+    static Object privileged(PrivilegedExceptionAction<Object> action) throws IOException {
+        try {
+            return AccessController.doPrivileged(action);
+        } catch (PrivilegedActionException e) {
+            throw (IOException) e.getException();
+        }
+    }
+
+    static String read(final String path) throws IOException {
+        return (String) privileged(new PrivilegedExceptionAction<Object>() {
+            @Override
+            public Object run() throws IOException {
+                return new String(Main.read(new FileInputStream(path)), "UTF-8");
+            }
+        });
+    }
+
+    /** Copies a file. What is there is replaced. */
+    static void copy(final String from, final String to) throws IOException {
+        privileged(new PrivilegedExceptionAction<Object>() {
+            @Override
+            public Object run() throws IOException {
+                byte[] content = Main.read(new FileInputStream(from));
+                FileOutputStream out = new FileOutputStream(to);
+                try {
+                    out.write(content);
+                } finally {
+                    out.close();
+                }
+                return null;
+            }
+        });
+    }
+
+    /** Appends lines to a file, if that can be done. */
+    static synchronized void tryAppend(final String path, final String lines) {
+        try {
+            privileged(new PrivilegedExceptionAction<Object>() {
+                @Override
+                public Object run() throws IOException {
+                    FileOutputStream out = new FileOutputStream(path, true);
+                    try {
+                        out.write((lines + "\n").getBytes("UTF-8"));
+                    } finally {
+                        out.close();
+                    }
+                    return null;
+                }
+            });
+        } catch (Throwable e) { // gasm says that it is missing
+        }
+    }
+
+    /** Gives the process's id. */
+    static long processID() throws IOException {
+        return (Long) privileged(new PrivilegedExceptionAction<Object>() {
+            @Override
+            public Object run() throws IOException {
+                byte[] text = new byte[16];
+                InputStream in = new FileInputStream("/proc/self/stat"); // "4711 (java) S ..."
+                try {
+                    int n = in.read(text);
+                    long id = 0;
+                    for (int i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++) {
+                        id = 10 * id + text[i] - '0';
+                    }
+                    return id;
+                } finally {
+                    in.close();
+                }
+            }
+        });
+    }
+}

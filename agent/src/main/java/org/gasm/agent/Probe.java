@@ -1,0 +1,91 @@
+package org.gasm.agent;
+
+import org.objectweb.asm.Type;
+
+/** What is to be probed: methods, the locks of a class, what is allocated in methods, or methods for other tracers. */
+final class Probe {
+    static final String METHOD = "method", LOCK = "lock", ALLOCATION = "alloc", SDT = "sdt";
+
+    final String kind;
+    final String text; // as the user wrote it
+    final String className, method; // patterns, in which * is any text
+    final String[] arguments; // null for all overloads
+    final boolean window;
+
+    /** Tells that a class of the name was seen, and how many methods of such classes are probed. */
+    boolean classSeen;
+    int matched;
+    String refused; // the reason for the last one that was not probed
+    String near; // the nearest names, where nothing matches
+
+    /** Reads "method TAB text TAB class TAB method TAB arguments or - TAB options". */
+    Probe(String line) {
+        String[] f = line.split("\t", -1);
+        kind = f[0];
+        text = f[1];
+        className = f[2];
+        method = f[3];
+        arguments = f[4].equals("-") ? null : f[4].isEmpty() ? new String[0] : f[4].split(",");
+        window = f[5].contains("window");
+    }
+
+    /** Tells whether calls are probed: then a method that overrides the one that is named is meant, too. */
+    boolean ofCalls() {
+        return kind.equals(METHOD) || kind.equals(SDT);
+    }
+
+    boolean matchesClass(String name) {
+        return matches(className, name);
+    }
+
+    boolean exactClass() {
+        return className.indexOf('*') < 0;
+    }
+
+    /** Tells whether a method is meant. Bridges, which call the method of the same name, are only meant by their own signature. */
+    boolean matchesMethod(String name, String descriptor, boolean bridge) {
+        if (!matches(method, name) || name.equals("<clinit>") && !method.equals("<clinit>")) {
+            return false;
+        }
+        if (arguments == null) {
+            return !bridge;
+        }
+        Type[] types = Type.getArgumentTypes(descriptor);
+        if (types.length != arguments.length) {
+            return false;
+        }
+        for (int i = 0; i < types.length; i++) {
+            String full = types[i].getClassName();
+            if (!full.equals(arguments[i]) && !full.endsWith("." + arguments[i]) && !full.endsWith("$" + arguments[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Tells whether a text matches a pattern. */
+    static boolean matches(String pattern, String text) {
+        int star = pattern.indexOf('*');
+        if (star < 0) {
+            return pattern.equals(text);
+        }
+        if (!text.startsWith(pattern.substring(0, star))) {
+            return false;
+        }
+        int at = star;
+        while (true) {
+            int next = pattern.indexOf('*', star + 1);
+            if (next < 0) {
+                String end = pattern.substring(star + 1);
+                return text.length() - at >= end.length() && text.endsWith(end);
+            }
+            String part = pattern.substring(star + 1, next);
+            int found = text.indexOf(part, at);
+            if (found < 0) {
+                return false;
+            }
+            at = found + part.length();
+            star = next;
+        }
+    }
+}

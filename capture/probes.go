@@ -1,0 +1,189 @@
+package capture
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/rings"
+	"github.com/gasm-profiler/gasm/internal/regular"
+)
+
+// ProbeRings and ProbeReport are the names of the files in a capture that have what the probes of a JVM have counted, and what
+// is probed: probes-4711.ring, probes-4711.txt.
+func ProbeRings(pid int) string  { return fmt.Sprintf("probes-%d.ring", pid) }
+func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
+
+// maxCalls is how many single calls are listed: more than anybody looks at.
+const maxCalls = 4_000_000
+
+// probeGlob matches both.
+const probeGlob = "probes-*"
+
+// Probes are those of one JVM.
+type Probes struct {
+	PID int
+	rings.Report
+	rings.Header
+	Calls   []rings.Calls
+	Windows []rings.Windows
+	// Threads are the slots that counted, without their events.
+	Threads []rings.Ring
+}
+
+// Site gives the site with a number; nil when there is none.
+func (p *Probes) Site(id int) *rings.Site {
+	for i := range p.Sites {
+		if p.Sites[i].ID == id {
+			return &p.Sites[i]
+		}
+	}
+	return nil
+}
+
+// ReadProbes reads what all JVMs' probes have counted. The notes are on what could not be read.
+func (c *Capture) ReadProbes() (all []Probes, notes []string) {
+	for i := range c.JVMs {
+		if !c.JVMs[i].Probed {
+			continue
+		}
+		p, err := c.readProbes(c.JVMs[i].PID, nil)
+		if err != nil && len(notes) < maxMissing {
+			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", c.JVMs[i].PID, err))
+		}
+		all = append(all, p)
+	}
+	return all, notes
+}
+
+// readProbes reads the probes of a JVM, and gives each ring to see, which may be nil.
+func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes, err error) {
+	p.PID = pid
+	text, _, err := regular.Open(filepath.Join(c.dir, ProbeReport(pid)))
+	if err != nil {
+		return p, err
+	}
+	defer text.Close()
+	rep, err := rings.ReadReport(text, ProbeReport(pid))
+	if p.Report = *rep; err != nil {
+		return p, err
+	}
+	f, _, err := regular.Open(filepath.Join(c.dir, ProbeRings(pid)))
+	if err != nil {
+		return p, err
+	}
+	defer f.Close()
+	r := rings.NewReader(f, ProbeRings(pid))
+	for r.Scan() {
+		switch rec := r.Record().(type) {
+		case *rings.Header:
+			p.Header = *rec
+		case *rings.Calls:
+			p.Calls = append(p.Calls, *rec)
+		case *rings.Windows:
+			p.Windows = append(p.Windows, *rec)
+		case *rings.Ring:
+			if see != nil {
+				see(&p, rec)
+			}
+			p.Threads = append(p.Threads, rings.Ring{Slot: rec.Slot, TID: rec.TID, Thread: rec.Thread, Written: rec.Written, Dropped: rec.Dropped})
+		}
+	}
+	return p, r.Err()
+}
+
+// ReadCalls reads the single calls, locks and allocations that the rings of all JVMs still have, by the time of their start. The
+// notes are on what the rings no longer have, and on what could not be read.
+func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
+	for i := range c.JVMs {
+		j := &c.JVMs[i]
+		if !j.Probed {
+			continue
+		}
+		dropped := int64(0)
+		_, err := c.readProbes(j.PID, func(p *Probes, r *rings.Ring) {
+			dropped += r.Dropped
+			calls = append(calls, callsOf(p, r, maxCalls-len(calls))...)
+		})
+		if err != nil && len(notes) < maxMissing {
+			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", j.PID, err))
+		}
+		if dropped > 0 && len(notes) < maxMissing {
+			notes = append(notes, fmt.Sprintf("JVM %d has passed its probes more often than it keeps: the oldest %d entries and exits are not listed; the counts of the report have them", j.PID, dropped))
+		}
+	}
+	event.Sort(calls)
+	return calls, notes
+}
+
+// An openCall is an entry, or a lock that was taken, whose end was not seen yet.
+type openCall struct {
+	rings.Event
+}
+
+// callsOf joins the entries and exits of a ring. What began before the ring's first event, or has not ended, has no duration.
+func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
+	open := map[[3]int][]openCall{} // by site, thread and, of a lock, its place and object
+	for e := range r.Events() {
+		if len(calls) >= most {
+			break
+		}
+		site := p.Site(e.Site)
+		if site == nil {
+			continue
+		}
+		key := [3]int{e.Site, e.TID, int(e.Identity)}
+		switch e.Kind {
+		case rings.Entry, rings.Acquire:
+			open[key] = append(open[key], openCall{e})
+		case rings.Exit, rings.Thrown, rings.Release:
+			stack := open[key]
+			if len(stack) == 0 {
+				calls = append(calls, callEvent(p.PID, site, &e, &e))
+				continue
+			}
+			begun := stack[len(stack)-1]
+			open[key] = stack[:len(stack)-1]
+			calls = append(calls, callEvent(p.PID, site, &begun.Event, &e))
+		case rings.Allocation:
+			calls = append(calls, callEvent(p.PID, site, &e, &e))
+		}
+	}
+	var left []event.Event
+	for _, stack := range open {
+		for i := range stack {
+			left = append(left, callEvent(p.PID, p.Site(stack[i].Site), &stack[i].Event, nil))
+		}
+	}
+	slices.SortFunc(left, func(a, b event.Event) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
+	return append(calls, left[:min(len(left), max(0, most-len(calls)))]...)
+}
+
+// callEvent makes an event of an entry and its exit, which is nil when it was not seen. Both are the same where only one is known.
+func callEvent(pid int, site *rings.Site, begun, ended *rings.Event) event.Event {
+	e := event.Event{PID: pid, TID: max(0, begun.TID), Kind: event.Call, Name: site.Name(), MonoNanos: begun.MonoNanos}
+	if ended != nil {
+		e.Nanos = max(0, ended.MonoNanos-begun.MonoNanos)
+	}
+	switch site.Kind {
+	case rings.Lock:
+		e.Kind = event.Held
+	case rings.Alloc:
+		e.Kind = event.New
+	}
+	if site.Kind != rings.Method {
+		e.Args = append(e.Args, event.Arg{Name: "bci", Value: strconv.Itoa(begun.BCI)}, event.Arg{Name: "identity", Value: fmt.Sprintf("%08x", begun.Identity)})
+	}
+	switch {
+	case ended == nil:
+		e.Args = append(e.Args, event.Arg{Name: "end", Value: "not seen"})
+	case ended.Kind == rings.Thrown:
+		e.Args = append(e.Args, event.Arg{Name: "end", Value: "exception"})
+	case ended == begun && ended.Kind != rings.Allocation:
+		e.Args = append(e.Args, event.Arg{Name: "start", Value: "not seen"})
+	}
+	return e
+}

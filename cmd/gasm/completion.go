@@ -1,0 +1,91 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/record"
+	"github.com/gasm-profiler/gasm/report"
+)
+
+// choices are the values of the flags that can have a few only.
+var choices = map[string][]string{
+	"show-counts": {"percent", "raw", "norm"},
+	"sort":        {"self", "total"},
+	"comments":    {"folded", "full", "none"},
+	"color":       {"auto", "always", "never"},
+	"format":      report.FormatNames(),
+	"sampler":     record.SamplerNames(),
+	"code":        {string(record.CodeAuto), string(record.CodeCopy), string(record.CodePrint)},
+	"window-from": {string(record.FromStdout), string(record.FromStderr), string(record.FromBoth)},
+}
+
+// paths are the flags whose values are files or folders, which shells complete by themselves.
+var paths = []string{"output", "report", "save-log", "source"}
+
+// shells are those that completions are made for.
+var shells = map[string]func(root *cobra.Command, s streams) error{
+	"bash": func(root *cobra.Command, s streams) error { return root.GenBashCompletionV2(s.out, true) },
+	"zsh":  func(root *cobra.Command, s streams) error { return root.GenZshCompletion(s.out) },
+	"fish": func(root *cobra.Command, s streams) error { return root.GenFishCompletion(s.out, true) },
+}
+
+func completionCommand(s streams) *cobra.Command {
+	names := slices.Sorted(maps.Keys(shells))
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish",
+		Short: "Print what has a shell complete gasm's commands and flags",
+		Long: `Print the script that has a shell complete gasm's commands, flags and their
+values. The packages have it already. Without them put it where the shell looks
+for it, and open a new shell.`,
+		Example: `  gasm completion bash >~/.local/share/bash-completion/completions/gasm
+  gasm completion zsh >"${fpath[1]}/_gasm"
+  gasm completion fish >~/.config/fish/completions/gasm.fish`,
+		ValidArgs:             names,
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || shells[args[0]] == nil {
+				return usage("completion: name one shell: %s", layout.Or(names))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return shells[args[0]](cmd.Root(), s) },
+	}
+}
+
+// completeFlags has shells complete the values of all commands' flags.
+func completeFlags(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			switch values := choices[f.Name]; {
+			case slices.Contains(paths, f.Name) || f.Value.Type() == "bool":
+			case f.Name == "format" && cmd.Name() != "profile" && cmd.Name() != "attach" && cmd.Name() != "report":
+				// It has formats of its own, of which its usage tells.
+			default: // of a number or a pattern nothing is known, and files are none
+				complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it is there, and once
+			}
+		})
+	}
+}
+
+// completeJVMs gives the process ids of the JVMs that can be attached to, with what they run.
+func completeJVMs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	jvms, err := attach.List()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var found []string
+	for i := range jvms {
+		if jvms[i].Unreadable == nil {
+			found = append(found, cobra.CompletionWithDesc(strconv.Itoa(jvms[i].PID), layout.Escape(jvms[i].Main)))
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}

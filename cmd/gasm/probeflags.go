@@ -1,0 +1,53 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/gasm-profiler/gasm/hotspot/probe"
+)
+
+// probeFlags are the values of the flags that say what is probed, which profile and attach share.
+type probeFlags struct{ methods, locks, allocations []string }
+
+func (f *probeFlags) register(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.methods, "probe", nil, "count the calls of `CLASS::METHOD` and how long they take, by an agent that changes such methods alone; * is any text; more than once for more")
+	flags.StringArrayVar(&f.locks, "probe-lock", nil, "count the locks that methods of `CLASS` take by synchronized, and list them")
+	flags.StringArrayVar(&f.allocations, "probe-alloc", nil, "count the objects that `CLASS::METHOD` makes, and list them")
+}
+
+// specs are what the flags mean, with the method that is a window.
+func (f *probeFlags) specs(window string) (specs []probe.Spec, err error) {
+	add := func(flag string, s probe.Spec, err error) error {
+		if err != nil {
+			return usage("--%s: %w", flag, err)
+		}
+		specs = append(specs, s)
+		return nil
+	}
+	for _, text := range f.methods {
+		s, err := probe.ParseMethod(text, probe.Methods)
+		if err := add("probe", s, err); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range f.locks {
+		s, err := probe.ParseClass(text, probe.Locks)
+		if err := add("probe-lock", s, err); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range f.allocations {
+		s, err := probe.ParseMethod(text, probe.Allocations)
+		if err := add("probe-alloc", s, err); err != nil {
+			return nil, err
+		}
+	}
+	if window != "" {
+		s, err := probe.ParseMethod(window, probe.Methods)
+		s.Window = true
+		if err := add("window-method", s, err); err != nil {
+			return nil, err
+		}
+	}
+	return probe.Merge(specs), nil
+}

@@ -1,0 +1,105 @@
+package rings
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A Site is a method that is probed, or whose locks or allocations are.
+type Site struct {
+	ID         int
+	Kind       SiteKind
+	Class      string // "java.util.HashMap"
+	Method     string
+	Descriptor string // "(Ljava/lang/Object;)I"
+	Window     bool
+	Probe      string // as the user wrote it
+}
+
+// A SiteKind says what is told of a site.
+type SiteKind string
+
+// The kinds of sites.
+const (
+	Method SiteKind = "method"
+	Lock   SiteKind = "lock"
+	Alloc  SiteKind = "alloc"
+)
+
+// Name is "java.util.HashMap::get".
+func (s *Site) Name() string { return s.Class + "::" + s.Method }
+
+// A Refusal is a method that can't be probed.
+type Refusal struct{ Probe, Method, Reason string }
+
+// A Miss is a probe that no method matches.
+type Miss struct {
+	Probe     string
+	ClassSeen bool   // such a class is there, without such a method
+	Idle      bool   // its methods take no locks, or make no objects
+	Near      string // names that are similar, with ", " between them
+}
+
+// A Report is what the agent tells.
+type Report struct {
+	Sites    []Site
+	Refused  []Refusal
+	Missing  []Miss
+	Errors   []string
+	Started  bool
+	Stopped  bool
+	Restored int // classes that were changed back
+	Bad      int // lines that could not be read
+}
+
+// More than any agent tells of.
+const (
+	maxSites = 2048
+	maxOther = 1024
+	maxLine  = 1 << 20 // a name has 65535 bytes at most
+)
+
+// ReadReport reads the agent's text.
+func ReadReport(r io.Reader, name string) (*Report, error) {
+	rep := new(Report)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		if !rep.line(strings.Split(lines.Text(), "\t")) {
+			rep.Bad++
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return rep, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return rep, nil
+}
+
+func (rep *Report) line(f []string) (ok bool) {
+	switch {
+	case f[0] == "site" && len(f) == 8 && len(rep.Sites) < maxSites:
+		id, err := strconv.Atoi(f[1])
+		kind := SiteKind(f[2])
+		if err != nil || id <= 0 || id > maxSites || kind != Method && kind != Lock && kind != Alloc {
+			return false
+		}
+		rep.Sites = append(rep.Sites, Site{ID: id, Kind: kind, Class: f[3], Method: f[4], Descriptor: f[5], Window: f[6] == "window", Probe: f[7]})
+	case f[0] == "refused" && len(f) == 4 && len(rep.Refused) < maxOther:
+		rep.Refused = append(rep.Refused, Refusal{f[1], f[2], f[3]})
+	case f[0] == "missing" && len(f) == 4 && len(rep.Missing) < maxOther:
+		rep.Missing = append(rep.Missing, Miss{f[1], f[2] != "unseen", f[2] == "idle", f[3]})
+	case f[0] == "error" && len(f) == 2 && len(rep.Errors) < maxOther:
+		rep.Errors = append(rep.Errors, f[1])
+	case f[0] == "started":
+		rep.Started = true
+	case f[0] == "stopped" && len(f) == 2:
+		rep.Stopped = true
+		rep.Restored, _ = strconv.Atoi(f[1]) // a number that is damaged is none
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,312 @@
+package rings
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+const (
+	magic      = 0x31626f72706d6767
+	headerSize = 4096
+	headWords  = 16
+	// Buckets is how many there are of a site's calls.
+	Buckets = 32 + 35*16
+	// maxSegment is more than the largest ring that gasm asks for.
+	maxSegment = 64 << 20
+)
+
+// A Kind says what an event of a ring tells of.
+type Kind uint8
+
+// The kinds of events. Owner tells that another thread goes on with the ring, whose thread until then is in TID of the events
+// before.
+const (
+	Entry Kind = iota + 1
+	Exit
+	Thrown
+	Acquire
+	Release
+	Allocation
+	owner
+	inside
+)
+
+// An Event is what a ring keeps of a probe that was passed.
+type Event struct {
+	Kind      Kind
+	Site      int
+	MonoNanos int64
+	BCI       int    // of locks and allocations; -1 of a synchronized method's own lock
+	Identity  uint32 // System.identityHashCode of the object; 0 of calls. It is not unique
+	TID       int    // 0 when unknown
+}
+
+// A Ring has the last events of a thread, or of several after one another.
+type Ring struct {
+	Slot    int // -1 of threads that share it
+	TID     int // of the last thread
+	Thread  string
+	Written int64 // events
+	Dropped int64 // those of them that others were written over
+
+	body     []byte
+	first, n int
+	capacity int
+}
+
+// Events gives the events that are left, the oldest first.
+func (r *Ring) Events() iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for i := range r.n {
+			at := 3 * ((r.first + i) % r.capacity)
+			what, who := uint64(word(r.body, at+1)), uint64(word(r.body, at+2))
+			kind := Kind(what >> 56)
+			if kind == 0 || kind >= owner {
+				continue // of another owner, or cut by a kill
+			}
+			e := Event{Kind: kind, Site: int(what >> 32 & 0xffffff), MonoNanos: word(r.body, at), BCI: int(int32(what)), Identity: uint32(who >> 32), TID: int(int32(who))}
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Calls are the counts of a site in a slot.
+type Calls struct {
+	Slot, Site               int
+	Entries, Returns, Throws int64
+	Nanos, MaxNanos          int64
+	Histogram                [Buckets]int64
+}
+
+// Windows are the times in which a thread was in methods that are windows.
+type Windows struct {
+	Slot    int
+	Dropped int64
+	Spans   []Span
+}
+
+// A Span is one call of such a method. Its end is math.MaxInt64 while it lasts.
+type Span struct {
+	TID, Site                  int
+	FromMonoNanos, ToMonoNanos int64
+}
+
+// A Header says what holds for all of the file.
+type Header struct {
+	PID                int // in the JVM's own PID namespace
+	StartMonoNanos     int64
+	StopMonoNanos      int64 // 0 where nobody has stopped it
+	Refused, Uncounted int64 // threads, and methods in threads, that nothing could be counted of
+}
+
+// A Reader reads a file of rings, segment by segment.
+type Reader struct {
+	r      io.Reader
+	name   string
+	rec    any
+	err    error
+	begun  bool
+	offset int64
+	left   int64 // bytes in use behind offset
+}
+
+// NewReader makes a reader. The name is for messages.
+func NewReader(r io.Reader, name string) *Reader { return &Reader{r: r, name: name} }
+
+// Scan reads the next segment. It is false at the end, and after an error.
+func (r *Reader) Scan() bool {
+	if r.err != nil {
+		return false
+	}
+	if !r.begun {
+		r.begun = true
+		return r.header()
+	}
+	for r.left >= 8*headWords {
+		rec, err := r.segment()
+		if err != nil {
+			r.err = err
+			return false
+		}
+		if rec != nil {
+			r.rec = rec
+			return true
+		}
+	}
+	return false
+}
+
+// Record is a *Header, which comes first, a *Ring, a *Calls or a *Windows.
+func (r *Reader) Record() any { return r.rec }
+
+// Err is nil after the end of a whole file.
+func (r *Reader) Err() error { return r.err }
+
+func (r *Reader) damaged(what string) error {
+	return fmt.Errorf("%s is damaged behind byte %d: %s", r.name, r.offset, what)
+}
+
+func (r *Reader) read(n int) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(r.r, b)
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, r.damaged("it ends too early")
+	case err != nil:
+		return nil, fmt.Errorf("reading %s: %w", r.name, err)
+	}
+	r.offset += int64(n)
+	return b, nil
+}
+
+func word(b []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
+
+// small gives a word as a number that must be one; -1 when it is not.
+func small(b []byte, i int) int {
+	if v := word(b, i); v >= 0 && v <= math.MaxInt32 {
+		return int(v)
+	}
+	return -1
+}
+
+func (r *Reader) header() bool {
+	b, err := r.read(headerSize)
+	if err != nil {
+		r.err = err
+		return false
+	}
+	if word(b, 0) != magic {
+		r.err = fmt.Errorf("%s is no file of probes, or one of another gasm's", r.name)
+		return false
+	}
+	r.left = max(0, word(b, 3)-headerSize)
+	r.rec = &Header{PID: small(b, 1), StartMonoNanos: word(b, 2), Refused: max(0, word(b, 4)), Uncounted: max(0, word(b, 5)), StopMonoNanos: word(b, 6)}
+	return true
+}
+
+// segment reads one segment; nil for one that has nothing.
+func (r *Reader) segment() (any, error) {
+	head, err := r.read(8 * headWords)
+	if err != nil {
+		return nil, err
+	}
+	size := word(head, 1)
+	if size == 0 { // a piece of the file that is not in use, whose end nothing tells
+		r.left -= 8 * headWords
+		return nil, nil
+	}
+	if size < 8*headWords || size > maxSegment || size > r.left || size%8 != 0 {
+		return nil, r.damaged("a segment has an impossible size")
+	}
+	body, err := r.read(int(size) - 8*headWords)
+	if err != nil {
+		return nil, err
+	}
+	r.left -= size
+	switch word(head, 0) {
+	case 1:
+		return r.ring(head, body)
+	case 2:
+		return r.calls(head, body)
+	case 3:
+		return r.windows(head, body)
+	}
+	return nil, nil
+}
+
+// order gives the places of a ring's events, the oldest first.
+func order(written int64, capacity int) (first, n int, dropped int64) {
+	if written <= int64(capacity) {
+		return 0, int(max(0, written)), 0
+	}
+	return int(written % int64(capacity)), capacity, written - int64(capacity)
+}
+
+func (r *Reader) capacity(head, body []byte) (int, error) {
+	capacity := small(head, 5)
+	if capacity <= 0 || 24*capacity > len(body) {
+		return 0, r.damaged("a ring is larger than its segment")
+	}
+	return capacity, nil
+}
+
+func (r *Reader) ring(head, body []byte) (*Ring, error) {
+	capacity, err := r.capacity(head, body)
+	if err != nil {
+		return nil, err
+	}
+	written := max(0, word(head, 4))
+	first, n, dropped := order(written, capacity)
+	return &Ring{Slot: int(int32(word(head, 2))), TID: small(head, 3), Thread: threadName(head[64:128]), Written: written, Dropped: dropped,
+		body: body, first: first, n: n, capacity: capacity}, nil
+}
+
+func threadName(b []byte) string {
+	name, _, _ := strings.Cut(string(b), "\x00")
+	return strings.ToValidUTF8(name, "?")
+}
+
+func (r *Reader) calls(head, body []byte) (*Calls, error) {
+	if len(body) < 8*Buckets {
+		return nil, r.damaged("the calls of a method are cut")
+	}
+	c := &Calls{Slot: int(int32(word(head, 2))), Site: small(head, 3), Entries: max(0, word(head, 4)), Returns: max(0, word(head, 5)),
+		Throws: max(0, word(head, 6)), Nanos: max(0, word(head, 7)), MaxNanos: max(0, word(head, 8))}
+	for i := range c.Histogram {
+		c.Histogram[i] = max(0, word(body, i))
+	}
+	return c, nil
+}
+
+func (r *Reader) windows(head, body []byte) (*Windows, error) {
+	capacity, err := r.capacity(head, body)
+	if err != nil {
+		return nil, err
+	}
+	first, n, dropped := order(word(head, 4), capacity)
+	w := &Windows{Slot: int(int32(word(head, 2))), Dropped: dropped, Spans: make([]Span, 0, n+1)}
+	for i := range n {
+		at := 3 * ((first + i) % capacity)
+		what := uint64(word(body, at+1))
+		s := Span{TID: int(int32(what)), Site: int(what >> 32 & 0xffffff), FromMonoNanos: word(body, at), ToMonoNanos: word(body, at+2)}
+		if Kind(what>>56) == inside && s.FromMonoNanos < s.ToMonoNanos {
+			w.Spans = append(w.Spans, s)
+		}
+	}
+	if open := word(head, 6); open > 0 {
+		w.Spans = append(w.Spans, Span{TID: small(head, 3), Site: small(head, 7), FromMonoNanos: open, ToMonoNanos: math.MaxInt64})
+	}
+	return w, nil
+}
+
+// BucketRange gives the times that a bucket counts, in ns: [lo, hi). Each of the first 32 counts one; each power of two behind
+// them has 16. The last one also counts what is longer.
+func BucketRange(i int) (lo, hi int64) {
+	if i < 32 {
+		return int64(i), int64(i) + 1
+	}
+	power := 5 + (i-32)/16
+	step := int64(1) << (power - 4)
+	lo = int64(1)<<power + int64((i-32)%16)*step
+	return lo, lo + step
+}
+
+// Bucket gives the bucket that counts a time.
+func Bucket(nanos int64) int {
+	if nanos < 32 {
+		return int(max(0, nanos))
+	}
+	power := bits.Len64(uint64(nanos)) - 1
+	if power > 39 {
+		return Buckets - 1
+	}
+	return 32 + (power-5)*16 + int(nanos>>(power-4)&15)
+}

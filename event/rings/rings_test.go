@@ -1,0 +1,176 @@
+package rings
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// words makes a file's bytes.
+func words(w ...int64) []byte {
+	var b []byte
+	for _, v := range w {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return b
+}
+
+// file has a header and segments.
+func file(segments ...[]byte) []byte {
+	body := bytes.Join(segments, nil)
+	head := words(magic, 4711, 1000, int64(headerSize+len(body)), 1, 2, 0)
+	return append(append(head, make([]byte, headerSize-len(head))...), body...)
+}
+
+// segment has a head of 16 words and content.
+func segment(head map[int]int64, content ...int64) []byte {
+	h := make([]int64, headWords)
+	for i, v := range head {
+		h[i] = v
+	}
+	h[1] = int64(8 * (headWords + len(content)))
+	return words(append(h, content...)...)
+}
+
+func event(kind Kind, site, bci int, mono int64, identity uint32, tid int) []int64 {
+	return []int64{mono, int64(kind)<<56 | int64(site)<<32 | int64(uint32(bci)), int64(uint64(identity)<<32 | uint64(uint32(tid)))}
+}
+
+func readAll(t *testing.T, in []byte) (records []any) {
+	t.Helper()
+	r := NewReader(bytes.NewReader(in), "probes-1.ring")
+	for r.Scan() {
+		records = append(records, r.Record())
+	}
+	require.NoError(t, r.Err())
+	return records
+}
+
+func eventsOf(r *Ring) (events []Event) {
+	for e := range r.Events() {
+		events = append(events, e)
+	}
+	return events
+}
+
+func TestReader(t *testing.T) {
+	var content []int64
+	for _, e := range [][]int64{event(Entry, 7, 0, 500, 0, 12), event(Acquire, 8, -1, 300, 0xfedcba98, 12), event(Exit, 7, 0, 400, 0, 12)} {
+		content = append(content, e...)
+	}
+	content = append(content, 0, 0, 0)                            // room for a fourth
+	name := int64(binary.LittleEndian.Uint64([]byte("worker-1"))) // and no end in this word
+	whole := segment(map[int]int64{0: 1, 2: 3, 3: 12, 4: 3, 5: 4, 8: name}, content...)
+	turned := segment(map[int]int64{0: 1, 2: -1, 3: 0, 4: 5, 5: 2}, append(event(Entry, 1, 0, 90, 0, 0), event(Entry, 1, 0, 80, 0, 0)...)...)
+	calls := make([]int64, Buckets)
+	calls[5], calls[Buckets-1] = 2, 1
+	records := readAll(t, file(whole, make([]byte, 3*8*headWords), turned,
+		segment(map[int]int64{0: 2, 2: 3, 3: 7, 4: 4, 5: 2, 6: 1, 7: 1e12, 8: 1e12}, calls...),
+		segment(map[int]int64{0: 3, 2: 3, 3: 12, 4: 1, 5: 1, 6: 777, 7: 9}, 100, 8<<56|9<<32|12, 150)))
+	require.Len(t, records, 5)
+	assert.Equal(t, &Header{PID: 4711, StartMonoNanos: 1000, Refused: 1, Uncounted: 2}, records[0])
+
+	ring := records[1].(*Ring)
+	assert.Equal(t, "worker-1", ring.Thread)
+	assert.Equal(t, []Event{{Entry, 7, 500, 0, 0, 12}, {Acquire, 8, 300, -1, 0xfedcba98, 12}, {Exit, 7, 400, 0, 0, 12}}, eventsOf(ring))
+	assert.Zero(t, ring.Dropped)
+
+	ring = records[2].(*Ring)
+	assert.Equal(t, -1, ring.Slot)
+	assert.Equal(t, int64(3), ring.Dropped)
+	events := eventsOf(ring)
+	require.Len(t, events, 2)
+	assert.Equal(t, []int64{80, 90}, []int64{events[0].MonoNanos, events[1].MonoNanos}, "the oldest comes first")
+
+	c := records[3].(*Calls)
+	assert.Equal(t, []int64{4, 2, 1, 1e12, 1e12, 2, 1}, []int64{c.Entries, c.Returns, c.Throws, c.Nanos, c.MaxNanos, c.Histogram[5], c.Histogram[Buckets-1]})
+
+	assert.Equal(t, []Span{{12, 9, 100, 150}, {12, 9, 777, math.MaxInt64}}, records[4].(*Windows).Spans)
+}
+
+func TestReaderDamaged(t *testing.T) {
+	ring := segment(map[int]int64{0: 1, 4: 1, 5: 1}, event(Entry, 1, 0, 90, 0, 0)...)
+	huge := segment(map[int]int64{0: 1, 4: 1, 5: math.MaxInt32}, event(Entry, 1, 0, 90, 0, 0)...)
+	whole := file(ring)
+	for _, c := range []struct {
+		name, want string
+		in         []byte
+	}{
+		{"empty", "p is damaged behind byte 0: it ends too early", nil},
+		{"other", "p is no file of probes, or one of another gasm's", make([]byte, headerSize)},
+		{"cut", "p is damaged behind byte 4224: it ends too early", whole[:len(whole)-8]},
+		{"capacity", "p is damaged behind byte 4248: a ring is larger than its segment", file(huge)},
+		{"calls", "p is damaged behind byte 4232: the calls of a method are cut", file(segment(map[int]int64{0: 2}, 1))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := NewReader(bytes.NewReader(c.in), "p")
+			for r.Scan() {
+			}
+			assert.EqualError(t, r.Err(), c.want)
+		})
+	}
+}
+
+// TestBuckets checks that the buckets lie side by side, and are as wide as they should be at most.
+func TestBuckets(t *testing.T) {
+	end := int64(0)
+	for i := range Buckets {
+		lo, hi := BucketRange(i)
+		require.Equal(t, end, lo)
+		require.LessOrEqual(t, hi-lo, max(1, lo/16), "a sixteenth")
+		require.Equal(t, i, Bucket(lo))
+		require.Equal(t, i, Bucket(hi-1))
+		end = hi
+	}
+	assert.Equal(t, int64(1)<<40, end)
+	assert.Equal(t, Buckets-1, Bucket(math.MaxInt64))
+	assert.Equal(t, 0, Bucket(-5))
+}
+
+func TestReadReport(t *testing.T) {
+	text := "site\t1\tmethod\tSvc\ttiny\t(I)I\twindow\tSvc::tiny\nstarted\nrefused\tSvc::*\tSvc::nat\tit is native\n" +
+		"missing\tNo::x\tunseen\tNob\nerror\tno\nstopped\t3\nwhat\nsite\t0\tmethod\tSvc\ttiny\t(I)I\t-\tSvc::tiny\n"
+	rep, err := ReadReport(bytes.NewReader([]byte(text)), "probes-1.txt")
+	require.NoError(t, err)
+	assert.Equal(t, &Report{Sites: []Site{{1, Method, "Svc", "tiny", "(I)I", true, "Svc::tiny"}}, Refused: []Refusal{{"Svc::*", "Svc::nat", "it is native"}},
+		Missing: []Miss{{"No::x", false, false, "Nob"}}, Errors: []string{"no"}, Started: true, Stopped: true, Restored: 3, Bad: 2}, rep)
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add(file(segment(map[int]int64{0: 1, 4: 5, 5: 1}, event(Entry, 1, 0, 90, 0, 0)...), segment(map[int]int64{0: 2}, make([]int64, Buckets)...)))
+	f.Add(file(make([]byte, 256), segment(map[int]int64{0: 3, 4: 1, 5: 1, 6: 5}, 100, 8<<56, 150)))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for r := NewReader(bytes.NewReader(in), "fuzz"); r.Scan(); {
+			switch x := r.Record().(type) {
+			case *Ring:
+				n := int64(0)
+				for e := range x.Events() {
+					n++
+					assert.True(t, e.Kind >= Entry && e.Kind <= Allocation)
+				}
+				assert.LessOrEqual(t, n, x.Written)
+				assert.LessOrEqual(t, x.Dropped, x.Written)
+			case *Calls:
+				assert.True(t, x.Entries >= 0 && x.Nanos >= 0)
+			case *Windows:
+				for _, s := range x.Spans {
+					assert.Less(t, s.FromMonoNanos, s.ToMonoNanos)
+				}
+			}
+		}
+	})
+}
+
+func FuzzReport(f *testing.F) {
+	f.Add([]byte("site\t1\tmethod\tSvc\ttiny\t(I)I\twindow\tSvc::tiny\nstarted\nstopped\t3\nwhat\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		rep, _ := ReadReport(bytes.NewReader(in), "fuzz")
+		for _, s := range rep.Sites {
+			assert.True(t, s.ID > 0 && s.ID <= maxSites)
+		}
+	})
+}

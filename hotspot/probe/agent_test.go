@@ -1,0 +1,80 @@
+package probe
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// builtWith is the release of javac that agent.jar was made with. Others write other class files.
+const builtWith = "javac 17."
+
+// TestAgentIsBuilt builds the agent from its sources, which must give the jar that is a part of gasm (make agent).
+func TestAgentIsBuilt(t *testing.T) {
+	gasmtest.NeedTime(t)
+	mvn := gasmtest.NeedTool(t, "mvn", "apt-get install maven")
+	gasmtest.NeedTool(t, "javac", "apt-get install openjdk-17-jdk-headless")
+	if version, err := exec.Command("javac", "-version").CombinedOutput(); err != nil || !strings.HasPrefix(string(version), builtWith) {
+		t.Skipf("the agent is built with %s, and here is %s", builtWith, version)
+	}
+	target := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	pom := filepath.Join(filepath.Dir(gasmtest.Testdata()), "agent", "pom.xml")
+	out, err := exec.CommandContext(ctx, mvn, "-q", "-B", "-Dstyle.color=never", "-Dgasm.target="+target, "-f", pom, "package").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	built, err := os.ReadFile(filepath.Join(target, "agent.jar"))
+	require.NoError(t, err)
+	if !bytes.Equal(built, agentJar) {
+		t.Errorf("agent.jar is not what its sources give (make agent): other are %s", strings.Join(differing(t, agentJar, built), ", "))
+	}
+}
+
+// differing names the entries of two jars that are not the same.
+func differing(t *testing.T, a, b []byte) (names []string) {
+	t.Helper()
+	inA, inB := entries(t, a), entries(t, b)
+	for name, content := range inB {
+		if inA[name] != content {
+			names = append(names, name)
+		}
+	}
+	for name := range inA {
+		if _, ok := inB[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func entries(t *testing.T, jar []byte) map[string]string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(jar), int64(len(jar)))
+	require.NoError(t, err)
+	found := map[string]string{}
+	for _, e := range z.File {
+		r, err := e.Open()
+		require.NoError(t, err)
+		content, err := io.ReadAll(r)
+		require.NoError(t, err)
+		found[e.Name] = string(content)
+	}
+	return found
+}
+
+// TestAgentSize: the agent is a part of gasm, and of each capture's folder. ASM alone has 126 kB.
+func TestAgentSize(t *testing.T) {
+	assert.Less(t, len(agentJar), 165_000)
+}

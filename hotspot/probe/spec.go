@@ -1,0 +1,112 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Spec is what is to be probed.
+type Spec struct {
+	Text   string // as the user wrote it
+	Kind   Kind
+	Class  string // a pattern, in which * is any text
+	Method string // a pattern
+	// Arguments are the types of the arguments, without their packages where the user left these out; nil for all overloads.
+	Arguments []string
+	// Window tells that it is to be known of each moment whether a thread is in the method.
+	Window bool
+	// SDT tells that dtrace, perf and bpftrace are to see it.
+	SDT bool
+}
+
+// A Kind says what of a method or class is probed.
+type Kind string
+
+// The kinds: entries and exits of methods, locks that methods of a class take, allocations in methods.
+const (
+	Methods     Kind = "method"
+	Locks       Kind = "lock"
+	Allocations Kind = "alloc"
+)
+
+// ParseMethod reads CLASS::METHOD or CLASS::METHOD(TYPE, TYPE).
+func ParseMethod(text string, kind Kind) (Spec, error) {
+	s := Spec{Text: text, Kind: kind}
+	name, arguments, found := strings.Cut(text, "(")
+	if found {
+		list, behind, closed := strings.Cut(arguments, ")")
+		if !closed || behind != "" {
+			return s, fmt.Errorf("%q is no method: behind the types of its arguments there is one ), and no more", text)
+		}
+		s.Arguments = []string{}
+		for t := range strings.SplitSeq(list, ",") {
+			if t = strings.TrimSpace(t); t != "" {
+				s.Arguments = append(s.Arguments, t)
+			} else if strings.TrimSpace(list) != "" {
+				return s, fmt.Errorf("%q is no method: a type of its arguments is missing", text)
+			}
+		}
+	}
+	s.Class, s.Method, found = strings.Cut(name, "::")
+	if !found || s.Class == "" || s.Method == "" {
+		return s, fmt.Errorf("%q is no method: it is CLASS::METHOD, as java.util.HashMap::get, in which * is any text", text)
+	}
+	return s, s.check()
+}
+
+// ParseClass reads a pattern for classes.
+func ParseClass(text string, kind Kind) (Spec, error) {
+	s := Spec{Text: text, Kind: kind, Class: text, Method: "*"}
+	if text == "" || strings.Contains(text, "::") {
+		return s, fmt.Errorf("%q is no class: it is a name with its package, as java.util.HashMap, in which * is any text", text)
+	}
+	return s, s.check()
+}
+
+func (s *Spec) check() error {
+	if strings.Contains(s.Class, "/") {
+		return fmt.Errorf("%q has a /: the parts of a class's name have . between them", s.Text)
+	}
+	if strings.ContainsAny(s.Text, "\t\n\r\x00") {
+		return fmt.Errorf("%q has more than one line", s.Text)
+	}
+	if strings.Trim(s.Class, "*") == "" {
+		return errors.New("* alone would have every class of the JVM changed: name a class or a package")
+	}
+	return nil
+}
+
+// line is the agent's.
+func (s *Spec) line() string {
+	arguments, options := "-", []string{}
+	if s.Arguments != nil {
+		arguments = strings.Join(s.Arguments, ",")
+	}
+	if s.Window {
+		options = append(options, "window")
+	}
+	if s.SDT {
+		options = append(options, "sdt")
+	}
+	if len(options) == 0 {
+		options = []string{"-"}
+	}
+	return strings.Join([]string{string(s.Kind), s.Text, s.Class, s.Method, arguments, strings.Join(options, ",")}, "\t")
+}
+
+// Merge joins specs of the same text, of which one may be a window.
+func Merge(specs []Spec) (merged []Spec) {
+	at := map[string]int{}
+	for _, s := range specs {
+		key := string(s.Kind) + " " + s.Text
+		if i, ok := at[key]; ok {
+			merged[i].Window = merged[i].Window || s.Window
+			merged[i].SDT = merged[i].SDT || s.SDT
+			continue
+		}
+		at[key] = len(merged)
+		merged = append(merged, s)
+	}
+	return merged
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// archiveName is an archive's name without .tar.gz, and that of the folder in it.
+func (r *release) archiveName(system, arch string) string {
+	return fmt.Sprintf("gasm-%s-%s-%s", r.version, system, arch)
+}
+
+// writeArchive writes an archive: the program, its manual, the completions, README and LICENSE in one folder.
+func (r *release) writeArchive(p *program, docs []document) error {
+	name := r.archiveName(p.os, p.arch)
+	gasm, err := os.ReadFile(p.path)
+	if err != nil {
+		return err
+	}
+	return create(filepath.Join(r.out, name+".tar.gz"), func(w io.Writer) error {
+		packed, err := gzip.NewWriterLevel(w, gzip.BestCompression) // without a name and a time
+		if err != nil {
+			return err
+		}
+		archive := tar.NewWriter(packed)
+		if err := r.addFile(archive, name+"/gasm", 0o755, gasm); err != nil {
+			return err
+		}
+		for _, d := range docs {
+			if err := r.addFile(archive, name+"/"+d.path(), 0o644, d.text); err != nil {
+				return err
+			}
+		}
+		if err := archive.Close(); err != nil {
+			return err
+		}
+		return packed.Close()
+	})
+}
+
+// addFile adds a file of root's.
+func (r *release) addFile(archive *tar.Writer, name string, mode int64, text []byte) error {
+	err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(text)), ModTime: r.time, Format: tar.FormatUSTAR})
+	if err == nil {
+		_, err = archive.Write(text)
+	}
+	return err
+}
+
+// sumsFile has the sum of each other file, as sha256sum prints and checks them.
+const sumsFile = "SHA256SUMS"
+
+func (r *release) writeSums() error {
+	files, err := os.ReadDir(r.out) // sorted
+	if err != nil {
+		return err
+	}
+	var lines strings.Builder
+	for _, file := range files {
+		sum, err := sha256Of(filepath.Join(r.out, file.Name()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&lines, "%s  %s\n", sum, file.Name())
+	}
+	return os.WriteFile(filepath.Join(r.out, sumsFile), []byte(lines.String()), 0o644)
+}
+
+func sha256Of(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+}
+
+// create writes a new file.
+func create(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	_ "embed"
+	"io"
+	"os"
+	"path/filepath"
+	"text/template"
+)
+
+//go:embed gasm.rb.tmpl
+var formulaText string
+
+// formula is Homebrew's, with the archives' addresses and sums.
+var formula = template.Must(template.New("gasm.rb").Parse(formulaText))
+
+// writeFormula writes the formula for Homebrew, where there are archives for all platforms.
+func (r *release) writeFormula() error {
+	sums := map[string]string{}
+	for _, platform := range [][2]string{{"darwin", "arm64"}, {"darwin", "amd64"}, {"linux", "arm64"}, {"linux", "amd64"}} {
+		sum, err := sha256Of(filepath.Join(r.out, r.archiveName(platform[0], platform[1])+".tar.gz"))
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		sums[platform[0]+"_"+platform[1]] = sum
+	}
+	return create(filepath.Join(r.out, "gasm.rb"), func(w io.Writer) error {
+		return formula.Execute(w, map[string]any{"Version": r.version, "Homepage": homepage, "Sums": sums})
+	})
+}

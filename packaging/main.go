@@ -1,0 +1,121 @@
+// Command packaging makes what a release of gasm has: an archive for each platform, packages for Debian and for RPM, the
+// sums of all of them, a list of what is in the program (an SBOM), and a formula for Homebrew.
+//
+//	cd packaging && go run . -version 1.2.3 -out ../dist
+//
+// It is a module of its own, so that gasm does not depend on what makes packages. Of the same sources, version, time and Go
+// it makes the same bytes: no file has a time but -time's, nor a path, a user or a host of the machine, and all lists are
+// sorted.
+//
+//	build.go     the programs, the manual and the completions, by gasm itself
+//	archive.go   gasm-1.2.3-linux-amd64.tar.gz
+//	package.go   gasm_1.2.3_amd64.deb, gasm-1.2.3-1.x86_64.rpm
+//	sbom.go      gasm-1.2.3.cdx.json, in the form of CycloneDX
+//	formula.go   gasm.rb
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "packaging:", err)
+		os.Exit(1)
+	}
+}
+
+// A release is what is made, and of what.
+type release struct {
+	version   string
+	goTool    string   // the go command
+	source    string   // gasm's folder
+	out       string   // where the files go
+	work      string   // for what they are made of
+	platforms []string // linux/amd64 …
+	time      time.Time
+}
+
+// homepage is where gasm is.
+const homepage = "https://github.com/gasm-profiler/gasm"
+
+// all are the platforms of a release.
+const all = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
+
+// semantic is what a version can be: those of Debian's and RPM's packages are made of it.
+var semantic = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z]+(\.[0-9A-Za-z]+)*)?$`)
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("packaging", flag.ContinueOnError)
+	r := release{}
+	flags.StringVar(&r.version, "version", "", "the release's `version`, as 1.2.3 or 1.2.3-rc.1")
+	flags.StringVar(&r.goTool, "go", "go", "the go `command`")
+	flags.StringVar(&r.source, "source", "..", "gasm's `folder`")
+	flags.StringVar(&r.out, "out", "../dist", "the `folder` for what is made; what is in it is removed")
+	platforms := flags.String("platforms", all, "the `platforms`, separated by commas")
+	seconds := flags.Int64("time", 0, "the time of all files, in `seconds` since 1970: the commit's")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if !semantic.MatchString(r.version) {
+		return fmt.Errorf("-version is %q; it is a version like 1.2.3 or 1.2.3-rc.1", r.version)
+	}
+	if *seconds <= 0 {
+		return errors.New("-time is missing: the seconds since 1970 that all files get, as `git log -1 --format=%ct` prints")
+	}
+	r.platforms, r.time = strings.Split(*platforms, ","), time.Unix(*seconds, 0).UTC()
+	return r.make()
+}
+
+// make makes all files. They appear in the folder when all of them are there.
+func (r *release) make() error {
+	out, err := filepath.Abs(r.out)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	if r.work, err = os.MkdirTemp(filepath.Dir(out), ".packaging-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	r.out = filepath.Join(r.work, "out")
+	if err := os.Mkdir(r.out, 0o755); err != nil {
+		return err
+	}
+	shared, err := r.buildDocuments()
+	if err != nil {
+		return err
+	}
+	var programs []program
+	for _, platform := range r.platforms {
+		p, err := r.build(platform)
+		if err != nil {
+			return err
+		}
+		programs = append(programs, *p)
+		if err := r.writeArchive(p, shared); err != nil {
+			return fmt.Errorf("the archive for %s: %w", platform, err)
+		}
+		if p.os == "linux" {
+			if err := r.writePackages(p, shared); err != nil {
+				return fmt.Errorf("the packages for %s: %w", platform, err)
+			}
+		}
+	}
+	if err := errors.Join(r.writeSBOM(programs), r.writeFormula(), r.writeSums()); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	return os.Rename(r.out, out)
+}

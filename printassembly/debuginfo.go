@@ -1,0 +1,88 @@
+package printassembly
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/gasm-profiler/gasm/disasm"
+)
+
+// DebugInfo says which frames the instructions of a blob were made from, without decoding
+// them. It can be had of code below [ExactMark], where debug info has the address of its
+// instruction's last byte: so an instruction's frames are the first ones at or behind it.
+//
+// A program that compiles much has samples in thousands of methods, nearly all of which are
+// never shown. Decoding them would take most of the time of a report.
+type DebugInfo struct {
+	log    *Log
+	syntax disasm.Syntax
+	at     []note // those with frames, ascending
+	runs   []codeRun
+}
+
+// DebugInfo reads a blob's debug info. It is nil, without an error, where the blob's code must be
+// read by [Log.Code]: HotSpot has printed it, or there is too much of it.
+func (l *Log) DebugInfo(b *Blob, syntax disasm.Syntax) (*DebugInfo, error) {
+	if !b.HasCode {
+		return nil, nil
+	}
+	c := codeReader{blob: b, log: l, rows: hexRows{framesOnly: true}}
+	if err := l.eachLine(b, c.take); err != nil {
+		return nil, fmt.Errorf("reading the code of %s in %s: %w", b.Name, l.name, err)
+	}
+	if !c.rows.exact || c.rows.tooMuch != "" || len(c.rows.code) == 0 {
+		return nil, nil
+	}
+	c.rows.sortNotes()
+	c.rows.notes = slices.DeleteFunc(c.rows.notes, func(n note) bool { return len(n.frames) == 0 })
+	return &DebugInfo{log: l, syntax: syntax, at: c.rows.notes, runs: c.rows.runs(b.Lo, b.Hi)}, nil
+}
+
+// Frames gives the inlining chain of the instruction at pc, innermost first; nil without
+// one. It stays valid, and is shared.
+func (d *DebugInfo) Frames(pc uint64) []Frame {
+	if d.bytes(pc) == nil {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(d.at, pc, func(n note, pc uint64) int { return cmp.Compare(n.cell, pc) })
+	if i == len(d.at) {
+		return nil
+	}
+	return d.at[i].frames
+}
+
+// End is where the instruction that starts at pc ends; false where the log has no code.
+func (d *DebugInfo) End(pc uint64) (hi uint64, ok bool) {
+	code := d.bytes(pc)
+	if code == nil {
+		return 0, false
+	}
+	code = code[:min(longest, len(code))]
+	insts, err := disasm.Decode(d.log.arch, d.syntax, code, pc)
+	if err != nil {
+		insts = undecoded(code, pc)
+	}
+	return pc + uint64(insts[0].Len), true
+}
+
+// bytes gives the code from pc to the end of its run; nil without any.
+func (d *DebugInfo) bytes(pc uint64) []byte {
+	i := sort.Search(len(d.runs), func(i int) bool { return d.runs[i].lo > pc }) - 1
+	if i < 0 || pc-d.runs[i].lo >= uint64(len(d.runs[i].code)) {
+		return nil
+	}
+	return d.runs[i].code[pc-d.runs[i].lo:]
+}
+
+// place takes a comment where only frames are asked for: of any other one, only its place.
+func (h *hexRows) place(cell uint64, line []byte) {
+	text := bytes.TrimLeft(line, "; #")
+	if len(text) > 0 && text[0] == '-' {
+		h.comment(cell, line)
+		return
+	}
+	h.note(note{cell: cell, debug: len(text) > 0 && text[0] == '*'})
+}

@@ -1,0 +1,151 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// A LockSite is a place in the program at which threads waited for a lock that another
+// thread had.
+type LockSite struct {
+	Frame event.Frame // where it was to be locked; no Method where the recording has no stacks
+	Class string      // of the lock
+	Owner string      // the thread that had it most often before, without the number at its end
+	Count int
+	// Nanos is how long threads waited together, and LongestNanos the longest wait.
+	Nanos, LongestNanos int64
+	owners              map[string]int
+}
+
+// An AllocSite is a place in the program that allocates.
+type AllocSite struct {
+	Frame  event.Frame // no Method where the recording has no stacks
+	Class  string
+	Events int   // that were recorded: samples of the allocations, or each
+	Bytes  int64 // that the events stand for
+}
+
+type lockKey struct {
+	frame event.Frame
+	class string
+}
+
+type allocKey struct {
+	frame event.Frame
+	class string
+	pc    uint64
+}
+
+// maxSites is more than the places of any program. Events of others are summed up in their
+// totals alone.
+const maxSites = 1 << 16
+
+// addSites counts an event of a trial for the place in the program that it is of.
+func (t *trialCounts) addSites(e *event.Event) {
+	switch {
+	case e.Kind == event.Lock || e.Kind == event.Park && isLock(e.Name):
+		t.addLock(e)
+	case e.Kind == event.Alloc:
+		t.addAllocation(e)
+	}
+}
+
+// isLock tells by the class that a thread parks at whether it waits for a lock of
+// java.util.concurrent.
+func isLock(class string) bool {
+	return strings.HasPrefix(class, "java.util.concurrent.locks.Reentrant")
+}
+
+// inner are the packages whose frames are not where a program locks.
+var inner = []string{"java.util.concurrent.locks.", "jdk.internal.misc.", "sun.misc."}
+
+// siteOf is the frame of the program's that an event is of: the innermost one, but for the
+// inner works of java.util.concurrent.
+func siteOf(e *event.Event) event.Frame {
+	for _, f := range e.Frames {
+		if e.Kind != event.Park || !slices.ContainsFunc(inner, func(p string) bool { return strings.HasPrefix(f.Method, p) }) {
+			return f
+		}
+	}
+	return event.Frame{}
+}
+
+func (t *trialCounts) addLock(e *event.Event) {
+	key := lockKey{siteOf(e), e.Name}
+	s := t.locks[key]
+	if s == nil {
+		if len(t.locks) >= maxSites {
+			return
+		}
+		if t.locks == nil {
+			t.locks = map[lockKey]*LockSite{}
+		}
+		s = &LockSite{Frame: key.frame, Class: key.class, owners: map[string]int{}}
+		t.locks[key] = s
+	}
+	s.Count++
+	s.Nanos += e.Nanos
+	s.LongestNanos = max(s.LongestNanos, e.Nanos)
+	owner := strings.TrimRight(e.Arg("previousOwner"), "0123456789")
+	if _, ok := s.owners[owner]; owner != "" && (ok || len(s.owners) < maxNamed) {
+		s.owners[owner]++
+	}
+}
+
+func (t *trialCounts) addAllocation(e *event.Event) {
+	key := allocKey{siteOf(e), e.Name, e.PC}
+	s := t.allocations[key]
+	if s == nil {
+		if len(t.allocations) >= maxSites {
+			return
+		}
+		if t.allocations == nil {
+			t.allocations = map[allocKey]*AllocSite{}
+		}
+		s = &AllocSite{Frame: key.frame, Class: key.class}
+		t.allocations[key] = s
+	}
+	s.Events++
+	s.Bytes += min(e.Bytes, maxBytes-min(s.Bytes, maxBytes))
+}
+
+// maxBytes is more than any program allocates. Damaged events could make sums overflow.
+const maxBytes = 1 << 60
+
+// lockSites are the places at which threads waited longest, those first.
+func (w *work) lockSites() []LockSite {
+	sites := make([]LockSite, 0, len(w.trial.locks))
+	for _, s := range w.trial.locks {
+		site := *s
+		for owner, n := range s.owners {
+			if best := s.owners[site.Owner]; n > best || n == best && owner < site.Owner {
+				site.Owner = owner
+			}
+		}
+		site.owners = nil
+		sites = append(sites, site)
+	}
+	slices.SortFunc(sites, func(a, b LockSite) int {
+		return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), compareFrames(a.Frame, b.Frame), cmp.Compare(a.Class, b.Class))
+	})
+	return sites
+}
+
+// allocSites are the places that allocate most, those first.
+func (w *work) allocSites() []AllocSite {
+	sites := make([]AllocSite, 0, len(w.trial.allocations))
+	for _, s := range w.trial.allocations {
+		sites = append(sites, *s)
+	}
+	slices.SortFunc(sites, func(a, b AllocSite) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Events, a.Events), compareFrames(a.Frame, b.Frame), cmp.Compare(a.Class, b.Class))
+	})
+	return sites
+}
+
+func compareFrames(a, b event.Frame) int {
+	return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.Line, b.Line), cmp.Compare(a.BCI, b.BCI))
+}

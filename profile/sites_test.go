@@ -1,0 +1,132 @@
+package profile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// of is an event of a thread of JVM 1, with times in ms.
+func of(tid int, kind event.Kind, name string, from, length int64, frames ...event.Frame) event.Event {
+	e := ms(kind, name, from, length, 0)
+	e.TID, e.Frames = tid, frames
+	return e
+}
+
+// threaded is a JVM with a sample each ms of each of two threads.
+func threaded(t *testing.T, window string, events ...event.Event) (*Builder, error) {
+	t.Helper()
+	w, err := ParseWindowEvent(window)
+	require.NoError(t, err)
+	log := newLog(t, c2(1, 1, "A::handle", 0x1000, nops(8)), c2(1, 2, "B::background", 0x2000, nops(8)))
+	jvms := []capture.JVM{{PID: 1, Log: log}}
+	measured := measurements(jvms, []capture.Trial{{Windows: []capture.Window{{PID: 1, Span: capture.Span{ToMonoNanos: 1e9}}}}})
+	event.Sort(events)
+	threads, err := w.narrow(measured, events)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(jvms, measured, nil)
+	b.threadWindows, b.seen.apart, b.history = threads, true, newHistoryCounts()
+	b.AddEvents(events)
+	for ms := range int64(1000) {
+		for tid, pc := range map[int]uint64{11: 0x1001, 12: 0x2001} {
+			s := at(1, ms, pc)
+			s.TID = tid
+			add(b, s)
+		}
+	}
+	return b, nil
+}
+
+// A window of an event that is of a thread has this thread's samples alone, and the window of
+// all other times has those of all others.
+func TestThreadWindows(t *testing.T) {
+	requests := []event.Event{of(11, event.Own, "acme.Request", 100, 50), of(11, event.Own, "acme.Request", 300, 50), of(11, event.Own, "acme.Query", 110, 10),
+		of(0, event.Own, "acme.Virtual", 1, 5), of(11, event.Lock, "java.lang.Object", 310, 5), of(12, event.Lock, "java.lang.Object", 310, 5)}
+	for window, want := range map[string]map[string]int64{
+		"jfr:acme.Request":  {"A::handle": 100},
+		"!jfr:acme.Request": {"A::handle": 900, "B::background": 1000},
+		"jfr:acme.Query":    {"A::handle": 10},
+		"":                  {"A::handle": 1000, "B::background": 1000},
+	} {
+		b, err := threaded(t, window, requests...)
+		require.NoError(t, err)
+		o := DefaultOptions()
+		o.Locations = true
+		p := build(t, b, o)[0]
+		got := map[string]int64{}
+		for _, m := range p.Methods {
+			got[m.Name] = m.Counts[0]
+		}
+		assert.Equal(t, want, got, window)
+		for _, a := range p.Accounts {
+			assert.True(t, a.Balanced(), "%s: %+v", window, a)
+			assert.EqualValues(t, 2000, a.Total)
+		}
+		during := map[string]int64{}
+		for _, l := range p.Locations {
+			for _, d := range l.During {
+				during[d] += l.Counts[0]
+			}
+		}
+		switch window {
+		case "jfr:acme.Request":
+			assert.Equal(t, map[string]int64{"acme.Request": 100, "acme.Query": 10, "lock": 5}, during)
+			assert.InDelta(t, 0.1, p.WindowSeconds, 1e-9)
+			assert.Equal(t, 1, p.Locks[0].Count, "of the thread's own")
+		case "":
+			assert.Equal(t, map[string]int64{"acme.Request": 100, "acme.Query": 10, "lock": 10}, during)
+			assert.Equal(t, 2, p.Locks[0].Count)
+		}
+	}
+	_, err := threaded(t, "jfr:acme.Virtual", requests...)
+	assert.ErrorContains(t, err, "JFR does not tell where virtual threads run")
+	_, err = threaded(t, "jfr:acme.Nothing", requests...)
+	assert.ErrorContains(t, err, "no event of this name; those that it has are acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
+}
+
+// Locks and allocations are summed up by frame and class; a lock of java.util.concurrent by
+// the frame that called it.
+func TestSites(t *testing.T) {
+	site := func(line int) event.Frame { return event.Frame{Method: "A::handle", BCI: 3, Line: line} }
+	lock := func(tid int, from, length int64, owner string, frames ...event.Frame) event.Event {
+		e := of(tid, event.Lock, "java.lang.Object", from, length, frames...)
+		e.Args = []event.Arg{{Name: "previousOwner", Value: owner}}
+		return e
+	}
+	alloc := func(at, bytes int64, class string, frames ...event.Frame) event.Event {
+		e := of(11, event.Alloc, class, at, 0, frames...)
+		e.Bytes = bytes
+		return e
+	}
+	park := of(11, event.Park, "java.util.concurrent.locks.ReentrantLock$NonfairSync", 700, 9, event.Frame{Method: "jdk.internal.misc.Unsafe::park"},
+		event.Frame{Method: "java.util.concurrent.locks.LockSupport::park"}, site(77))
+	b, err := threaded(t, "", lock(11, 100, 10, "worker-1", site(7)), lock(12, 200, 30, "worker-22", site(7)), lock(11, 300, 5, "main", site(7)),
+		lock(11, 400, 1, "main", site(8)), lock(11, 2000, 500, "main", site(7)), park, of(11, event.Park, "java.lang.Object", 800, 90, site(9)),
+		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)), alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A"))
+	require.NoError(t, err)
+	p := build(t, b, DefaultOptions())[0]
+	assert.Equal(t, []LockSite{
+		{Frame: site(7), Class: "java.lang.Object", Owner: "worker-", Count: 3, Nanos: 45e6, LongestNanos: 30e6},
+		{Frame: site(77), Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Count: 1, Nanos: 9e6, LongestNanos: 9e6},
+		{Frame: site(8), Class: "java.lang.Object", Owner: "main", Count: 1, Nanos: 1e6, LongestNanos: 1e6},
+	}, p.Locks)
+	assert.Equal(t, []AllocSite{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
+		{Frame: site(20), Class: "int[]", Events: 1, Bytes: 700}}, p.Allocations)
+	h := b.history.history()
+	h.addLanes(b.happening.events)
+	require.Len(t, h.JVMs, 1)
+	require.Len(t, h.JVMs[0].Lanes, 1, "nobody draws parking")
+	assert.Equal(t, event.Lock, h.JVMs[0].Lanes[0].Kind)
+	var covered float64
+	for _, share := range h.JVMs[0].Lanes[0].Shares {
+		assert.LessOrEqual(t, share, 1.0)
+		covered += share * float64(h.StepNanos)
+	}
+	assert.InDelta(t, 46e6, covered, 1, "of those within the run")
+}

@@ -1,0 +1,82 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// insideMethod says when which thread was in a method that is a window. It is a pure function of the calls.
+type insideMethod map[threadOf][]capture.Span // ascending, without overlaps
+
+// newInsideMethod makes the index of the calls of the method that the user named. The notes are on calls that are not known. It is an
+// error when the capture has no such method.
+func newInsideMethod(name string, probes []capture.Probes) (insideMethod, []string, error) {
+	if name == "" {
+		return nil, nil, nil
+	}
+	inside, found := insideMethod{}, false
+	var dropped, virtual int64
+	for i := range probes {
+		p := &probes[i]
+		windows := map[int]bool{}
+		for _, s := range p.Sites {
+			windows[s.ID] = s.Window && s.Probe == name
+			found = found || windows[s.ID]
+		}
+		for _, w := range p.Windows {
+			dropped += w.Dropped
+			for _, s := range w.Spans {
+				if windows[s.Site] {
+					key := threadOf{p.PID, s.TID}
+					inside[key] = append(inside[key], capture.Span{FromMonoNanos: s.FromMonoNanos, ToMonoNanos: s.ToMonoNanos})
+				}
+			}
+		}
+		for _, c := range p.Calls {
+			if c.Slot < 0 && windows[c.Site] {
+				virtual += c.Entries
+			}
+		}
+	}
+	if !found {
+		return nil, nil, fmt.Errorf("--window-method %s: the capture has no such window (gasm profile --window-method records it)", name)
+	}
+	for key, spans := range inside {
+		inside[key] = joined(spans)
+	}
+	var notes []string
+	if dropped > 0 {
+		notes = append(notes, fmt.Sprintf("--window-method: %d calls were no longer known when gasm looked for them: their samples count as outside", dropped))
+	}
+	if virtual > 0 {
+		notes = append(notes, fmt.Sprintf("--window-method: %d calls were of virtual threads, or of more threads than are told apart: their samples count as outside", virtual))
+	}
+	return inside, notes, nil
+}
+
+// joined sorts spans and joins those that overlap, as calls of two methods of a pattern do.
+func joined(spans []capture.Span) (list []capture.Span) {
+	slices.SortFunc(spans, func(a, b capture.Span) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
+	for _, s := range spans {
+		if n := len(list); n > 0 && s.FromMonoNanos <= list[n-1].ToMonoNanos {
+			list[n-1].ToMonoNanos = max(list[n-1].ToMonoNanos, s.ToMonoNanos)
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// has tells whether a thread was in the method. Without a window it always is.
+func (m insideMethod) has(pid, tid int, mono int64) bool {
+	if m == nil {
+		return true
+	}
+	spans := m[threadOf{pid, tid}]
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].ToMonoNanos > mono })
+	return i < len(spans) && spans[i].FromMonoNanos <= mono
+}

@@ -1,0 +1,130 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+	"github.com/gasm-profiler/gasm/internal/regular"
+)
+
+// An eventNote is a folder with a note while a JVM logs or records events for gasm, so that a
+// gasm that is killed leaves word of it, as of a flag (debugInfoSwitch).
+type eventNote struct {
+	pid   int
+	ticks uint64 // when the JVM started
+	path  string // of the folder that it writes into, as it has it
+	dir   string // of the note
+	lock  *lock
+}
+
+// eventNoteFile is the name of the note in its folder. eventNotePattern and eventNoteName are for that one's name.
+const (
+	eventNoteFile    = "events"
+	eventNotePattern = "gasm-events-"
+)
+
+var eventNoteName = regexp.MustCompile(`^` + eventNotePattern + `[0-9]+$`)
+
+// leaveEventNote makes the note.
+func leaveEventNote(pid int, ticks uint64, jvmPath string) (n *eventNote, err error) {
+	n = &eventNote{pid: pid, ticks: ticks, path: jvmPath}
+	dirs := temporaryFolders()
+	slices.Reverse(dirs) // the next gasm may have another TMPDIR
+	for _, dir := range dirs {
+		if n.dir, err = os.MkdirTemp(dir, eventNotePattern); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n.lock, err = makeLock(n.dir); err == nil {
+		err = os.WriteFile(filepath.Join(n.dir, eventNoteFile), fmt.Appendf(nil, "%d %d %s\n", pid, ticks, jvmPath), 0o600)
+	}
+	if err != nil {
+		n.forget()
+		return nil, err
+	}
+	return n, nil
+}
+
+// forget removes the note.
+func (n *eventNote) forget() {
+	os.RemoveAll(n.dir)
+	if n.lock != nil {
+		n.lock.close()
+	}
+}
+
+// left says what goes on in the JVM, and what ends it.
+func (n *eventNote) left() string {
+	return fmt.Sprintf("JVM %d still logs or records events into %s: `gasm attach --events default --length 1s %d` ends it", n.pid, n.path, n.pid)
+}
+
+// end has the JVM end what a killed gasm had it begin. Some of it may not have begun.
+func (n *eventNote) end(ctx context.Context) {
+	_ = jcmd.StopRecording(ctx, n.pid, path.Base(n.path), "")
+	_ = jcmd.StopLog(ctx, n.pid, path.Join(n.path, toldLog))
+	if root, err := jvmRoot(n.pid); err == nil {
+		defer root.Close()
+		if tmp, err := root.OpenRoot("tmp"); err == nil {
+			defer tmp.Close()
+			_ = tmp.RemoveAll(path.Base(n.path))
+		}
+	}
+	os.RemoveAll(n.dir)
+}
+
+// endLeftEvents ends what killed gasms have left on in the JVM that started at a time.
+func endLeftEvents(ctx context.Context, pid int, ticks uint64) {
+	eachEventNote(func(n *eventNote) {
+		if n.pid == pid && n.ticks == ticks {
+			n.end(ctx)
+		}
+	})
+}
+
+// eachEventNote calls see for each note that a killed gasm has left of a JVM that runs. It removes all others, with what
+// these JVMs have written.
+func eachEventNote(see func(n *eventNote)) {
+	eachLeft(eventNoteName, func(dir string, l *lock) bool {
+		n, ok := readEventNote(dir)
+		switch {
+		case ok && thisMoment().boot == l.began.boot && !hasEnded(n.pid, n.ticks):
+			see(n)
+		default:
+			if ok {
+				os.RemoveAll(n.path) // where the JVM had the /tmp that this is
+			}
+			os.RemoveAll(dir)
+		}
+		return false
+	})
+}
+
+// readEventNote reads the note in a folder of this user's.
+func readEventNote(dir string) (*eventNote, bool) {
+	n := &eventNote{dir: dir}
+	text, err := regular.ReadFile(filepath.Join(dir, eventNoteFile), 1<<12)
+	if err != nil {
+		return nil, false
+	}
+	if _, err := fmt.Sscanf(strings.TrimSpace(string(text)), "%d %d %s", &n.pid, &n.ticks, &n.path); err != nil {
+		return nil, false
+	}
+	head := "/tmp/" + jvmFolderHead
+	return n, strings.HasPrefix(n.path, head) && len(n.path) == len(head)+secretLength && !strings.Contains(n.path[len(head):], "/")
+}
+
+// LeftEvents says of each JVM that still logs or records for a gasm that was killed what ends it.
+func LeftEvents() (left []string) {
+	eachEventNote(func(n *eventNote) { left = append(left, n.left()) })
+	return left
+}

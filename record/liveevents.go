@@ -1,0 +1,154 @@
+package record
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// liveEvents records events of JVMs that run, from outside: each source of events that is
+// switched on in a running JVM, and off again, has its part in begin, found, end and take.
+// (HotSpot's log in a command's JVMs is an option that they start with: eventLogs.)
+//
+// HotSpot's log in a JVM that was attached to, and recordings of Flight Recorder, are switched
+// on through the attach socket (toldJVM). A recording could be an option, too: but JDK 11 to 16
+// say on the program's stdout that it has begun, and what silences newer ones (-Xlog:jfr+startup)
+// keeps older ones from starting.
+type liveEvents struct {
+	s      *session
+	choice EventChoice
+
+	mu      sync.Mutex
+	ended   bool
+	stopped context.Context // done when it ends
+	stop    context.CancelFunc
+	told    []*toldJVM        // those that are told to log or record
+	jvms    map[int]*foundJVM // by process id
+}
+
+// A foundJVM is what is known of any JVM.
+type foundJVM struct {
+	ownPID  int         // that it has itself
+	threads map[int]int // the ids that threads have themselves, by the sampler's; nil where they are the same
+}
+
+// begin is called when the sampler is at work, before there is any JVM of a command. byOption
+// tells that the JVMs log by an option of theirs.
+func (l *liveEvents) begin(s *session, choice EventChoice, byOption bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if byOption {
+		choice.Log = nil
+	}
+	l.s, l.choice, l.jvms = s, choice, map[int]*foundJVM{}
+	l.stopped, l.stop = context.WithCancel(context.Background())
+}
+
+// found is called when a JVM is found: it has mapped libjvm.so, and may not have begun to
+// run, or it is one that gasm attaches to. It may be called more than once for each, from
+// any goroutine, and returns at once.
+func (l *liveEvents) found(pid int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended || l.jvms == nil || l.jvms[pid] != nil {
+		return
+	}
+	j := &foundJVM{ownPID: ownID(pid, 0)}
+	if j.ownPID != pid {
+		j.threads = map[int]int{}
+	}
+	l.jvms[pid] = j
+	if len(l.choice.Log)+len(l.choice.JFR) > 0 {
+		t := newToldJVM(pid, j.ownPID, &l.choice)
+		l.told = append(l.told, t)
+		go t.start(l.stopped)
+	}
+}
+
+// awaitBegun waits until all JVMs that were found have begun to record events, or stop is closed.
+func (l *liveEvents) awaitBegun(stop <-chan struct{}) {
+	l.mu.Lock()
+	told := l.told
+	l.mu.Unlock()
+	for _, t := range told {
+		select {
+		case <-t.begun:
+		case <-stop:
+			return
+		}
+	}
+}
+
+// sampled is called with each sample of a JVM, where the sampler gives them while they are taken.
+func (l *liveEvents) sampled(s *sampler.Sample) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j := l.jvms[s.PID]
+	if j == nil || j.threads == nil || s.TID <= 0 || j.threads[s.TID] != 0 || l.choice.None() || len(j.threads) >= maxOwnIDs {
+		return
+	}
+	j.threads[s.TID] = ownID(s.PID, s.TID)
+}
+
+// maxOwnIDs is more than the threads of any JVM.
+const maxOwnIDs = 1 << 16
+
+// endTime is how long a JVM may take to end what it was told to do. It writes its recording meanwhile.
+const endTime = 20 * time.Second
+
+// end is called when the sampling has ended, perhaps while the JVMs run on. All that was
+// switched on in them is off again when it returns.
+func (l *liveEvents) end() {
+	l.mu.Lock()
+	if l.ended || l.jvms == nil {
+		l.ended = true
+		l.mu.Unlock()
+		return
+	}
+	l.ended = true
+	told := l.told
+	l.mu.Unlock()
+	l.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, t := range told {
+		wg.Go(func() { t.end(ctx) })
+	}
+	wg.Wait()
+	for _, t := range told {
+		for _, err := range t.problems {
+			l.s.problem(err)
+		}
+	}
+}
+
+// take completes the files of events in the capture, and notes in each JVM which are its.
+// The notes are on what could not be had.
+func (l *liveEvents) take(jvms []capture.JVM) (notes []string) {
+	byPID := map[int]*capture.JVM{}
+	for i := range jvms {
+		byPID[jvms[i].PID] = &jvms[i]
+	}
+	for pid, f := range l.jvms {
+		j := byPID[pid]
+		if j == nil || f.threads == nil || l.choice.None() {
+			continue
+		}
+		j.OwnPID, j.Threads = f.ownPID, map[int]int{}
+		for tid, own := range f.threads {
+			j.Threads[own] = tid
+		}
+	}
+	for _, t := range l.told {
+		j := byPID[t.pid]
+		if j == nil {
+			j = &capture.JVM{PID: t.pid} // it is not in the capture
+		}
+		notes = append(notes, t.take(l.s, j)...)
+	}
+	return notes
+}

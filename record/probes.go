@@ -1,0 +1,236 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event/rings"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/internal/regular"
+)
+
+// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. All JVMs read it, and some twice, which the agent
+// knows. The error is of a command whose JVMs might not start with it.
+func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
+	if len(r.o.Probes) == 0 {
+		return flags, nil
+	}
+	if changer := rootChanger(r.o.Command); changer != "" && !startsJava(r.o.Command) {
+		return flags, fmt.Errorf("a JVM that %s starts would not find gasm's agent, and not start: leave out the probes, or attach to it (gasm attach --probe …)", changer)
+	}
+	if r.folder.logs == nil {
+		logs, err := newLogFolder(r.folder)
+		if err != nil {
+			return flags, err
+		}
+		r.folder.logs = logs
+	}
+	logs := r.folder.logs
+	if strings.Contains(logs.files, "=") {
+		return flags, fmt.Errorf("a JVM can't load an agent from %s, because of the =: set TMPDIR to another folder", filepath.Dir(logs.files))
+	}
+	if err := probe.Write(logs.files, logs.path, r.o.Probes); err != nil {
+		return flags, err
+	}
+	option := probe.StartOption(logs.files)
+	flags.tool = append(slices.Clip(flags.tool), option)
+	flags.launcher = append(slices.Clip(flags.launcher), option)
+	return flags, nil
+}
+
+// rootChanger names the program of a command that gives what it runs another root directory, or other mounts; "" without one.
+func rootChanger(command []string) string {
+	for _, word := range command {
+		for _, w := range strings.Fields(word) { // sh -c "chroot /srv java …"
+			if slices.Contains(rootChangers, filepath.Base(w)) {
+				return filepath.Base(w)
+			}
+		}
+	}
+	return ""
+}
+
+// gatherProbes moves what probes have counted into the capture's folder.
+func (l *logFolder) gatherProbes(dir string) error {
+	var errs []error
+	for _, tail := range []string{".ring", ".txt"} {
+		for _, f := range logsIn(l.path, "probes-", tail) {
+			if err := takeLog(f.path, filepath.Join(dir, fmt.Sprintf("probes-%d%s", f.pid, tail))); err != nil {
+				errs = append(errs, fmt.Errorf("taking the probes of JVM %d: %w", f.pid, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// takeProbes moves what probes have counted into the capture, and notes in each JVM that it has them.
+func (r *Recording) takeProbes(jvms []capture.JVM) (notes []string) {
+	if len(r.o.Probes) == 0 {
+		return nil
+	}
+	if !r.folder.gathered.Load() {
+		if err := r.folder.gather(); err != nil {
+			r.problem(err)
+		}
+	}
+	notes = r.probesOf(jvms)
+	for _, n := range notes {
+		if r.o.Message != nil {
+			r.o.Message(n)
+		}
+	}
+	return notes
+}
+
+// probesOf notes which JVMs have probes, and gives what is to be told of these.
+func (s *session) probesOf(jvms []capture.JVM) []string {
+	var told toldProbes
+	for i := range jvms {
+		j := &jvms[i]
+		f, _, err := regular.Open(s.path(capture.ProbeReport(j.PID)))
+		if err != nil {
+			told.without = append(told.without, fmt.Sprintf("JVM %d", j.PID))
+			continue
+		}
+		rep, err := rings.ReadReport(f, capture.ProbeReport(j.PID))
+		f.Close()
+		if err != nil {
+			s.problem(err)
+		}
+		j.Probed = true
+		told.add(rep)
+	}
+	return told.notes()
+}
+
+// toldProbes sum up what the agents of several JVMs have told.
+type toldProbes struct {
+	lines   []string
+	missing map[string]string // by probe, unless some JVM has a method for it
+	found   map[string]bool
+	without []string
+	started int
+}
+
+// maxTold is how many lines there are of methods that can't be probed.
+const maxTold = 8
+
+func (t *toldProbes) add(rep *rings.Report) {
+	if t.found == nil {
+		t.found, t.missing = map[string]bool{}, map[string]string{}
+	}
+	t.started++
+	for _, s := range rep.Sites {
+		t.found[s.Probe] = true
+	}
+	for _, m := range rep.Missing {
+		t.missing[m.Probe] = missText(m)
+	}
+	for _, r := range rep.Refused {
+		t.found[r.Probe] = true
+		t.say(fmt.Sprintf("%s is not probed: %s", r.Method, r.Reason))
+	}
+	for _, e := range rep.Errors {
+		t.say("probes: " + e)
+	}
+}
+
+func (t *toldProbes) say(line string) {
+	if len(t.lines) < maxTold && !slices.Contains(t.lines, line) {
+		t.lines = append(t.lines, line)
+	}
+}
+
+func (t *toldProbes) notes() []string {
+	var probes []string
+	for p := range t.missing {
+		if !t.found[p] {
+			probes = append(probes, p)
+		}
+	}
+	slices.Sort(probes)
+	for _, p := range probes {
+		t.say(t.missing[p])
+	}
+	if len(t.without) > 0 {
+		t.say("no probes in " + strings.Join(t.without[:min(len(t.without), maxWithout)], ", ") + ": gasm's agent did not start there (was its environment cleared, or is java.instrument not in its runtime?)")
+	}
+	return t.lines
+}
+
+// missText says that a probe has no method, and what has a similar name.
+func missText(m rings.Miss) string {
+	text := "no method is " + m.Probe + ": no such class was loaded"
+	switch {
+	case m.Idle:
+		return "nothing is probed by " + m.Probe + ": such methods take no locks by synchronized, or make no objects"
+	case m.ClassSeen:
+		text = "no method is " + m.Probe + ": the class has none of this name and these arguments"
+	}
+	if m.Near != "" {
+		text += "; similar are " + m.Near
+	}
+	return text
+}
+
+// loadTime is how long a JVM may take to load the agent and to change the methods.
+const loadTime = 60 * time.Second
+
+// startProbes has all JVMs that are attached to load the agent.
+func (a *Attachment) startProbes() error {
+	if len(a.o.Probes) == 0 {
+		return nil
+	}
+	for _, j := range a.jvms {
+		ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
+		s, rep, err := probe.Load(ctx, j.PID, a.o.Probes)
+		cancel()
+		if err != nil {
+			return err
+		}
+		j.probes = s
+		var misses []string
+		for _, m := range rep.Missing {
+			switch {
+			case m.ClassSeen:
+				misses = append(misses, missText(m))
+			case a.o.Message != nil:
+				a.o.Message(missText(m) + "; it is probed when it comes")
+			}
+		}
+		if len(misses) > 0 {
+			return errors.New(strings.Join(misses, "; "))
+		}
+	}
+	return nil
+}
+
+// stopProbes has the JVMs change all methods back, and takes what was counted.
+func (a *Attachment) stopProbes() {
+	for _, j := range a.jvms {
+		if j.probes == nil {
+			continue
+		}
+		if !hasEnded(j.PID, j.ticks) {
+			ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not answer within %s", loadTime))
+			if err := j.probes.Unload(ctx); err != nil && !hasEnded(j.PID, j.ticks) {
+				a.problem(err)
+			}
+			cancel()
+		}
+		for from, to := range map[string]string{j.probes.Rings(): capture.ProbeRings(j.PID), j.probes.ReportText(): capture.ProbeReport(j.PID)} {
+			if err := copyLog(from, a.path(to)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				a.problem(fmt.Errorf("taking the probes of JVM %d: %w", j.PID, err))
+			}
+		}
+		j.probes.Close()
+		j.probes = nil
+	}
+}

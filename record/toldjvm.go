@@ -1,0 +1,255 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event/hslog"
+	"github.com/gasm-profiler/gasm/event/jfr"
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+	"github.com/gasm-profiler/gasm/internal/jdk"
+)
+
+// A toldJVM is a running JVM that is told by its attach socket to log events, and to record
+// them, into a folder of its own in its /tmp. All of it is ended again, also when gasm is
+// stopped; of a gasm that is killed there is a note (leftevents.go).
+type toldJVM struct {
+	pid, ownPID int
+	ticks       uint64 // when it started: another process may get its id
+	choice      *EventChoice
+
+	folder     *jvmFolder
+	note       *eventNote
+	logs       bool // it logs
+	records    bool // it records
+	repository *jvmRepository
+	// recordingMono is when the recording had begun; 0 before.
+	recordingMono int64
+	feature       int // of its JDK; 0 when unknown
+	notes         []string
+	problems      []error
+	begun, over   chan struct{}
+}
+
+// Names in a JVM's folder. The recording has the name of the folder, so that each gasm ends its own.
+const (
+	toldLog       = "events.log"
+	toldRecording = "events.jfr"
+	toldSettings  = "gasm.jfc"
+)
+
+func newToldJVM(pid, ownPID int, choice *EventChoice) *toldJVM {
+	return &toldJVM{pid: pid, ownPID: ownPID, ticks: startTicks(pid), choice: choice, begun: make(chan struct{})}
+}
+
+// start waits until the JVM can be told anything, and tells it.
+func (t *toldJVM) start(ctx context.Context) {
+	defer close(t.begun)
+	if !t.awaitStart(ctx) {
+		t.notes = append(t.notes, fmt.Sprintf("JVM %d ended before it could be told to record events", t.pid))
+		return
+	}
+	if err := t.prepare(ctx); err != nil {
+		t.refused("events", err)
+		return
+	}
+	if len(t.choice.Log) > 0 {
+		t.startLog(ctx)
+	}
+	if len(t.choice.JFR) > 0 && ctx.Err() == nil {
+		t.startRecording(ctx)
+	}
+}
+
+// How long to wait until a JVM runs its program: how often it is looked at, and how old one must be that does not tell.
+const (
+	startPause = 5 * time.Millisecond
+	surelyUp   = 2 * time.Second
+)
+
+// awaitStart waits until the JVM runs its program. One that has not come so far does not take commands, and may end
+// because of the signal that asks it to. It is false when the JVM ends, or ctx is done.
+func (t *toldJVM) awaitStart(ctx context.Context) bool {
+	for {
+		if hasEnded(t.pid, t.ticks) {
+			return false
+		}
+		started, known := attach.Started(t.pid)
+		if seen, err := attach.Look(t.pid); started && err == nil || !known && err == nil && time.Duration(capture.MonoNanos()-seen.StartMonoNanos) > surelyUp {
+			t.feature = jdk.Feature(seen.Version)
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(startPause):
+		}
+	}
+}
+
+// prepare makes the folder and the note.
+func (t *toldJVM) prepare(ctx context.Context) (err error) {
+	endLeftEvents(ctx, t.pid, t.ticks)
+	if t.folder, err = newJVMFolder(t.pid); err != nil {
+		return err
+	}
+	if t.note, err = leaveEventNote(t.pid, t.ticks, t.folder.path); err != nil {
+		t.folder.remove()
+	}
+	return err
+}
+
+func (t *toldJVM) startLog(ctx context.Context) {
+	if 0 < t.feature && t.feature < hslog.OldestRelease {
+		t.notes = append(t.notes, fmt.Sprintf("JVM %d logged no events: JDK %d can't log them with their times (--events-from jfr)", t.pid, t.feature))
+		return
+	}
+	t.logs = true // unless it says no: an answer may be lost
+	err := jcmd.StartLog(ctx, t.pid, path.Join(t.folder.path, toldLog), hslog.Tags(t.choice.Log), hslog.Decorators, "")
+	if refused := (*jcmd.FailedError)(nil); errors.As(err, &refused) {
+		t.logs = false
+	}
+	if err != nil {
+		t.refused("the log", err)
+	}
+}
+
+func (t *toldJVM) startRecording(ctx context.Context) {
+	text, err := jfr.Settings(t.feature, t.choice.JFR, t.choice.Own...)
+	if err == nil {
+		err = t.folder.write(toldSettings, text)
+	}
+	if err != nil {
+		t.refused("a recording", err)
+		return
+	}
+	own := t.openChunk() != "" // the user's
+	t.records = true
+	err = jcmd.StartRecording(ctx, t.pid, t.folder.name, path.Join(t.folder.path, toldSettings), path.Join(t.folder.path, toldRecording))
+	refused := (*jcmd.FailedError)(nil)
+	switch {
+	case errors.As(err, &refused):
+		t.records = false
+		if strings.Contains(refused.Reply, "Unknown diagnostic command") {
+			err = errors.New("it has no Flight Recorder (JDK 9, 10 and early 8 have none, nor has a runtime without the module jdk.jfr)")
+		}
+		fallthrough
+	case err != nil:
+		t.refused("a recording", err)
+		return
+	}
+	t.recordingMono = capture.MonoNanos()
+	if chunk := t.openChunk(); chunk != "" {
+		t.repository = openJVMRepository(t.pid, filepath.Dir(chunk), own)
+	}
+}
+
+// refused notes what the JVM did not do.
+func (t *toldJVM) refused(what string, err error) {
+	if hasEnded(t.pid, t.ticks) || errors.Is(err, context.Canceled) {
+		t.notes = append(t.notes, fmt.Sprintf("no events of JVM %d from %s: it ended before that had begun", t.pid, what))
+		return
+	}
+	t.notes = append(t.notes, fmt.Sprintf("no events of JVM %d from %s: %v", t.pid, what, err))
+}
+
+// end has the JVM end what it does. What it does not end is a problem.
+func (t *toldJVM) end(ctx context.Context) {
+	<-t.begun
+	if hasEnded(t.pid, t.ticks) {
+		t.forget()
+		return
+	}
+	var errs []error
+	if t.records {
+		errs = append(errs, jcmd.StopRecording(ctx, t.pid, t.folder.name, path.Join(t.folder.path, toldRecording)))
+	}
+	if t.logs {
+		errs = append(errs, jcmd.StopLog(ctx, t.pid, path.Join(t.folder.path, toldLog)))
+	}
+	if err := errors.Join(errs...); err != nil && !hasEnded(t.pid, t.ticks) {
+		t.problems = append(t.problems, fmt.Errorf("%s (%w)", t.note.left(), err))
+		t.note.lock.close() // what is left is told of by the next gasm
+		t.note = nil
+		return
+	}
+	t.forget()
+}
+
+// forget removes the note.
+func (t *toldJVM) forget() {
+	if t.note != nil {
+		t.note.forget()
+	}
+}
+
+// take moves what the JVM has written into the capture.
+func (t *toldJVM) take(s *session, j *capture.JVM) (notes []string) {
+	if t.folder == nil {
+		return t.notes
+	}
+	defer t.repository.close()
+	if t.problems == nil {
+		defer t.folder.remove()
+	}
+	if t.logs {
+		j.EventLog = t.takeLog(s)
+	}
+	if t.records {
+		j.Recordings = t.takeRecordings(s)
+		switch late := time.Duration(t.recordingMono - max(j.StartMonoNanos, s.startedMonoNanos)); {
+		case t.recordingMono == 0: // a note says why
+		case len(j.Recordings) == 0:
+			t.notes = append(t.notes, fmt.Sprintf("no events of JVM %d from a recording: it has left none", t.pid))
+		case late > tellLate:
+			t.notes = append(t.notes, fmt.Sprintf("the recording of JVM %d began %.1f s after its start: what happened before is not in it", t.pid, late.Seconds()))
+		}
+	}
+	return t.notes
+}
+
+// tellLate is how late a recording must begin for a note.
+const tellLate = 100 * time.Millisecond
+
+// takeLog takes the log, and the full files that HotSpot has kept of it.
+func (t *toldJVM) takeLog(s *session) (name string) {
+	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
+		to := capture.EventLog(t.pid) + suffix
+		switch err := t.folder.take(toldLog+suffix, s.path(to)); {
+		case err == nil && i == 0:
+			name = to
+		case err != nil && (i == 0 || !errors.Is(err, errNotThere)):
+			s.problem(fmt.Errorf("taking the events of JVM %d: %w", t.pid, err))
+		}
+	}
+	return name
+}
+
+// takeRecordings takes the recording, or what a JVM that was killed has left of it.
+func (t *toldJVM) takeRecordings(s *session) (names []string) {
+	name := capture.RecordingFile(t.pid, 0)
+	err := t.folder.take(toldRecording, s.path(name))
+	if err == nil {
+		return []string{name}
+	}
+	if !errors.Is(err, errNotThere) {
+		s.problem(fmt.Errorf("taking the recording of JVM %d: %w", t.pid, err))
+	}
+	for _, chunk := range t.repository.chunks() {
+		name := capture.RecordingFile(t.pid, len(names))
+		if err := t.repository.take(chunk, s.path(name)); err != nil {
+			s.problem(fmt.Errorf("taking the recording of JVM %d: %w", t.pid, err))
+			continue
+		}
+		names = append(names, name)
+	}
+	t.repository.remove()
+	return names
+}

@@ -1,0 +1,81 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// eventTable makes a table whose columns are numbers, and then text; the rows are sorted by the first.
+func (t *tableBuilder) eventTable(id, title, note string, numbers, texts []string) *table {
+	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-" + id, Title: title, Note: note}
+	for i, name := range numbers {
+		out.Columns = append(out.Columns, column{Name: name, Number: true, Sorted: i == 0})
+	}
+	for _, name := range texts {
+		out.Columns = append(out.Columns, column{Name: name})
+	}
+	return out
+}
+
+// number is a cell that is sorted by its value.
+func number(text string, value float64) cell {
+	return cell{Text: text, Sort: strconv.FormatFloat(value, 'f', -1, 64)}
+}
+
+func millis(ms float64) cell { return number(fmt.Sprintf("%.2f", ms), ms) }
+
+// events are the sums of what happened, by kind and name.
+func (t *tableBuilder) events() *table {
+	out := t.eventTable("events", "Events", "kinds overlap: a pause of the collector is inside a safepoint", []string{"samples during", "count", "ms", "longest"}, []string{"kind", "name"})
+	out.Columns[0].Sorted = false // they are by kind
+	for _, e := range t.r.Happened[:t.limit(len(t.r.Happened))] {
+		var during int64
+		if len(e.Samples.Values) > 0 {
+			during = e.Samples.Values[0]
+		}
+		out.Rows = append(out.Rows, row{Cells: []cell{number(strconv.FormatInt(during, 10), float64(during)), number(strconv.Itoa(e.Count), float64(e.Count)),
+			millis(e.TotalMS), millis(e.LongestMS), {Text: shown(e.Kind)}, {Text: shown(e.Name), Name: true}}})
+	}
+	return t.cut(out, len(t.r.Happened))
+}
+
+// locks are where threads waited for locks.
+func (t *tableBuilder) locks() *table {
+	out := t.eventTable("locks", "Locks", "where threads waited for locks that others had", []string{"ms", "longest", "count"}, []string{"at", "lock", "had by"})
+	for _, l := range t.r.Locks[:t.limit(len(t.r.Locks))] {
+		out.Rows = append(out.Rows, row{Link: t.siteLink(l.At), Cells: []cell{millis(l.TotalMS), millis(l.LongestMS), number(strconv.Itoa(l.Count), float64(l.Count)),
+			{Text: site(l.At), Name: true}, {Text: shown(l.Class)}, {Text: shown(l.Owner)}}})
+	}
+	return t.cut(out, len(t.r.Locks))
+}
+
+// allocations are where the program allocates.
+func (t *tableBuilder) allocations() *table {
+	out := t.eventTable("allocations", "Allocations", "what samples of the allocations stand for", []string{"MB", "events"}, []string{"at", "class"})
+	for _, a := range t.r.Allocations[:t.limit(len(t.r.Allocations))] {
+		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At), Cells: []cell{number(fmt.Sprintf("%.1f", float64(a.Bytes)/1e6), float64(a.Bytes)),
+			number(strconv.Itoa(a.Events), float64(a.Events)), {Text: site(a.At), Name: true}, {Text: shown(a.Class)}}})
+	}
+	return t.cut(out, len(t.r.Allocations))
+}
+
+// site is a place in the program.
+func site(f *schema.Frame) string {
+	if f == nil {
+		return "(no stack)"
+	}
+	text := shown(f.Method)
+	if f.Line > 0 {
+		text += ":" + strconv.Itoa(f.Line)
+	}
+	return text
+}
+
+func (t *tableBuilder) siteLink(f *schema.Frame) string {
+	if f == nil {
+		return ""
+	}
+	return t.places.line(f.Method, f.Line)
+}

@@ -1,0 +1,52 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// laneHeight is that of a lane of events below the samples, in the units of the drawing.
+const laneHeight = 5
+
+// lanes are what lanes of events are called, and their colours.
+var lanes = map[event.Kind]struct{ class, name string }{
+	event.GC: {"kernel", "pauses of the collector"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel", "concurrent collections"},
+	event.Compilation: {"c1", "compilations"}, event.Lock: {"native", "waiting for locks"}, event.Own: {"c2", "the program's own events"},
+}
+
+// drawLanes draws when events lasted, below the samples: a lane for each kind, darker where they lasted longer.
+func drawLanes(out *strings.Builder, j *profile.JVMHistory) {
+	for i, lane := range j.Lanes {
+		about := lanes[lane.Kind]
+		fmt.Fprintf(out, `<g class="f-%s"><title>%s</title>`, about.class, template.HTMLEscapeString(about.name))
+		y := timelineHeight + i*laneHeight + 1
+		for bin, share := range lane.Shares {
+			if share > 0 {
+				fmt.Fprintf(out, `<rect x="%d" y="%d" width="1" height="%d" fill-opacity="%.2f"/>`, bin, y, laneHeight-1, 0.25+0.75*share)
+			}
+		}
+		out.WriteString("</g>")
+	}
+}
+
+// laneLegend says what the lanes are, from the top down.
+func laneLegend(jvms []profile.JVMHistory) template.HTML {
+	var names []string
+	seen := map[event.Kind]bool{}
+	for i := range jvms {
+		for _, lane := range jvms[i].Lanes {
+			if !seen[lane.Kind] {
+				seen[lane.Kind] = true
+				names = append(names, template.HTMLEscapeString(lanes[lane.Kind].name))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return template.HTML(`<p class="note">Below the samples, from the top: ` + strings.Join(names, ", ") + `.</p>`)
+}
