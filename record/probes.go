@@ -39,6 +39,12 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	if err := probe.Write(logs.files, logs.path, r.o.Probes); err != nil {
 		return flags, err
 	}
+	if wantsSites(r.o.Probes) {
+		var err error
+		if r.sites, err = publishSites(logs.probeReports, r.problem, r.o.Message); err != nil {
+			return flags, err
+		}
+	}
 	option := probe.StartOption(logs.files)
 	flags.tool = append(slices.Clip(flags.tool), option)
 	flags.launcher = append(slices.Clip(flags.launcher), option)
@@ -69,6 +75,9 @@ func (l *logFolder) gatherProbes(dir string) error {
 	}
 	return errors.Join(errs...)
 }
+
+// probeReports are those that agents have begun to write by now.
+func (l *logFolder) probeReports() []writtenLog { return logsIn(l.path, "probes-", ".txt") }
 
 // takeProbes moves what probes have counted into the capture, and notes in each JVM that it has them.
 func (r *Recording) takeProbes(jvms []capture.JVM) (notes []string) {
@@ -196,6 +205,12 @@ func (a *Attachment) startProbes() error {
 			return err
 		}
 		j.probes = s
+		if wantsSites(a.o.Probes) {
+			report := writtenLog{j.PID, s.ReportText()}
+			if j.sites, err = publishSites(func() []writtenLog { return []writtenLog{report} }, a.problem, a.o.Message); err != nil {
+				return err
+			}
+		}
 		var misses []string
 		for _, m := range rep.Missing {
 			switch {
@@ -218,6 +233,8 @@ func (a *Attachment) stopProbes() {
 		if j.probes == nil {
 			continue
 		}
+		j.sites.end()
+		j.sites = nil
 		if !hasEnded(j.PID, j.ticks) {
 			ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not answer within %s", loadTime))
 			if err := j.probes.Unload(ctx); err != nil && !hasEnded(j.PID, j.ticks) {

@@ -16,18 +16,18 @@ type Spec struct {
 	Arguments []string
 	// Window tells that it is to be known of each moment whether a thread is in the method.
 	Window bool
-	// SDT tells that dtrace, perf and bpftrace are to see it.
-	SDT bool
 }
 
 // A Kind says what of a method or class is probed.
 type Kind string
 
-// The kinds: entries and exits of methods, locks that methods of a class take, allocations in methods.
+// The kinds: entries and exits of methods, locks that methods of a class take, allocations in methods; entries and exits of
+// methods that dtrace, perf and bpftrace see, and gasm does not count.
 const (
 	Methods     Kind = "method"
 	Locks       Kind = "lock"
 	Allocations Kind = "alloc"
+	SDT         Kind = "sdt"
 )
 
 // ParseMethod reads CLASS::METHOD or CLASS::METHOD(TYPE, TYPE).
@@ -86,9 +86,6 @@ func (s *Spec) line() string {
 	if s.Window {
 		options = append(options, "window")
 	}
-	if s.SDT {
-		options = append(options, "sdt")
-	}
 	if len(options) == 0 {
 		options = []string{"-"}
 	}
@@ -102,7 +99,6 @@ func Merge(specs []Spec) (merged []Spec) {
 		key := string(s.Kind) + " " + s.Text
 		if i, ok := at[key]; ok {
 			merged[i].Window = merged[i].Window || s.Window
-			merged[i].SDT = merged[i].SDT || s.SDT
 			continue
 		}
 		at[key] = len(merged)

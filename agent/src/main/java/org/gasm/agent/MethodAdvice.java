@@ -57,9 +57,6 @@ final class MethodAdvice extends MethodVisitor {
         void stored(int var, boolean wide) {
             storesFirst |= var == 0;
             stored.set(var, var + (wide ? 2 : 1));
-            if (var > 0) {
-                stored.set(var - 1); // it may have been the first half of a long
-            }
         }
     }
 
