@@ -3,6 +3,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,35 @@ func ParseClass(text string, kind Kind) (Spec, error) {
 		return s, fmt.Errorf("%q is no class: it is a name with its package, as java.util.HashMap, in which * is any text", text)
 	}
 	return s, s.check()
+}
+
+// MatchesClass tells whether a class is meant: "org.acme.Svc$Inner".
+func (s *Spec) MatchesClass(class string) bool { return matches(s.Class, class) }
+
+// MatchesMethod tells whether a method of such a class is meant, by its name and the full types of its parameters. It is what the
+// agent's Probe does.
+func (s *Spec) MatchesMethod(name string, parameters []string) bool {
+	if !matches(s.Method, name) || name == "<clinit>" && s.Method != name {
+		return false
+	}
+	return s.Arguments == nil || slices.EqualFunc(s.Arguments, parameters, func(argument, full string) bool {
+		return full == argument || strings.HasSuffix(full, "."+argument) || strings.HasSuffix(full, "$"+argument)
+	})
+}
+
+// matches tells whether a text matches a pattern.
+func matches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		if ok {
+			_, text, ok = strings.Cut(text, part)
+		}
+	}
+	return ok && strings.HasSuffix(text, parts[len(parts)-1])
 }
 
 func (s *Spec) check() error {

@@ -40,6 +40,15 @@ func (m Method) Probes(site int) (entry, ret Probe, err error) {
 	return entry, ret, nil
 }
 
+// Parameters are the types of the parameters in full, as Java has them: "java.lang.String[]".
+func (m Method) Parameters() (types []string, err error) {
+	parameters, _, err := parseDescriptor(m.Descriptor)
+	for _, p := range parameters {
+		types = append(types, longType(p))
+	}
+	return types, err
+}
+
 func valueOf(descriptor string) Value {
 	if descriptor == stringType {
 		return Text
@@ -93,13 +102,16 @@ var primitives = map[byte]string{'Z': "boolean", 'B': "byte", 'C': "char", 'S': 
 
 // shortType names a type of a descriptor without its package: "[Ljava/lang/String;" is "String[]".
 func shortType(descriptor string) string {
+	name := longType(descriptor)
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// longType names a type of a descriptor: "[Ljava/lang/String;" is "java.lang.String[]".
+func longType(descriptor string) string {
 	element := strings.TrimLeft(descriptor, "[")
 	name := primitives[element[0]]
 	if element[0] == 'L' {
-		name = strings.TrimSuffix(element[strings.LastIndexAny(element, "/L")+1:], ";")
-		if i := strings.LastIndexByte(element, '/'); i < 0 {
-			name = element[1 : len(element)-1]
-		}
+		name = strings.ReplaceAll(element[1:len(element)-1], "/", ".")
 	}
 	return name + strings.Repeat("[]", len(descriptor)-len(element))
 }
