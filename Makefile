@@ -29,13 +29,16 @@ SUREFIRE_SOURCES := $(SUREFIRE)/pom.xml $(shell find $(SUREFIRE)/src -name '*.ja
 LANGUAGES := testdata/languages
 LANGUAGES_DONE := $(LANGUAGES)/target/compiled
 LANGUAGES_SOURCES := $(LANGUAGES)/pom.xml $(shell find $(LANGUAGES)/src -type f)
+JMH := integrations/jmh
+JMH_JAR := $(JMH)/target/gasm-jmh.jar
+JMH_SOURCES := $(JMH)/pom.xml $(shell find $(JMH)/src -type f)
 AGENT := agent
 DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build dist agent benchmarks perfasm surefire languages demo test check golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages demo test check golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +69,13 @@ $(PERFASM_JAR): $(PERFASM_SOURCES)
 	@$(MVN) -q -B -Dstyle.color=never -f $(PERFASM)/pom.xml package
 	@touch $(PERFASM_JAR)
 
+jmh: $(JMH_JAR) ## build gasm-jmh.jar, JMH's profiler -prof gasm
+
+$(JMH_JAR): $(JMH_SOURCES)
+	$(call step,building $(JMH_JAR))
+	@$(MVN) -q -B -Dstyle.color=never -f $(JMH)/pom.xml package
+	@touch $(JMH_JAR)
+
 surefire: $(SUREFIRE_DONE) ## fetch what Maven needs for the tests in forks that gasm is tested with
 
 $(SUREFIRE_DONE): $(SUREFIRE_SOURCES)
@@ -93,7 +103,7 @@ demo: ## set up, build, and profile a JMH benchmark
 	@bin/gasm profile -- $(DEMO)
 
 test: setup ## set up, and run every check there is
-	@$(MAKE) benchmarks perfasm surefire languages
+	@$(MAKE) benchmarks perfasm jmh surefire languages
 	@$(MAKE) check
 
 check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
@@ -144,5 +154,5 @@ fuzz: ## run each fuzz test for FUZZTIME (60s)
 	done <<<"$$names"
 
 clean: ## remove what was built here
-	$(call step,removing bin/ dist/ $(BENCH)/target/ $(PERFASM)/target/ $(LANGUAGES)/target/)
-	@rm -rf bin dist gasm $(BENCH)/target $(PERFASM)/target $(LANGUAGES)/target
+	$(call step,removing bin/ dist/ $(BENCH)/target/ $(PERFASM)/target/ $(LANGUAGES)/target/ $(JMH)/target/)
+	@rm -rf bin dist gasm $(BENCH)/target $(PERFASM)/target $(LANGUAGES)/target $(JMH)/target

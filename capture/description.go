@@ -17,7 +17,7 @@ type Description struct {
 	Gasm      string   `json:"gasm"`   // the version of gasm that recorded it
 	Command   []string `json:"command"`
 	Host      Host     `json:"host"`
-	Sampler   string   `json:"sampler"`   // "perf", "dtrace"
+	Sampler   string   `json:"sampler"`   // "native", "perf", "dtrace", "xctrace"
 	Events    []string `json:"events"`    // as gasm asked the sampler for them in the end: "cycles:P"
 	Frequency int      `json:"frequency"` // of each event per second and CPU; 0 when unknown
 	// Lost is how many samples the sampler dropped, where SamplesFile does not

@@ -11,6 +11,7 @@
 //	ev-<pid>.log      the events of one JVM, as HotSpot logs them; see package event/hslog.
 //	                  HotSpot begins a new file after 20 MB; ev-<pid>.log.0 to .4 are the older ones
 //	ev-<pid>.jfr      the recording of one JVM by Flight Recorder; see package event/jfr
+//	usdt-<pid>.log    what the USDT probes of one JVM told; see package event/usdt
 //
 // Package record writes these files, capture.json last. [Open] reads them again.
 // The commands profile, report and diff all go through [Open], so that the report

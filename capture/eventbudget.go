@@ -2,9 +2,9 @@ package capture
 
 import "github.com/gasm-profiler/gasm/event"
 
-// maxEventBytes is how much memory the events of a capture may take. That is room for two million
-// pauses, or for half as many events with arguments: JVMs that are in a safepoint five hundred times a second for an hour.
-const maxEventBytes = 256 << 20
+// maxEventBytes is how much memory the events of a capture may take. That is room for 1.3 million pauses, or a million waits
+// for locks: three hundred a second for an hour.
+const maxEventBytes = 176 << 20
 
 // An eventBudget is what is left of it.
 type eventBudget struct {

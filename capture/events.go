@@ -21,7 +21,16 @@ func EventLog(pid int) string { return fmt.Sprintf("ev-%d.log", pid) }
 // ReadEvents reads the events of all JVMs, by the time of their start. The notes are on what
 // could not be read.
 func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
-	budget, seen, unread := newEventBudget(), map[string]bool{}, 0
+	budget := newEventBudget()
+	if len(c.parts) > 0 {
+		return c.partEvents(func(p *Capture) ([]event.Event, []string) { return p.readEvents(budget) })
+	}
+	return c.readEvents(budget)
+}
+
+// readEvents reads the events of the capture's own JVMs, as far as there is room for them.
+func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes []string) {
+	seen, unread := map[string]bool{}, 0
 	note := func(texts ...string) {
 		for _, text := range texts {
 			if text == "" {
@@ -48,8 +57,10 @@ func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	if unread > maxMissing {
 		notes = append(notes, "the events of more JVMs could not be read")
 	}
+	probed, more := c.readUSDT(events, budget)
+	events = append(events, probed...)
 	event.Sort(events)
-	return events, notes
+	return events, append(notes, more...)
 }
 
 // withoutTold joins the events of a JVM's log and of its recording. What both tell of is there once: pauses and safepoints

@@ -20,6 +20,12 @@ const logGlob = "asm-*.log"
 // eventGlob matches what EventLog names, older parts of it, and recordings.
 const eventGlob = "ev-*"
 
+// usdtGlob matches what USDTText names.
+const usdtGlob = "usdt-*.log"
+
+// USDTText is the name of the text of a JVM's USDT probes in a capture: usdt-4711.log.
+func USDTText(pid int) string { return fmt.Sprintf("usdt-%d.log", pid) }
+
 // LogFile is the name of a JVM's log in a capture: asm-4711.log.
 func LogFile(pid int) string { return fmt.Sprintf("asm-%d.log", pid) }
 
@@ -47,7 +53,12 @@ func Reads(path, file string) bool {
 		return false // there is none
 	}
 	inputs, _ := Logs(path) // of a folder
-	for _, glob := range []string{eventGlob, probeGlob} {
+	if len(inputs) == 0 {
+		if folders, _ := parts(path); slices.ContainsFunc(folders, func(folder string) bool { return Reads(folder, file) }) {
+			return true
+		}
+	}
+	for _, glob := range []string{eventGlob, usdtGlob, probeGlob} {
 		more, _ := matching(path, glob)
 		inputs = append(inputs, more...)
 	}

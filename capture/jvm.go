@@ -30,6 +30,8 @@ type JVM struct {
 
 	// EventLog is the log of its events in the capture's folder; "" without one.
 	EventLog string `json:"event_log,omitempty"`
+	// USDT is the text of its USDT probes in the capture's folder; "" without one.
+	USDT string `json:"usdt_log,omitempty"`
 	// Recordings are those of Flight Recorder in the capture's folder.
 	Recordings []string `json:"recordings,omitempty"`
 	// OwnPID is the process id that the JVM has itself, and Threads are the ids of threads by
@@ -85,6 +87,8 @@ type Trial struct {
 	// Operations is how many operations JMH's scores say were done in the windows;
 	// 0 when they do not say it.
 	Operations float64 `json:"operations,omitempty"`
+	// Score is what JMH measured; nil when nobody knows.
+	Score *Score `json:"score,omitempty"`
 }
 
 // PIDs gives the processes that the trial has windows of, each once, ascending.

@@ -67,6 +67,9 @@ func parseDescription(text []byte) (*Description, error) {
 	left := maxWindows
 	for i, t := range trials {
 		d.Trials[i] = t.Trial
+		if s := t.Score; s != nil && !s.Sound() {
+			d.Trials[i].Score = nil
+		}
 		if err := readList(t.Windows, "windows", left, &d.Trials[i].Windows, more); err != nil {
 			return nil, err
 		}

@@ -33,16 +33,21 @@ type Capture struct {
 	logs    []*printassembly.Log
 	samples source
 	symbols *native.Table // nil when the capture has none
+	parts   []part        // of a folder of captures
 }
 
-// Open opens the capture in a folder.
+// Open opens the capture in a folder, or those in a folder of captures as one.
 func Open(dir string) (*Capture, error) {
 	logs, err := Logs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the capture: %w", err)
 	}
 	if len(logs) == 0 {
-		return nil, fmt.Errorf("%s is no capture: it has no %s", dir, logGlob)
+		c, err := openParts(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s is no capture: it has no %s", dir, logGlob)
+		}
+		return c, err
 	}
 	c := &Capture{dir: dir, samples: sourceFile(filepath.Join(dir, SamplesFile))}
 	d, err := ReadDescription(dir)
@@ -142,6 +147,9 @@ func (c *Capture) giveLogs(paths []string) {
 
 // Close closes the logs.
 func (c *Capture) Close() {
+	for _, p := range c.parts {
+		p.Close()
+	}
 	for _, l := range c.logs {
 		l.Close() // it was only read
 	}
@@ -162,6 +170,9 @@ func (c *Capture) guess() error {
 		}
 		j.StartMonoNanos = at
 		if c.dir != "" {
+			if _, err := os.Lstat(filepath.Join(c.dir, USDTText(j.PID))); err == nil {
+				j.USDT = USDTText(j.PID)
+			}
 			if _, err := os.Lstat(filepath.Join(c.dir, EventLog(j.PID))); err == nil {
 				j.EventLog = EventLog(j.PID)
 			}

@@ -2,7 +2,10 @@ package capture
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +22,10 @@ func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 
 // maxCalls is how many single calls are listed: more than anybody looks at.
 const maxCalls = 4_000_000
+
+// ProbeWindows is the name of the file that has the calls of methods that are windows: probes-4711.windows. What the rings have of
+// them are then only those that last.
+func ProbeWindows(pid int) string { return fmt.Sprintf("probes-%d.windows", pid) }
 
 // probeGlob matches both.
 const probeGlob = "probes-*"
@@ -46,6 +53,16 @@ func (p *Probes) Site(id int) *rings.Site {
 
 // ReadProbes reads what all JVMs' probes have counted. The notes are on what could not be read.
 func (c *Capture) ReadProbes() (all []Probes, notes []string) {
+	for _, p := range c.parts {
+		read, more := p.ReadProbes()
+		for i := range read {
+			read[i].PID = p.pid(read[i].PID)
+		}
+		all, notes = append(all, read...), append(notes, more...)
+	}
+	if len(c.parts) > 0 {
+		return all, notes
+	}
 	for i := range c.JVMs {
 		if !c.JVMs[i].Probed {
 			continue
@@ -53,6 +70,10 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 		p, err := c.readProbes(c.JVMs[i].PID, nil)
 		if err != nil && len(notes) < maxMissing {
 			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", c.JVMs[i].PID, err))
+		}
+		if (p.Header.Refused > 0 || p.Uncounted > 0) && len(notes) < maxMissing {
+			notes = append(notes, fmt.Sprintf("%d threads of JVM %d could not count their calls, and others not those of %d methods: there was no room in the folder of its files "+
+				"(TMPDIR, or -o DIR of another file system)", p.Header.Refused, p.PID, p.Uncounted))
 		}
 		all = append(all, p)
 	}
@@ -92,12 +113,38 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 			p.Threads = append(p.Threads, rings.Ring{Slot: rec.Slot, TID: rec.TID, Thread: rec.Thread, Written: rec.Written, Dropped: rec.Dropped})
 		}
 	}
-	return p, r.Err()
+	if r.Err() != nil {
+		return p, r.Err()
+	}
+	return p, c.readDrained(&p)
+}
+
+// readDrained takes the windows that were saved while the JVM ran in the place of those that the rings still have.
+func (c *Capture) readDrained(p *Probes) error {
+	f, _, err := regular.Open(filepath.Join(c.dir, ProbeWindows(p.PID)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	drained, err := rings.ReadDrained(f)
+	for i := range p.Windows {
+		w := &p.Windows[i]
+		w.Dropped = 0
+		w.Spans = slices.DeleteFunc(w.Spans, func(s rings.Span) bool { return s.ToMonoNanos != math.MaxInt64 })
+	}
+	p.Windows = append(p.Windows, *drained)
+	return err
 }
 
 // ReadCalls reads the single calls, locks and allocations that the rings of all JVMs still have, by the time of their start. The
 // notes are on what the rings no longer have, and on what could not be read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
+	if len(c.parts) > 0 {
+		return c.partEvents((*Capture).ReadCalls)
+	}
 	for i := range c.JVMs {
 		j := &c.JVMs[i]
 		if !j.Probed {

@@ -25,6 +25,9 @@ func RecordingFile(pid, part int) string {
 // JVMs, in place of what the capture has: of the process id that the recording tells, or of
 // the only JVM that is chosen.
 func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
+	if len(c.parts) > 0 {
+		return fmt.Errorf("%s can't be used with a folder of captures: name the one that it is of", path)
+	}
 	if len(c.Clocks) == 0 {
 		return fmt.Errorf("%s can't be used: nobody knows when the samples were taken by the wall clock, since the capture has no %s with clocks", path, DescriptionFile)
 	}

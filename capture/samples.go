@@ -54,6 +54,13 @@ func (c *Capture) SamplesName() string { return c.samples.name }
 
 // SamplesSize is the size of the samples' text in bytes; -1 when that is unknown.
 func (c *Capture) SamplesSize() int64 {
+	var sum int64
+	for _, p := range c.parts {
+		sum += max(0, p.SamplesSize())
+	}
+	if sum > 0 {
+		return sum
+	}
 	if info, err := os.Stat(c.samples.name); c.samples.file && err == nil {
 		return info.Size()
 	}
@@ -71,6 +78,10 @@ type SampleReader struct {
 
 // Samples begins to read the capture's samples. The caller closes the reader.
 func (c *Capture) Samples() (*SampleReader, error) {
+	if len(c.parts) > 0 {
+		all := &partReader{parts: c.parts, progress: c.Progress}
+		return &SampleReader{Reader: all, in: all}, nil
+	}
 	in, err := c.samples.open()
 	if err != nil {
 		return nil, err

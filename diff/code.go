@@ -87,7 +87,7 @@ func (t *textDiff) code(number int, r *RegionRow) {
 	t.Line("")
 	t.Line("%7s  %7s", "A", "B")
 	column := minTextColumn
-	shown, left := t.shown(r)
+	shown, left := t.c.shown(r)
 	for i, l := range r.Listing {
 		if n := layout.Width(l.Text); shown[i] && n <= maxTextColumn {
 			column = max(column, n)
@@ -148,14 +148,14 @@ func linePercent(n int64, side *TrialSide) string {
 // shown tells which lines of a listing are shown: lines that differ, the hottest ones
 // first, lines before and after those, and warm lines. left is how many lines that differ
 // are not shown.
-func (t *textDiff) shown(r *RegionRow) (shown []bool, left int) {
+func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 	lines := r.Listing
 	shown = make([]bool, len(lines))
 	// A line's heat is its share of the region's samples on its own side. So a side
 	// with few samples has its lines shown too.
 	heat := func(i int) float64 { return max(shareOf(lines[i].A, r.SamplesA), shareOf(lines[i].B, r.SamplesB)) }
 	isWarm := func(l *ListingLine) bool {
-		return max(shareOf(l.A, t.c.A.Samples), shareOf(l.B, t.c.B.Samples)) >= warmShare
+		return max(shareOf(l.A, c.A.Samples), shareOf(l.B, c.B.Samples)) >= warmShare
 	}
 	var differ []int
 	for i := range lines {

@@ -26,6 +26,7 @@ type Result struct {
 	Trials    []Comparison
 	UnpairedA []string // the titles of trials that B does not have
 	UnpairedB []string
+	Gate      *Gate // what was judged; nil where nothing was to be
 }
 
 // A Comparison is what differs in one trial. It has a row for everything that changed,

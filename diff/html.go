@@ -137,6 +137,9 @@ func (c *Comparison) html(number int) htmlTrial {
 	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
 		add("CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a), nanosText(b), 100*(b-a)/a))
 	}
+	if text := c.scoreText(false); text != "" {
+		add("Score", text)
+	}
 	add("Noise", c.noiseText())
 	if c.unchanged() {
 		v.Says = fmt.Sprintf("Nothing changed above the noise: %s compared.", c.Compared)

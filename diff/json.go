@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
@@ -23,6 +24,7 @@ type jsonDiff struct {
 	// The names of trials and programs that only one side has. They are not compared.
 	UnpairedA []string `json:"unpaired_a"`
 	UnpairedB []string `json:"unpaired_b"`
+	Gate      *Gate    `json:"gate,omitempty"` // with --fail-above
 }
 
 type jsonSide struct {
@@ -54,6 +56,8 @@ type jsonTrialSide struct {
 	// NanosPerOp is the CPU time of one operation, in ns. It is left out where JMH's
 	// scores are not known.
 	NanosPerOp float64 `json:"nanos_per_op,omitempty"`
+	// Score is what JMH measured, where it is known.
+	Score *capture.Score `json:"score,omitempty"`
 	// Forks is the number of JVMs that repeat the trial; 0 when there is a single one,
 	// and when it is unknown whether the JVMs repeat it.
 	Forks int `json:"forks"`
@@ -62,7 +66,7 @@ type jsonTrialSide struct {
 // WriteJSON writes everything in r. gasm is the version of gasm that compared.
 func (r *Result) WriteJSON(w io.Writer, gasm string) error {
 	out := jsonDiff{Schema: 1, Gasm: gasm, Kind: "diff", A: newJSONSide(r.A), B: newJSONSide(r.B), Notes: notNil(r.Notes),
-		Trials: []jsonTrial{}, UnpairedA: notNil(r.UnpairedA), UnpairedB: notNil(r.UnpairedB)}
+		Trials: []jsonTrial{}, UnpairedA: notNil(r.UnpairedA), UnpairedB: notNil(r.UnpairedB), Gate: r.Gate}
 	for i := range r.Trials {
 		c := &r.Trials[i]
 		out.Trials = append(out.Trials, jsonTrial{A: newJSONTrialSide(c.A), B: newJSONTrialSide(c.B), Noise: c.Noise,
@@ -84,7 +88,7 @@ func newJSONSide(s *Side) jsonSide {
 }
 
 func newJSONTrialSide(t *TrialSide) jsonTrialSide {
-	return jsonTrialSide{t.Name, t.Program, t.JDK, t.Event, t.Samples, t.Seconds, t.NanosPerOp, len(t.Forks)}
+	return jsonTrialSide{t.Name, t.Program, t.JDK, t.Event, t.Samples, t.Seconds, t.NanosPerOp, t.Score, len(t.Forks)}
 }
 
 // notNil is s, but empty instead of nil, so that JSON has [] and not null.

@@ -94,6 +94,8 @@ func readProfile(dec *json.Decoder, p *schema.Profile) error {
 			return dec.Decode(&p.WindowSeconds)
 		case "operations":
 			return dec.Decode(&p.Operations)
+		case "score":
+			return small(dec, key, &p.Score)
 		case "account":
 			return dec.Decode(&p.Account)
 		case "jvms":
@@ -206,6 +208,18 @@ func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...f
 		}
 		return err
 	})
+}
+
+// small reads a value that is not large.
+func small[T any](dec *json.Decoder, what string, value *T) error {
+	var text json.RawMessage
+	if err := dec.Decode(&text); err != nil {
+		return err
+	}
+	if len(text) > maxElement {
+		return fmt.Errorf("its %s has %d MB, as that of no report has", what, len(text)>>20)
+	}
+	return json.Unmarshal(text, value)
 }
 
 // skip reads a value that is not needed.

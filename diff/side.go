@@ -40,6 +40,11 @@ type TrialSide struct {
 	// NanosPerOp is the CPU time of one operation of the benchmark, in ns; 0 when
 	// unknown.
 	NanosPerOp float64
+	Operations float64 // 0 when unknown
+	// Score is what JMH measured; nil when unknown.
+	Score *capture.Score
+	// Runs are the scores of each capture, as time per operation in ns, where the side has several.
+	Runs []float64
 	// Forks are the samples of each JVM of a benchmark. It is nil for a single JVM, and
 	// where the JVMs do not repeat the same work.
 	Forks []int64
@@ -89,7 +94,10 @@ func FromReport(name string, rep *schema.Report) *Side {
 	for i := range rep.Profiles {
 		p := &rep.Profiles[i]
 		t := newTrialSide(p)
-		if p.Operations > 0 {
+		if s := (*capture.Score)(p.Score); s != nil && s.Sound() {
+			t.Score = s
+		}
+		if t.Operations = p.Operations; p.Operations > 0 {
 			t.NanosPerOp = float64(t.Samples) * sampler.ParseEvent(t.Event).CPUNanos(c.Frequency) / p.Operations
 		}
 		s.Trials = append(s.Trials, t)

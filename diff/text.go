@@ -39,11 +39,47 @@ func (r *Result) WriteText(w io.Writer, o TextOptions) error {
 	for _, name := range r.UnpairedB {
 		t.Paragraph("note: ", "only B has "+name+": not compared")
 	}
+	t.gate(r.Gate)
 	for i := range r.Trials {
 		t.c = &r.Trials[i]
 		t.trial(i+1, len(r.Trials))
 	}
 	return t.Flush()
+}
+
+// gate writes what was judged.
+func (t *textDiff) gate(g *Gate) {
+	if g == nil {
+		return
+	}
+	verdict := "nothing is slower by more"
+	if g.Failed > 0 {
+		verdict = "failed"
+	}
+	t.field("Limit", fmt.Sprintf("%g %% (--fail-above): %s", g.Percent, verdict))
+	for i := range g.Rows {
+		mark := "  passed: "
+		if g.Rows[i].Failed {
+			mark = "  failed: "
+		}
+		t.Paragraph(mark, g.Rows[i].text())
+	}
+}
+
+// scoreText compares JMH's scores; "" where a side has none.
+func (c *Comparison) scoreText(ascii bool) string {
+	a, b := c.A.Score, c.B.Score
+	if a == nil || b == nil {
+		return ""
+	}
+	text := "A " + a.String() + "; B " + b.String()
+	if a.Unit == b.Unit && a.Value > 0 {
+		text += fmt.Sprintf(": %+.1f %%", 100*(b.Value-a.Value)/a.Value)
+	}
+	if ascii {
+		text = strings.ReplaceAll(text, "±", "+-")
+	}
+	return text
 }
 
 // maxJVMs is how many JVMs of a side are listed.
@@ -66,6 +102,9 @@ func (t *textDiff) side(label string, s *Side) {
 	}
 	if s.Sampler != "" {
 		t.field("  sampler", s.Sampler)
+	}
+	if s.Chosen != "" {
+		t.field("  chosen", s.Chosen)
 	}
 	for _, n := range s.Notes {
 		t.Paragraph("  note: ", n)
@@ -104,6 +143,9 @@ func (t *textDiff) trial(number, trials int) {
 	}
 	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
 		t.field("CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a), nanosText(b), 100*(b-a)/a))
+	}
+	if text := c.scoreText(t.ASCII); text != "" {
+		t.field("Score", text)
 	}
 	t.field("Noise", c.noiseText())
 	if c.unchanged() {

@@ -18,28 +18,29 @@ import (
 
 // checkAttach tells whether `gasm attach` can read the code of a JVM of this JDK, by
 // reading that of a JVM that is nobody's child here: the kernel may let parents alone do
-// so (kernel.yama.ptrace_scope).
-func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) Finding {
-	c := Finding{area, "attach", OK, "", ""}
-	methods, err := j.tryAttach(ctx, dir)
+// so (kernel.yama.ptrace_scope). The same JVM is asked which events it can tell of.
+func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
+	ctx, cancel := withPatience(ctx)
+	defer cancel()
+	attached, events = Finding{area, "attach", OK, "", ""}, Finding{area, "events", Note, "not tried: no JVM could be started", ""}
+	jvm, err := startOrphan(j.java())
 	if err != nil {
-		c.Status = Note
-		c.Text, c.Mend, _ = strings.Cut("gasm attach can't read a JVM's code: "+err.Error(), "; ")
-		return c
+		attached.Status, attached.Text = Note, "gasm attach can't read a JVM's code: java does not run: "+err.Error()
+		return attached, events
 	}
-	c.Text = fmt.Sprintf("gasm attach and gasm profile read a running JVM's code: %d methods of one that has just started", methods)
-	return c
+	defer jvm.end()
+	methods, err := jvm.tryAttach(ctx, dir)
+	if err != nil {
+		attached.Status = Note
+		attached.Text, attached.Mend, _ = strings.Cut("gasm attach can't read a JVM's code: "+err.Error(), "; ")
+	} else {
+		attached.Text = fmt.Sprintf("gasm attach and gasm profile read a running JVM's code: %d methods of one that has just started", methods)
+	}
+	return attached, j.checkEvents(ctx, area, jvm.pid)
 }
 
 // tryAttach reads the code of a JVM, and counts its methods.
-func (j *foundJDK) tryAttach(ctx context.Context, dir string) (methods int, err error) {
-	ctx, cancel := withPatience(ctx)
-	defer cancel()
-	jvm, err := startOrphan(j.java())
-	if err != nil {
-		return 0, fmt.Errorf("java does not run: %w", err)
-	}
-	defer jvm.end()
+func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err error) {
 	for {
 		switch methods, err = jvm.methods(dir); {
 		case methods > 0, err != nil && jvm.refused():

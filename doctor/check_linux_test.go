@@ -58,6 +58,7 @@ func TestCheck(t *testing.T) {
 	home := "jdk " + filepath.Dir(filepath.Dir(java))
 	assert.Contains(t, finding(t, r.Checks, home, "version").Text, "(PATH")
 	assert.Regexp(t, `HotSpot prints (bytes|text)`, finding(t, r.Checks, home, "code").Text)
+	assert.Regexp(t, `^from HotSpot's log: gc, safepoint; from Flight Recorder: compile, lock`, finding(t, r.Checks, home, "events").Text)
 	// On a machine with less than 2 CPUs or 2 GB the JVM takes a small one, which is not segmented.
 	assert.Regexp(t, `^\d+ MB, (not )?segmented`, finding(t, r.Checks, "code cache", "size").Text)
 	seen := map[string]bool{}

@@ -47,7 +47,7 @@ type Report struct {
 	CanProfile bool
 	// Sampler and Event are what `gasm profile` takes without flags. Both are "" where
 	// no sampler works.
-	Sampler string // "native", "perf", "dtrace"
+	Sampler string // "native", "perf", "dtrace", "xctrace"
 	Event   string // "cpu-clock", "profile-1001"
 	Sudo    bool   // dtrace works under --sudo only
 	Cause   string // why no profile can be made; "" when one can be made
@@ -89,7 +89,8 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 // triedTools are the samplers and the JDKs after they were tried.
 type triedTools struct {
 	native, perf, dtrace samplerResult
-	missingJDKs          []Finding // about JDKs that the environment names and that are not there
+	xctrace              samplerResult // on macOS
+	missingJDKs          []Finding     // about JDKs that the environment names and that are not there
 	jdks                 []jdkResult
 }
 
@@ -102,6 +103,9 @@ func tryTools(ctx context.Context, dir string) triedTools {
 		t.perf = checkPerf(ctx, dir)
 	})
 	wg.Go(func() { t.dtrace = checkDTrace(ctx, dir) })
+	if runtime.GOOS == "darwin" {
+		wg.Go(func() { t.xctrace = checkXCTrace(ctx) })
+	}
 	wg.Go(func() {
 		var found []*foundJDK
 		found, t.missingJDKs = findJDKs(ctx)
@@ -118,7 +122,8 @@ func (t *triedTools) findings() []Finding {
 		all = append(all, t.native.checks...)
 		all = append(all, t.perf.notNeeded(t.native.works, "gasm samples without it")...)
 	}
-	all = append(all, t.dtrace.notNeeded(t.native.works || t.perf.works, "gasm samples without it")...)
+	all = append(all, t.dtrace.notNeeded(t.native.works || t.perf.works || t.xctrace.works, "gasm samples without it")...)
+	all = append(all, t.xctrace.notNeeded(t.dtrace.works, "dtrace samples")...)
 	all = append(all, t.missingJDKs...)
 	for _, j := range t.jdks {
 		all = append(all, j.checks...)
@@ -137,6 +142,8 @@ func (r *Report) judge(tried triedTools, options, temp Finding) {
 		best, r.Sampler = tried.perf, "perf"
 	case tried.dtrace.works:
 		r.Sampler = "dtrace"
+	case tried.xctrace.works:
+		best, r.Sampler = tried.xctrace, "xctrace"
 	case runtime.GOOS == "linux":
 		best = tried.native // of samplers that don't work, this is the one to mend
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -58,12 +59,12 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 		return r
 	}
 	printed, err := j.printCode(ctx, log)
-	attached := j.checkAttach(ctx, area, filepath.Dir(log))
+	attached, events := j.checkAttach(ctx, area, filepath.Dir(log))
 	c := j.judgeCode(area, printed, err, attached.Status == OK && nmethod.Known(j.feature()))
 	r.works = c.Status != Problem
 	r.checks = append(r.checks, c)
 	if r.works {
-		r.checks = append(r.checks, attached)
+		r.checks = append(r.checks, attached, events)
 	}
 	if p, ok := j.findPlugin(); ok {
 		r.checks = append(r.checks, j.checkPlugin(area, p, printed))
@@ -99,14 +100,21 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bo
 // printsBytes tells whether this JDK prints code without hsdis.
 func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.OldestWithBytes }
 
-// checkProbes tells whether the JVM has HotSpot's static probes.
+// checkProbes tells whether HotSpot's static probes in a JVM can be recorded, by trying it with
+// a process that has none of them.
 func (j *foundJDK) checkProbes(area string) Finding {
 	name := filepath.Base(j.libjvm)
-	text := "no USDT probes in " + name
-	if hasProbes(j.libjvm) {
-		text = name + " has HotSpot's USDT probes"
+	if !hasProbes(j.libjvm) {
+		return Finding{area, "probes", OK, "no USDT probes in " + name + ": no events of the kind jni, nor usdt:...", ""}
 	}
-	return Finding{area, "probes", OK, text + " (gasm needs none)", ""}
+	c := Finding{area, "probes", OK, name + " has HotSpot's USDT probes, and gasm records them by a BPF program: --events-from usdt", ""}
+	err := usdt.Allowed(j.libjvm)
+	if refused := (*usdt.RefusedError)(nil); errors.As(err, &refused) {
+		c.Status, c.Text, c.Mend = Note, name+" has HotSpot's USDT probes, and gasm can't record them: "+refused.Cause, refused.Mend
+	} else if err != nil {
+		c.Text = name + " has HotSpot's USDT probes (not recorded: " + err.Error() + ")"
+	}
+	return c
 }
 
 // checkPlugin judges a plug-in that HotSpot finds, by what the JVM printed.

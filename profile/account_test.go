@@ -13,7 +13,7 @@ import (
 )
 
 func TestBalanced(t *testing.T) {
-	good := Account{Total: 13, OtherProcess: 1, OtherJVM: 1, OtherTrial: 1, OutsideWindow: 1, OtherThread: 1, Lost: 1, Profiled: 7,
+	good := Account{Total: 15, OtherProcess: 1, OtherJVM: 1, OtherTrial: 1, OutsideWindow: 1, OtherThread: 1, OutsideMethod: 1, Printing: 1, Lost: 1, Profiled: 7,
 		Compiled: 1, Stub: 1, Interpreter: 1, Native: 1, Kernel: 1, Unresolved: 2}
 	assert.True(t, good.Balanced())
 	assert.True(t, Account{}.Balanced())

@@ -40,6 +40,8 @@ type Options struct {
 	// Listings asks for [Profile.Listings], of about so many instructions in all profiles
 	// together; 0 for none.
 	Listings int
+	// Parts asks for [Profile.Parts].
+	Parts bool
 	// History asks for [Profiles.History].
 	History bool
 	Syntax  disasm.Syntax
@@ -101,6 +103,7 @@ type work struct {
 	listings         map[blobRef][]printassembly.Instruction // of the blobs that were read last
 	debugInfo        map[blobRef]*printassembly.DebugInfo    // of all blobs where it can be had without a listing
 	listed           int                                     // how many instructions these have
+	parted           *partWork                               // nil without parts
 	unread           map[blobRef]bool                        // blobs whose code could not be read, or not all of it
 }
 
@@ -117,11 +120,13 @@ func (w *work) profile() Profile {
 	t := w.trial
 	p := Profile{Trial: t.Name, Program: t.program, JDK: t.jdk, PIDs: slices.Clone(t.pids), Events: slices.Clone(w.b.events)}
 	p.WindowSeconds, p.Operations = windowSeconds(t.Windows), cmp.Or(w.opts.Operations, t.Operations)
+	p.Score = t.Score
 	p.HotThreshold = w.opts.HotThreshold
 	p.StartWallNanos = w.startWall()
 	p.Accounts = w.accounts()
 	sampled := w.sampledBlobs()
 	w.readAhead(sampled)
+	w.parted = w.cutParts()
 	merged := w.mergeForks(sampled)
 	p.Regions = w.regions(&p, merged)
 	w.wholeListings(&p, merged)
@@ -134,6 +139,7 @@ func (w *work) profile() Profile {
 	p.Sources = w.sources(sampled, p.Native)
 	p.Threads = w.threads()
 	p.Happened, p.Delays = w.eventTotals(), w.delays(&p)
+	p.Parts = w.parts(w.parted, sampled)
 	p.Locks, p.Allocations = w.lockSites(), w.allocSites()
 	if w.opts.Locations {
 		p.Locations = w.locations(sampled)
@@ -173,13 +179,15 @@ func (w *work) accounts() []Account {
 			ownOfTrials.Add(line.samples)
 		}
 	}
-	inside, otherThreads, kernel, unresolved := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.kernel), w.unresolved()
+	inside, otherThreads, printing := w.counts(t.inside), w.counts(t.otherThreads), w.counts(t.printing)
+	kernel, unresolved := w.counts(t.kernel), w.unresolved()
 	outsideMethod := w.counts(t.outsideMethod)
 	accounts := make([]Account, w.n)
 	for e := range accounts {
 		accounts[e] = Account{Total: total[e] + lost[e], OtherProcess: total[e] - w.ofJVMs[e] - w.ofTrials[e],
 			OtherJVM: w.ofJVMs[e] - (own[e] - ownOfTrials[e]), OtherTrial: w.ofTrials[e] - ownOfTrials[e],
-			OutsideWindow: own[e] - inside[e] - otherThreads[e] - outsideMethod[e], OtherThread: otherThreads[e], OutsideMethod: outsideMethod[e], Lost: lost[e], Profiled: inside[e],
+			OutsideWindow: own[e] - inside[e] - otherThreads[e] - outsideMethod[e] - printing[e], OtherThread: otherThreads[e],
+			OutsideMethod: outsideMethod[e], Printing: printing[e], Lost: lost[e], Profiled: inside[e],
 			Kernel: kernel[e], Unresolved: unresolved[e]}
 	}
 	for key, c := range t.code {

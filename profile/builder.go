@@ -31,6 +31,8 @@ type Builder struct {
 	// overlapping are windows that another trial's windows overlap, see newTimelines.
 	overlapping int
 	happening   *happening // nil without events
+	// printers is nil where HotSpot printed no code.
+	printers *printers
 	// threadWindows narrow the windows to times of threads; nil does not.
 	threadWindows *threadWindows
 	within        insideMethod // nil where no method is a window
@@ -55,6 +57,7 @@ type trialCounts struct {
 	unresolved     map[processPC]Counts
 	otherThreads   Counts // in the windows, of threads that are not chosen
 	outsideMethod  Counts // in the windows, of chosen threads that were not in the method
+	printing       Counts // in the windows, see printers
 	threads        map[threadKey]Counts
 	happened       []EventTotal // by bit of their eventSet, without the counts
 	during         []Counts     // the samples in the windows while events lasted, by bit of their eventSet
@@ -62,6 +65,7 @@ type trialCounts struct {
 	// function.
 	delays       map[codeKey]Counts
 	nativeDelays map[int32]Counts
+	sightings    *sightings // nil where no parts are wanted
 	locks        map[lockKey]*LockSite
 	allocations  map[allocKey]*AllocSite
 }
@@ -208,13 +212,19 @@ func (b *Builder) Add(s *sampler.Sample) {
 		b.remember(pid, e, s, NotCounted)
 		return
 	}
+	if b.printers.print(s, thread.kind) {
+		bump(&t.printing, e, 1)
+		b.remember(pid, e, s, NotCounted)
+		return
+	}
 	bump(&t.inside, e, 1)
 	at := place{pid, int32(slice), 0}
 	now := b.happening.during(pid, s.TID, s.MonoNanos)
 	if b.seen.apart {
 		at.thread = b.seen.apartAt(thread.label, now&^(1<<waiting))
 	}
-	outside := b.count(t, at, e, s)
+	outside, where := b.count(t, at, e, s)
+	t.see(where, pid, thread.label, e, s.MonoNanos)
 	bumpAt(t.threads, threadKey{pid, thread.label, outside}, e)
 	b.remember(pid, e, s, b.doing(thread.label, outside))
 	if now != 0 {
@@ -233,12 +243,17 @@ type place struct {
 }
 
 // count counts a sample for the kernel, the code, the native function or the unknown
-// address that its PC was in. The result tells whether that is outside the code cache.
-func (b *Builder) count(t *trialCounts, at place, e int, s *sampler.Sample) (outside bool) {
+// address that its PC was in. The results tell whether that is outside the code cache, and
+// where it is.
+func (b *Builder) count(t *trialCounts, at place, e int, s *sampler.Sample) (outside bool, where sightedAt) {
+	inFunction := func(module string) (bool, sightedAt) {
+		f := b.function(module, s.Symbol)
+		bumpAt(t.native, nativeKey{at.pid, f, at.slice, at.thread}, e)
+		return true, sightedAt{jvm: inNative, blob: f}
+	}
 	if s.Kernel() {
 		bump(&t.kernel, e, 1)
-		bumpAt(t.native, nativeKey{at.pid, b.function(sampler.KernelModule, s.Symbol), at.slice, at.thread}, e)
-		return true
+		return inFunction(sampler.KernelModule)
 	}
 	if jvm, blob, ok := b.find(at.pid, s); ok {
 		key := codeKey{jvm, blob, s.PC, at.slice, at.thread}
@@ -246,7 +261,7 @@ func (b *Builder) count(t *trialCounts, at place, e int, s *sampler.Sample) (out
 			key.pc = b.jvms[jvm].code.Blob(blob).Lo
 		}
 		bumpAt(t.code, key, e)
-		return false
+		return false, sightedAt{int32(jvm), int32(blob), key.pc}
 	}
 	module := s.Module
 	if module == "" && b.beyondCode(at.pid, s.PC) {
@@ -258,10 +273,9 @@ func (b *Builder) count(t *trialCounts, at place, e int, s *sampler.Sample) (out
 			key.pc = 0
 		}
 		bumpAt(t.unresolved, key, e)
-		return false
+		return false, sightedAt{jvm: inUnresolved}
 	}
-	bumpAt(t.native, nativeKey{at.pid, b.function(module, s.Symbol), at.slice, at.thread}, e)
-	return true
+	return inFunction(module)
 }
 
 // More than the samples of any program are in. What comes beyond is counted together.

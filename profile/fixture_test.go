@@ -120,6 +120,7 @@ func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.
 func checkProfile(t *testing.T, p *Profile, opts Options) {
 	t.Helper()
 	require.Len(t, p.Accounts, len(p.Events))
+	checkParts(t, p)
 	for e, a := range p.Accounts {
 		require.True(t, a.Balanced(), "%s: %+v", p.Events[e], a)
 		var sources, natives, methods, regions, frames int64

@@ -14,6 +14,7 @@ type mergedCode struct {
 	*sampledBlob                   // the hottest fork's
 	mergedAtPC   map[uint64]Counts // of all forks
 	pidsAtPC     map[uint64][]int  // which JVMs have samples at a PC
+	blobs        []*sampledBlob    // of all forks
 }
 
 // mergeForks merges blobs of different JVMs whose code is equal but for addresses. Each
@@ -63,6 +64,7 @@ func (w *work) joinMerged(group []*mergedCode, s *sampledBlob) bool {
 
 // add takes a blob's samples over. They move to the addresses of the merged code.
 func (p *mergedCode) add(s *sampledBlob, events int) {
+	p.blobs = append(p.blobs, s)
 	for pc, c := range s.atPC {
 		pc = pc - s.Lo + p.Lo
 		if p.mergedAtPC[pc] == nil {

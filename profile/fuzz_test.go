@@ -31,6 +31,7 @@ func FuzzBuild(f *testing.F) {
 		}
 		b := NewBuilder([]capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
 			[]capture.Trial{{Windows: []capture.Window{always(1), always(2)}}, {Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}})
+		b.wantParts()
 		for ; len(hits) >= 4; hits = hits[4:] {
 			s := sampler.Sample{PID: int(hits[3] & 3), MonoNanos: int64(hits[2]) * 1e6, Event: "cycles",
 				PC: l.Blobs[int(hits[0])%len(l.Blobs)].Lo + uint64(hits[1])}
@@ -43,6 +44,7 @@ func FuzzBuild(f *testing.F) {
 			b.Add(&s)
 		}
 		opts := DefaultOptions()
+		opts.Listings = 1000
 		opts.SkipStubs = len(hits)&1 != 0
 		require.Len(t, build(t, b, opts), 2)
 	})

@@ -189,7 +189,7 @@ func (b *Builder) countEvents() {
 		if !in || !b.inThreadWindow(e.PID, e.TID, max(e.MonoNanos, 0), e.Kind) {
 			continue
 		}
-		b.trials[trial].addSites(e)
+		b.addSites(b.trials[trial], e)
 		if b.trials[trial].happened == nil {
 			b.trials[trial].happened = slices.Clone(h.totals)
 		}

@@ -51,11 +51,13 @@ func (w *work) chooseHot(p *Profile, cuts []regionCut) {
 		}
 	}
 	slices.SortStableFunc(methods, func(a, b *method) int { return compareCounts(a.counts, b.counts) })
+	hasCode := func(c regionCut) bool { return c.from.HasCode }
+	anyCode := slices.ContainsFunc(cuts, hasCode) // where HotSpot prints none, names are all there is
 	for _, m := range methods {
 		c := &cuts[m.hottest]
 		// A codelet of the interpreter tells nobody what to do about it, and what no log has
 		// tells nothing.
-		telling := c.from.Kind != printassembly.Interpreter && c.from.Kind != printassembly.Unprinted
+		telling := c.from.Kind != printassembly.Interpreter && c.from.Kind != printassembly.Unprinted && (hasCode(*c) || !anyCode)
 		warm := p.Share(c.Counts) >= p.HotThreshold/leastOfThreshold && telling
 		if shown < w.opts.Regions && !m.hot && warm {
 			c.Hot = true
@@ -68,13 +70,17 @@ func (w *work) chooseHot(p *Profile, cuts []regionCut) {
 }
 
 // fallback is the region that is annotated where none is hot or warm: the hottest one, and if
-// more than hot ones are wanted, the hottest one of a compiled method.
+// more than hot ones are wanted, the hottest one of a compiled method, with code if there is one.
 func (w *work) fallback(cuts []regionCut) int {
+	if w.opts.Regions <= 1 {
+		return 0
+	}
 	compiled := func(c regionCut) bool { return c.from.Kind.Java() }
-	if i := slices.IndexFunc(cuts, compiled); i > 0 && w.opts.Regions > 1 {
+	withCode := func(c regionCut) bool { return compiled(c) && c.from.HasCode }
+	if i := slices.IndexFunc(cuts, withCode); i >= 0 {
 		return i
 	}
-	return 0
+	return max(slices.IndexFunc(cuts, compiled), 0)
 }
 
 // A Gap stands for instructions of a region that its Lines leave out.

@@ -67,8 +67,12 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	b.threadWindows = threads
 	b.AddEvents(events)
 	b.seen.choice, b.seen.apart = o.Threads, o.Locations
+	b.printers = newPrinters(c)
 	if o.History {
 		b.history = newHistoryCounts()
+	}
+	if o.Parts {
+		b.wantParts()
 	}
 	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), builder: b}
 	ps.Capture.Notes = slices.Clone(c.Notes)
@@ -215,10 +219,13 @@ func nothingSelected(c *capture.Capture) string {
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
 // WhyEmpty is the error of profiles without a single sample: it says where all
-// samples went instead. It is nil when there is a sample.
+// samples went instead. It is nil when there is a sample, or a probe.
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {
+		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.within == nil {
+			return nil // calls were counted
+		}
 		for _, account := range p.Accounts {
 			if account.Profiled > 0 {
 				return nil

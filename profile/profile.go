@@ -12,6 +12,7 @@
 package profile
 
 import (
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -29,7 +30,7 @@ func (c Counts) Add(other Counts) {
 
 // An Account says where each sample of one event went.
 //
-//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + OutsideMethod + Lost + Profiled
+//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + OutsideMethod + Printing + Lost + Profiled
 //	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
 type Account struct {
 	Total         int64
@@ -39,6 +40,7 @@ type Account struct {
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
 	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
 	OutsideMethod int64 // in the windows, while the thread was not in [Options.WindowMethod]
+	Printing      int64 // in the windows, of HotSpot printing code for gasm, see printing.go
 	Lost          int64 // dropped by the sampler, by its own count
 	Profiled      int64
 
@@ -52,7 +54,7 @@ type Account struct {
 
 // Balanced tells whether both sums of the account hold.
 func (a Account) Balanced() bool {
-	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.OutsideMethod+a.Lost+a.Profiled &&
+	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.OutsideMethod+a.Printing+a.Lost+a.Profiled &&
 		a.Profiled == a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved
 }
 
@@ -68,6 +70,8 @@ type Profile struct {
 	PIDs          []int // the JVMs whose samples are in it, ascending
 	WindowSeconds float64
 	Operations    float64 // that the program did in the window; 0 when unknown
+	// Score is what JMH measured in the windows; nil where nobody knows.
+	Score *capture.Score
 	// StartWallNanos is when the trial's first window began, or its first JVM started
 	// when it has no windows, in ns since 1970. It is 0 when no log tells.
 	StartWallNanos int64
@@ -110,6 +114,8 @@ type Profile struct {
 	// methods, stubs and codelets, hottest first.
 	Listings []Listing
 	Unlisted Unlisted
+	// Parts is only there when [Options.Parts] asks for it, and there is more than one.
+	Parts    *Parts
 	Warnings []string
 }
 

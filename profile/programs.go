@@ -47,7 +47,7 @@ func (m *measurement) of(pids []int) measurement {
 	if len(pids) == len(m.pids) {
 		return narrow
 	}
-	narrow.Operations = 0 // JMH's scores are of all forks together
+	narrow.Operations, narrow.Score = 0, nil // JMH's scores are of all forks together
 	narrow.Windows = nil
 	for _, w := range m.Windows {
 		if _, in := slices.BinarySearch(pids, w.PID); in {

@@ -25,6 +25,15 @@ type Listing struct {
 	// way around. It is nil where there is one text only: of other processors, and where the
 	// log has the text of a disassembler instead of bytes.
 	Other []string
+	// Parts are the counts of Lines and of the whole listing by part; nil where the profile has
+	// no parts.
+	Parts *ListingParts
+}
+
+// A ListingParts has the parts of a listing's samples.
+type ListingParts struct {
+	All   PartCounts   // with those beside its lines
+	Lines []PartCounts // one for each line
 }
 
 // Unlisted is what [Profile.Listings] leaves out.
@@ -119,7 +128,41 @@ func (w *work) wholeListing(m *mergedCode, counts Counts, insts []printassembly.
 	}
 	l.PIDs = distinct(l.PIDs)
 	l.Other = w.otherSyntax(m, insts)
+	l.Parts = w.listingParts(m, insts)
 	return l
+}
+
+// PartsBetween adds up the parts of all lines from one address to another one.
+func (l *Listing) PartsBetween(lo, hi uint64) PartCounts {
+	sums := partSums[bool]{}
+	for i := range l.Lines {
+		if l.Lines[i].Lo < hi && l.Lines[i].Hi > lo {
+			sums.add(true, l.Parts.Lines[i])
+		}
+	}
+	return sums.byKey()[true]
+}
+
+// listingParts adds up the parts of each instruction, over all forks.
+func (w *work) listingParts(m *mergedCode, insts []printassembly.Instruction) *ListingParts {
+	if w.parted == nil {
+		return nil
+	}
+	all, lines := partSums[bool]{}, partSums[int]{}
+	for _, s := range m.blobs {
+		for pc := range s.atPC {
+			counts := w.parted.at(s.blobRef, pc)
+			all.add(true, counts)
+			if i := find(insts, pc-s.Lo+m.Lo); i >= 0 {
+				lines.add(i, counts)
+			}
+		}
+	}
+	out := &ListingParts{All: all.byKey()[true], Lines: make([]PartCounts, len(insts))}
+	for i, counts := range lines.byKey() {
+		out.Lines[i] = counts
+	}
+	return out
 }
 
 // otherSyntax gives the texts of instructions in the syntax that they are not in; nil where

@@ -25,6 +25,7 @@ func TestListings(t *testing.T) {
 			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
 			b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}, nil)
 			b.history = newHistoryCounts()
+			b.wantParts()
 			add(b, samples...)
 			o := DefaultOptions()
 			o.Listings = 3000

@@ -73,7 +73,7 @@ func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*thre
 		if len(m.Windows) == 0 {
 			return nil, fmt.Errorf("--window-event %s: nobody knows when the capture began and ended, since it has no %s", w, capture.DescriptionFile)
 		}
-		m.Operations = 0                    // were done in the whole windows
+		m.Operations, m.Score = 0, nil      // were done in the whole windows
 		if w.outside && w.kind.OfThread() { // other threads go on
 			continue
 		}

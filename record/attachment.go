@@ -39,6 +39,8 @@ type AttachOptions struct {
 	// Problem and Message are as in Options.
 	Problem func(error)
 	Message func(text string)
+	// Window is called when the window of Delay and Length opens and closes; nil for nobody.
+	Window func(WindowChange)
 	// Progress is called when the sampling begins, and then each second if its first call
 	// has returned true; nil for nobody.
 	Progress func(AttachProgress) (again bool)
@@ -68,6 +70,7 @@ type Attachment struct {
 	jvms []*attachedJVM
 
 	samples atomic.Int64
+	drain   *windowDrain // nil without
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed when it is to end
@@ -160,6 +163,7 @@ func (a *Attachment) run() error {
 // beginEvents has the JVMs record events, and waits until they do: what they do for that is not to be
 // in the profile.
 func (a *Attachment) beginEvents() {
+	a.followed = a.followedJVM
 	a.live.begin(&a.session, a.o.Happenings, false)
 	for _, j := range a.jvms {
 		a.live.found(j.PID)
@@ -200,6 +204,16 @@ func (a *Attachment) followOne(j *attachedJVM) (err error) {
 	return j.follow(a.folder.Path, follow.Options{})
 }
 
+// followedJVM gives the JVM of a process; nil when it is none of those.
+func (a *Attachment) followedJVM(pid int) *followedJVM {
+	for _, j := range a.jvms {
+		if j.PID == pid {
+			return &j.followedJVM
+		}
+	}
+	return nil
+}
+
 // stopFollowing ends the following of all JVMs.
 func (a *Attachment) stopFollowing() {
 	for _, j := range a.jvms {
@@ -230,9 +244,13 @@ const shownEvery = time.Second
 // wait returns when the length is over, a signal to stop has come, or all JVMs have ended.
 // It sleeps meanwhile, because a JVM that does nothing is to cost next to nothing.
 func (a *Attachment) wait() {
-	over, shown := (<-chan time.Time)(nil), (<-chan time.Time)(nil)
+	var opened, over, shown <-chan time.Time
+	sinceStart := time.Duration(capture.MonoNanos() - a.startedMonoNanos)
+	if a.o.Delay > 0 {
+		opened = time.After(a.o.Delay - sinceStart)
+	}
 	if a.o.Length > 0 {
-		over = time.After(a.o.Delay + a.o.Length - time.Duration(capture.MonoNanos()-a.startedMonoNanos))
+		over = time.After(a.o.Delay + a.o.Length - sinceStart)
 	}
 	if a.tellProgress(0) {
 		ticker := time.NewTicker(shownEvery)
@@ -254,7 +272,10 @@ func (a *Attachment) wait() {
 	}
 	for running := len(a.jvms); running > 0; {
 		select {
+		case <-opened:
+			a.tellWindow(WindowChange{Open: true, After: a.o.Delay})
 		case <-over:
+			a.tellWindow(WindowChange{After: a.o.Length})
 			return
 		case <-a.stop:
 			return
@@ -264,6 +285,12 @@ func (a *Attachment) wait() {
 		case <-shown:
 			a.tellProgress(time.Duration(capture.MonoNanos() - a.startedMonoNanos))
 		}
+	}
+}
+
+func (a *Attachment) tellWindow(change WindowChange) {
+	if a.o.Window != nil {
+		a.o.Window(change)
 	}
 }
 

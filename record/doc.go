@@ -47,6 +47,8 @@
 //
 // A trial has windows, which belong to a process. The first of these rules that
 // applies makes them (windows.go): a delay and a length; lines of the output that the
-// user named; JMH's progress lines (jmh.go), which may be in a file (jmhfile.go); the
-// whole run.
+// user named; a file that the program writes its windows to (windowfile.go), as gasm's
+// profiler for JMH does; JMH's progress lines (jmh.go), which may be in a file (jmhfile.go);
+// the whole run. The scores of trials are those of JMH's results, where it writes them as JSON
+// (jmhresult.go), else those of its lines or of the window file.
 package record

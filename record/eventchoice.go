@@ -8,6 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/event/jfr"
+	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
 // DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost nothing
@@ -29,10 +30,6 @@ const (
 // EventSources are all of them.
 var EventSources = []string{string(EventsAuto), string(EventsFromLog), string(EventsFromJFR), string(EventsFromUSDT)}
 
-// probedKinds are the kinds that HotSpot has USDT probes for.
-var probedKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Alloc, event.Park, event.Sleep,
-	event.ClassLoad, event.Thread, event.JNI}
-
 // kindsOf are the kinds that can be had from a source.
 func kindsOf(from EventSource) []event.Kind {
 	switch from {
@@ -41,7 +38,7 @@ func kindsOf(from EventSource) []event.Kind {
 	case EventsFromJFR:
 		return jfr.Kinds()
 	case EventsFromUSDT:
-		return probedKinds
+		return usdt.Kinds()
 	}
 	return nil
 }
@@ -156,8 +153,10 @@ func kindList(kinds []event.Kind) string {
 
 // check finds out what can't be recorded.
 func (c *EventChoice) check() error {
-	if len(c.USDT)+len(c.Probes) > 0 {
-		return fmt.Errorf("this gasm records no USDT probes: leave out usdt:… and --events-from usdt")
+	for _, p := range c.Probes {
+		if err := usdt.CheckPattern(p); err != nil {
+			return fmt.Errorf("--events: %w", err)
+		}
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	d.Notes.Add(r.sampling.Notes()...)
 	d.Notes.Add(r.codeNote, r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
-	d.Notes.Add(note, r.blackholeNote(), r.clocks.note())
+	d.Notes.Add(note, r.resultNote, r.blackholeNote(), r.clocks.note())
 	return d
 }
 

@@ -47,6 +47,8 @@ type jmhFork struct {
 	threads     int
 	iterations  []capture.Span
 	operations  []float64 // of each iteration; 0 when its score does not tell
+	scores      []float64 // of each iteration; 0 when unknown
+	unit        string    // of the scores
 	last        int       // JMH's number of the newest iteration
 }
 
@@ -147,6 +149,7 @@ func (r *jmhRun) head(line []byte, mono int64) {
 		r.endIteration(mono)
 		fork.iterations = append(fork.iterations, capture.Span{FromMonoNanos: mono})
 		fork.operations = append(fork.operations, 0)
+		fork.scores = append(fork.scores, 0)
 		fork.last = n
 		r.measuring, r.headed = true, true
 		return

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -21,22 +22,24 @@ type jmhFile struct {
 	// Before JMH empties the file, it may have the text of an older run: until is how it was
 	// found then, nil when there was none, or when JMH has begun to write.
 	until   fs.FileInfo
-	offset  int64 // what was seen
+	offset  int64  // what was seen
+	head    []byte // of what was seen, until JMH's mark is found in it
+	state   jmhFileState
 	stopped chan struct{}
 	done    chan struct{}
 }
 
-// followJMHFile begins to follow the file that JMH's -o in the command names. It is nil
-// without one.
-func followJMHFile(command []string, see func(out []byte, monoNanos int64)) *jmhFile {
-	path := jmhOutput(command)
-	if path == "" {
-		return nil
-	}
-	f := newJMHFile(path, see)
-	go f.run()
-	return f
-}
+// jmhFileState says whether a file has JMH's text. Other programs have an option -o too.
+type jmhFileState int
+
+const (
+	unknownFile jmhFileState = iota
+	ofJMH
+	ofOther
+)
+
+// jmhMark is in JMH's first lines. Warnings of the JVM may be in front of it, but not maxHead bytes.
+const jmhMark, maxHead = "# JMH version: ", 64 << 10
 
 func newJMHFile(path string, see func(out []byte, monoNanos int64)) *jmhFile {
 	f := &jmhFile{path: path, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
@@ -46,9 +49,11 @@ func newJMHFile(path string, see func(out []byte, monoNanos int64)) *jmhFile {
 
 // jmhOutput finds the value of JMH's option -o among the words of a command; "" without
 // one. JMH's parser (joptsimple) takes "-o FILE", "-o=FILE", "-oFILE", and the same with two
-// dashes but for the last. The command runs in this process's working directory, so a path
-// that is relative is relative to that.
+// dashes but for the last.
 func jmhOutput(command []string) (path string) {
+	if len(command) == 0 {
+		return ""
+	}
 	for i, word := range command[1:] {
 		option, value, inWord := strings.Cut(word, "=")
 		switch {
@@ -66,11 +71,8 @@ func jmhOutput(command []string) (path string) {
 	return path
 }
 
-// stop reads the rest of the file, and ends. f may be nil.
+// stop reads the rest of the file, and ends.
 func (f *jmhFile) stop() {
-	if f == nil {
-		return
-	}
 	close(f.stopped)
 	<-f.done
 }
@@ -105,6 +107,9 @@ func (f *jmhFile) run() {
 
 // read shows what is new in the file at a time.
 func (f *jmhFile) read(monoNanos int64) {
+	if f.state == ofOther {
+		return
+	}
 	file, size, err := regular.Open(f.path)
 	if err != nil {
 		return // it is not there yet, or is no file
@@ -118,7 +123,7 @@ func (f *jmhFile) read(monoNanos int64) {
 		f.until = nil
 	}
 	if size < f.offset { // JMH has emptied it
-		f.offset = 0
+		f.offset, f.head, f.state = 0, nil, unknownFile
 	}
 	buf := make([]byte, 32<<10)
 	for {
@@ -126,9 +131,24 @@ func (f *jmhFile) read(monoNanos int64) {
 		if n > 0 {
 			f.offset += int64(n)
 			f.see(buf[:n], monoNanos)
+			f.judge(buf[:n])
 		}
-		if err != nil { // io.EOF, as a rule; what was read counts
+		if err != nil || f.state == ofOther { // io.EOF, as a rule; what was read counts
 			return
 		}
+	}
+}
+
+// judge finds out whether the file is JMH's.
+func (f *jmhFile) judge(seen []byte) {
+	if f.state != unknownFile {
+		return
+	}
+	f.head = append(f.head, seen...)
+	switch {
+	case bytes.Contains(f.head, []byte(jmhMark)):
+		f.state, f.head = ofJMH, nil
+	case len(f.head) > maxHead:
+		f.state, f.head = ofOther, nil
 	}
 }

@@ -46,7 +46,7 @@ func TestJMHFile(t *testing.T) {
 				require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)))
 			}
 			w := newOutputWatch(nil, nil)
-			f := newJMHFile(path, w.jmhFile.See)
+			f := newJMHFile(path, (&lineWatch{of: w, jmh: true}).See)
 			f.read(1)
 			file, err := os.Create(path)
 			require.NoError(t, err)
@@ -68,7 +68,8 @@ func TestJMHFile(t *testing.T) {
 func TestJMHFileFollowed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "out.txt")
 	seen := make(chan string, 100)
-	f := followJMHFile([]string{"java", "-jar", "b.jar", "-o", path}, func(out []byte, _ int64) { seen <- string(out) })
+	f := newJMHFile(path, func(out []byte, _ int64) { seen <- string(out) })
+	go f.run()
 	time.Sleep(20 * time.Millisecond)
 	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o755))
 	file, err := os.Create(path)
@@ -97,9 +98,47 @@ func TestJMHFileUnused(t *testing.T) {
 	old := filepath.Join(dir, "old.txt")
 	require.NoError(t, os.WriteFile(old, []byte(jmhHead+"# Fork: 1 of 1\nIteration   1: 1.0 ns/op\n"), 0o600))
 	for _, path := range []string{old, dir, "/dev/zero", filepath.Join(dir, "none", "none")} {
-		f := followJMHFile([]string{"java", "-o", path}, func(out []byte, _ int64) { t.Errorf("%s: %.30q", path, out) })
+		f := newJMHFile(path, func(out []byte, _ int64) { t.Errorf("%s: %.30q", path, out) })
+		go f.run()
 		time.Sleep(50 * time.Millisecond)
 		f.stop()
 	}
-	followJMHFile([]string{"java"}, nil).stop()
+}
+
+// Another program's -o names a file that may be large: its text is not JMH's, so it is not read on.
+func TestJMHFileOfOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.bin")
+	seen := 0
+	f := newJMHFile(path, func(out []byte, _ int64) { seen += len(out) })
+	for _, text := range []string{strings.Repeat("x", maxHead), strings.Repeat("y", 10*maxHead), jmhMark} {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		require.NoError(t, err)
+		_, err = file.WriteString(text)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		f.read(1)
+	}
+	assert.Greater(t, seen, maxHead)
+	assert.Less(t, seen, 2*maxHead)
+}
+
+// A file is followed once, whether the command itself or a JVM that it starts has the option; and JVMs
+// without it have none.
+func TestJMHFiles(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	t.Chdir(dir)
+	w := newOutputWatch(nil, nil)
+	files := newJMHFiles(w)
+	files.followCommand(strings.Fields("java -jar b.jar -o out.txt"))
+	files.follow(strings.Fields("java -jar b.jar -o out.txt"), dir)
+	files.follow(strings.Fields("java -jar b.jar -o "+dir+"/out.txt"), "/")
+	files.follow(strings.Fields("java -cp c ForkedMain 127.0.0.1 36045"), dir)
+	files.follow(nil, dir)
+	assert.Len(t, files.byPath, 1)
+	require.NoError(t, os.WriteFile("out.txt", []byte(jmhHead+"# Fork: 1 of 1\nIteration   1: 1.0 ns/op\n"), 0o600))
+	files.stop()
+	assert.Len(t, w.jmh.forks, 1)
+	files.follow(strings.Fields("java -o late.txt"), dir)
+	assert.Len(t, files.byPath, 1)
 }

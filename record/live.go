@@ -84,6 +84,7 @@ func (c *liveCode) mapped(m native.Mapping) {
 	if seen, err := attach.Look(m.PID); err == nil {
 		j.Process = *seen
 	}
+	c.r.jmhFiles.followJVM(m.PID)
 	if err := j.follow(c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
 		c.r.problem(err)
 		return
@@ -111,15 +112,19 @@ func (c *liveCode) turn(paused bool, turn func(*follow.Follower)) {
 	}
 }
 
+// followed gives the JVM of a process; nil when it is none.
+func (c *liveCode) followed(pid int) *followedJVM {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.byPID[pid]
+}
+
 // tell gives the samples to the followers.
 func (c *liveCode) tell(samples <-chan sampler.Sample) {
 	defer close(c.told)
 	for s := range samples {
 		c.r.live.sampled(&s)
-		c.mu.Lock()
-		j := c.byPID[s.PID]
-		c.mu.Unlock()
-		if j != nil {
+		if j := c.followed(s.PID); j != nil {
 			j.sampled(&s)
 		}
 	}

@@ -27,6 +27,7 @@ type liveEvents struct {
 	stop    context.CancelFunc
 	told    []*toldJVM        // those that are told to log or record
 	jvms    map[int]*foundJVM // by process id
+	usdt    liveUSDT
 }
 
 // A foundJVM is what is known of any JVM.
@@ -45,6 +46,7 @@ func (l *liveEvents) begin(s *session, choice EventChoice, byOption bool) {
 	}
 	l.s, l.choice, l.jvms = s, choice, map[int]*foundJVM{}
 	l.stopped, l.stop = context.WithCancel(context.Background())
+	l.usdt.begin(s, &choice, l.stopped.Done())
 }
 
 // found is called when a JVM is found: it has mapped libjvm.so, and may not have begun to
@@ -61,6 +63,7 @@ func (l *liveEvents) found(pid int) {
 		j.threads = map[int]int{}
 	}
 	l.jvms[pid] = j
+	l.usdt.found(pid)
 	if len(l.choice.Log)+len(l.choice.JFR) > 0 {
 		t := newToldJVM(pid, j.ownPID, &l.choice)
 		l.told = append(l.told, t)
@@ -119,6 +122,7 @@ func (l *liveEvents) end() {
 		wg.Go(func() { t.end(ctx) })
 	}
 	wg.Wait()
+	l.usdt.await()
 	for _, t := range told {
 		for _, err := range t.problems {
 			l.s.problem(err)
@@ -150,5 +154,5 @@ func (l *liveEvents) take(jvms []capture.JVM) (notes []string) {
 		}
 		notes = append(notes, t.take(l.s, j)...)
 	}
-	return notes
+	return append(notes, l.usdt.take(byPID)...)
 }

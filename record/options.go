@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -39,6 +40,9 @@ type Options struct {
 	WindowStart, WindowEnd *regexp.Regexp
 	// WindowFrom says on which streams such lines are looked for.
 	WindowFrom WindowSource
+	// WindowFile is the path of a file in which the program has written its windows when it
+	// has ended; see windowFile. "" for none.
+	WindowFile string
 
 	Code    CodeSource // not empty
 	Methods []string   // patterns of the methods whose code is printed; none: all
@@ -77,9 +81,11 @@ const (
 	SamplerNative Sampler = "native"
 	SamplerPerf   Sampler = "perf"
 	SamplerDTrace Sampler = "dtrace"
+	// SamplerXCTrace is Xcode's Instruments, on macOS.
+	SamplerXCTrace Sampler = "xctrace"
 )
 
-var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace}
+var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace, SamplerXCTrace}
 
 // SamplerNames are the samplers, as --sampler has them.
 func SamplerNames() []string { return names(samplers) }
@@ -113,15 +119,19 @@ func (o *Options) reopens() bool { return o.WindowStart != nil && o.WindowEnd !=
 func (o *Options) Check() error {
 	switch {
 	case !slices.Contains(samplers, o.Sampler):
-		return fmt.Errorf("--sampler is %q; it can be auto, native, perf or dtrace", o.Sampler)
+		return fmt.Errorf("--sampler is %q; it can be %s", o.Sampler, layout.Or(SamplerNames()))
 	case o.Sampler == SamplerDTrace && len(o.Events) > 0:
 		return errors.New("--event names events of the kernel and the CPU; dtrace samples by time alone")
 	case (o.Sampler == SamplerNative || o.Sampler == SamplerPerf) && o.Sudo:
 		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
+	case o.Sampler == SamplerXCTrace && o.Sudo:
+		return errors.New("--sudo is for dtrace; xctrace needs no root")
 	case o.Delay < 0 || o.Length < 0:
 		return errors.New("--delay and --length can't be negative")
 	case (o.Delay > 0 || o.Length > 0) && o.byLines():
 		return errors.New("--delay/--length and --window-start/--window-end say two different windows; use one pair")
+	case o.WindowFile != "" && (o.Delay > 0 || o.Length > 0 || o.byLines()):
+		return errors.New("--window-file says when it is measured, and so do --delay/--length and --window-start/--window-end; use one of them")
 	case !slices.Contains([]WindowSource{"", FromStdout, FromStderr, FromBoth}, o.WindowFrom):
 		return fmt.Errorf("--window-from is %q; it can be stdout, stderr or both", o.WindowFrom)
 	case o.WindowFrom != "" && !o.byLines():
@@ -134,6 +144,11 @@ func (o *Options) Check() error {
 	}
 	if err := o.Happenings.check(); err != nil {
 		return err
+	}
+	if o.Sampler == SamplerXCTrace {
+		if err := sampler.CheckXCTrace(o.Events, o.Frequency); err != nil {
+			return err
+		}
 	}
 	return o.checkCode()
 }

@@ -16,7 +16,7 @@ type outputWatch struct {
 	start, end *regexp.Regexp // nil: not asked for
 
 	// Each of these has lines of its own.
-	stdout, stderr, jmhFile lineWatch
+	stdout, stderr lineWatch
 	// changed has one element when a window has opened or closed.
 	changed chan struct{}
 
@@ -45,7 +45,6 @@ func newOutputWatch(start, end *regexp.Regexp) *outputWatch {
 	w := &outputWatch{start: start, end: end, changed: make(chan struct{}, 1)}
 	w.stdout = lineWatch{of: w, jmh: true, windows: true}
 	w.stderr = lineWatch{of: w, windows: true}
-	w.jmhFile = lineWatch{of: w, jmh: true}
 	return w
 }
 

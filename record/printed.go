@@ -84,8 +84,10 @@ func (p *printedCode) begin(s sampling, _ int) error {
 func (p *printedCode) pause()  {}
 func (p *printedCode) resume() {}
 
+// foundJVM is called when a JVM has begun to write its log.
 func (p *printedCode) foundJVM(log writtenLog) {
 	p.r.clocks.found[log.pid] = capture.ReadClock()
+	p.r.jmhFiles.followJVM(log.pid)
 	p.r.live.found(log.pid)
 }
 

@@ -144,7 +144,7 @@ func (t *toldProbes) add(rep *rings.Report) {
 	}
 	for _, r := range rep.Refused {
 		t.found[r.Probe] = true
-		t.say(fmt.Sprintf("%s is not probed: %s", r.Method, r.Reason))
+		t.say(refusalText(&r))
 	}
 	for _, e := range rep.Errors {
 		t.say("probes: " + e)
@@ -169,9 +169,13 @@ func (t *toldProbes) notes() []string {
 		t.say(t.missing[p])
 	}
 	if len(t.without) > 0 {
-		t.say("no probes in " + strings.Join(t.without[:min(len(t.without), maxWithout)], ", ") + ": gasm's agent did not start there (was its environment cleared, or is java.instrument not in its runtime?)")
+		t.say("no probes in " + strings.Join(t.without[:min(len(t.without), maxWithout)], ", ") + ": gasm's agent did not start there (was its environment cleared, is java.instrument not in its runtime, or has a JVM of JDK 9 or newer a security manager?)")
 	}
 	return t.lines
+}
+
+func refusalText(r *rings.Refusal) string {
+	return fmt.Sprintf("%s is not probed: %s", r.Method, r.Reason)
 }
 
 // missText says that a probe has no method, and what has a similar name.
@@ -211,6 +215,11 @@ func (a *Attachment) startProbes() error {
 				return err
 			}
 		}
+		for i := range rep.Refused[:min(len(rep.Refused), maxTold)] {
+			if a.o.Message != nil {
+				a.o.Message(refusalText(&rep.Refused[i]))
+			}
+		}
 		var misses []string
 		for _, m := range rep.Missing {
 			switch {
@@ -224,30 +233,125 @@ func (a *Attachment) startProbes() error {
 			return errors.New(strings.Join(misses, "; "))
 		}
 	}
+	files := map[int]string{}
+	for _, j := range a.jvms {
+		files[j.PID] = j.probes.Rings()
+	}
+	a.drain = a.drainWindows(a.o.Probes, func() map[int]string { return files })
 	return nil
+}
+
+// drainEvery is how often windows are saved. A ring has room for 32 768 of a thread.
+const drainEvery = 50 * time.Millisecond
+
+// A windowDrain saves the windows that JVMs tell of, while they run.
+type windowDrain struct {
+	s     *session
+	files func() map[int]string // paths of rings by the process id that their JVM has in the capture
+	open  map[int]*drained
+	stop  chan struct{}
+	done  chan struct{}
+}
+
+type drained struct {
+	*rings.Drain
+	in, out *os.File
+	failed  bool
+}
+
+// drainWindows begins to save windows, if any probe is one; nil when none is. files is called now and then.
+func (s *session) drainWindows(specs []probe.Spec, files func() map[int]string) *windowDrain {
+	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
+		return nil
+	}
+	d := &windowDrain{s: s, files: files, open: map[int]*drained{}, stop: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(d.done)
+		for {
+			select {
+			case <-d.stop:
+				d.take()
+				return
+			case <-time.After(drainEvery):
+				d.take()
+			}
+		}
+	}()
+	return d
+}
+
+// end saves what is left. The files must still be there.
+func (d *windowDrain) end() {
+	if d == nil {
+		return
+	}
+	close(d.stop)
+	<-d.done
+	for _, f := range d.open {
+		f.in.Close()
+		if f.out != nil {
+			f.out.Close()
+		}
+	}
+}
+
+func (d *windowDrain) take() {
+	for pid, path := range d.files() {
+		f := d.open[pid]
+		if f == nil {
+			in, _, err := regular.OpenNoLink(path)
+			if err != nil {
+				continue // the JVM has not made it yet
+			}
+			f = &drained{Drain: rings.NewDrain(in), in: in}
+			d.open[pid] = f
+			if f.out, err = os.OpenFile(d.s.path(capture.ProbeWindows(pid)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+				f.failed = true
+				d.s.problem(fmt.Errorf("saving the calls of the window's method: %w", err))
+			}
+		}
+		if f.failed {
+			continue
+		}
+		if err := f.Take(f.out); err != nil {
+			f.failed = true
+			d.s.problem(fmt.Errorf("saving the calls of the window's method: %w", err))
+		}
+	}
+}
+
+// ringFiles finds the files that the command's JVMs count in.
+func (r *Recording) ringFiles() map[int]string {
+	found := map[int]string{}
+	for _, f := range logsIn(r.folder.logs.path, "probes-", ".ring") {
+		found[f.pid] = f.path
+	}
+	return found
 }
 
 // stopProbes has the JVMs change all methods back, and takes what was counted.
 func (a *Attachment) stopProbes() {
 	for _, j := range a.jvms {
+		if j.probes == nil || hasEnded(j.PID, j.ticks) {
+			continue
+		}
+		ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not answer within %s", loadTime))
+		if err := j.probes.Unload(ctx); err != nil && !hasEnded(j.PID, j.ticks) {
+			a.problem(err)
+		}
+		cancel()
+	}
+	a.drain.end()
+	for _, j := range a.jvms {
 		if j.probes == nil {
 			continue
 		}
 		j.sites.end()
-		j.sites = nil
-		if !hasEnded(j.PID, j.ticks) {
-			ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not answer within %s", loadTime))
-			if err := j.probes.Unload(ctx); err != nil && !hasEnded(j.PID, j.ticks) {
-				a.problem(err)
-			}
-			cancel()
-		}
 		for from, to := range map[string]string{j.probes.Rings(): capture.ProbeRings(j.PID), j.probes.ReportText(): capture.ProbeReport(j.PID)} {
 			if err := copyLog(from, a.path(to)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				a.problem(fmt.Errorf("taking the probes of JVM %d: %w", j.PID, err))
 			}
 		}
 		j.probes.Close()
-		j.probes = nil
 	}
 }

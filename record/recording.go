@@ -23,14 +23,17 @@ type Recording struct {
 	session
 	o        Options
 	output   *outputWatch
+	jmhFiles *jmhFiles
 	code     codeWay
 	codeNote string // that code is had in another way than it was asked for
 	longNote string // that the options are too long for JDK 8
 	events   eventLogs
 	sites    *sitePublisher // nil without
-	exitCode int
-	endOnce  sync.Once // ends the sampling and the following of code
-	over     bool      // they ended while the command ran, because no window was to open any more
+	// resultNote says why the scores are not those of JMH's results.
+	resultNote string
+	exitCode   int
+	endOnce    sync.Once // ends the sampling and the following of code
+	over       bool      // they ended while the command ran, because no window was to open any more
 
 	mu      sync.Mutex
 	command *heldCommand // while it runs, for signals
@@ -76,7 +79,7 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	flags = r.addEventFlag(flags)
+	flags = r.addUSDTFlags(r.addEventFlag(flags))
 	if flags, err = r.addProbeFlag(flags); err != nil {
 		return err
 	}
@@ -88,14 +91,18 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	jmh := followJMHFile(r.o.Command, r.output.jmhFile.See)
-	defer jmh.stop()
+	r.jmhFiles = newJMHFiles(r.output)
+	r.jmhFiles.followCommand(r.o.Command)
+	defer r.jmhFiles.stop()
 	if r.sampling, err = r.startSampler(command.PID()); err != nil {
 		command.Abandon()
 		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
+	if live, ok := r.code.(*liveCode); ok {
+		r.followed = live.followed
+	}
 	r.live.begin(&r.session, r.o.Happenings, true)
 	if err := r.code.begin(r.sampling, command.PID()); err != nil {
 		command.Abandon()
@@ -114,9 +121,11 @@ func (r *Recording) run() error {
 	}
 	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
 	keeper := r.keepWindows(command)
+	drain := r.drainWindows(r.o.Probes, r.ringFiles)
 	r.exitCode = command.Wait()
 	r.endedMonoNanos = capture.MonoNanos()
 	r.end()
+	drain.end()
 	keeper.end()
 	r.endSampling()
 	r.clocks.end = capture.ReadClock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -48,6 +49,8 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 		return r.startPerf(pid, "")
 	case SamplerDTrace:
 		return r.startDTrace("")
+	case SamplerXCTrace:
+		return r.startXCTrace("")
 	}
 	s, err := r.startNative(pid)
 	if err == nil {
@@ -67,9 +70,17 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 	if len(r.o.Events) > 0 || !mayTryOther(perfErr) {
 		return nil, firstFailure(err, perfErr)
 	}
-	s, dtraceErr := r.startDTrace(why + "; nor could perf be used: " + withoutTool(perfErr))
+	why += "; nor could perf be used: " + withoutTool(perfErr)
+	s, dtraceErr := r.startDTrace(why)
 	if dtraceErr == nil {
 		return s, nil
+	}
+	if runtime.GOOS == "darwin" {
+		s, xctraceErr := r.startXCTrace("dtrace could not be used: " + withoutTool(dtraceErr))
+		if xctraceErr == nil {
+			return s, nil
+		}
+		return nil, fmt.Errorf("%w (nor can xctrace be used: %s)", dtraceErr, withoutTool(xctraceErr))
 	}
 	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, withoutTool(perfErr), withoutTool(dtraceErr))
 }
@@ -159,9 +170,22 @@ func (p *perfSampling) Notes() []string { return append(p.Perf.Notes(), p.notes.
 
 func (p *perfSampling) Lost() int64 { return 0 } // perf's text has it
 
-// save writes the text under another name first, so that under its own one it is
-// complete.
 func (p *perfSampling) save(path string, tee io.Writer) error {
+	if err := saveText(p, path, tee); err != nil {
+		return err // perf's own data is complete
+	}
+	os.Remove(p.DataFile()) // all of it that gasm uses is in the text now
+	return nil
+}
+
+// A textWriter is a sampler whose text is made at the end.
+type textWriter interface {
+	WriteText(context.Context, io.Writer) error
+}
+
+// saveText writes a sampler's text under another name first, so that under its own one it is
+// complete.
+func saveText(p textWriter, path string, tee io.Writer) error {
 	part := path + ".part"
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -175,18 +199,20 @@ func (p *perfSampling) save(path string, tee io.Writer) error {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
-		os.Remove(part) // perf's own data is complete
+		os.Remove(part)
 		return fmt.Errorf("writing the samples: %w", err)
 	}
-	os.Remove(p.DataFile()) // all of it that gasm uses is in the text now
 	return nil
 }
 
-func (p *perfSampling) open() (io.ReadCloser, error) {
+// openText reads the text while it is made.
+func openText(p textWriter) (io.ReadCloser, error) {
 	pipeOut, pipeIn := io.Pipe()
 	go func() { pipeIn.CloseWithError(p.WriteText(context.Background(), pipeIn)) }()
 	return pipeOut, nil
 }
+
+func (p *perfSampling) open() (io.ReadCloser, error) { return openText(p) }
 
 func (p *perfSampling) resolver() *native.Resolver { return nil }
 
@@ -230,3 +256,42 @@ func (d *dtraceSampling) discard() { os.Remove(d.TextFile()) }
 func (d *dtraceSampling) stream() <-chan sampler.Sample { return nil }
 
 func (d *dtraceSampling) wait() { d.Wait() }
+
+// startXCTrace starts xctrace; whyNotOther is for the capture's notes.
+func (r *Recording) startXCTrace(whyNotOther string) (sampling, error) {
+	x, err := sampler.StartXCTrace(context.Background(), sampler.XCTraceOptions{Events: r.o.Events, Dir: r.o.Folder.Path, Slow: r.o.Message})
+	if err != nil {
+		return nil, err
+	}
+	return &xctraceSampling{x, whyNotOther}, nil
+}
+
+// An xctraceSampling is a recording of Instruments, whose text is made at the end.
+type xctraceSampling struct {
+	*sampler.XCTrace
+	note string // why it is not another one; may be ""
+}
+
+func (x *xctraceSampling) tool() Sampler { return SamplerXCTrace }
+
+func (x *xctraceSampling) Notes() []string { return append(x.XCTrace.Notes(), x.note) }
+
+func (x *xctraceSampling) Lost() int64 { return 0 } // the text has it
+
+func (x *xctraceSampling) save(path string, tee io.Writer) error {
+	if err := saveText(x, path, tee); err != nil {
+		return err // the recording is complete
+	}
+	x.Discard() // all of it that gasm uses is in the text now
+	return nil
+}
+
+func (x *xctraceSampling) open() (io.ReadCloser, error) { return openText(x) }
+
+func (x *xctraceSampling) resolver() *native.Resolver { return nil }
+
+func (x *xctraceSampling) discard() { x.Discard() }
+
+func (x *xctraceSampling) stream() <-chan sampler.Sample { return nil }
+
+func (x *xctraceSampling) wait() {}

@@ -32,11 +32,25 @@ type session struct {
 	resolver *native.Resolver // knows all mappings once they are no longer watched
 	clocks   clockReadings
 	live     liveEvents
+	// followed gives the JVM of a process whose code is copied while it runs; nil where none is.
+	followed func(pid int) *followedJVM
 	// What is recorded began and ended.
 	startedMonoNanos, endedMonoNanos int64
 
 	problemsMu sync.Mutex
 	problems   []error
+}
+
+// placedIn has the code at addresses of a process copied as if there were samples.
+func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
+	return func(pc uint64, monoNanos int64) {
+		if s.followed == nil {
+			return
+		}
+		if j := s.followed(pid); j != nil {
+			j.follower.Sampled(pc, monoNanos)
+		}
+	}
 }
 
 // path is that of a file in the capture.

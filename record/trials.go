@@ -46,6 +46,7 @@ func (w *outputWatch) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []captur
 			trials = append(trials, capture.Trial{Name: names[i]})
 		}
 		addOperations(&trials[at], len(trials[at].Windows) == 0, f.operations)
+		addScores(&trials[at], &f)
 		j.Fork = f.number
 		for _, s := range f.iterations {
 			if s.ToMonoNanos == 0 {

@@ -9,7 +9,8 @@ import (
 // A WindowChange says that a window has opened or closed.
 type WindowChange struct {
 	Open bool
-	// After is how long after the command's start it opened, or how long it was open.
+	// After is how long after the start of the command, or after the attaching, it opened, or how
+	// long it was open.
 	After time.Duration
 	// More tells that there are so many that further ones are not told of.
 	More bool

@@ -9,8 +9,8 @@ import (
 )
 
 // trials says when and in which JVMs the command is measured. The first rule that
-// applies counts: Delay and Length, the lines that the user named, JMH's own lines,
-// the whole run. It numbers JMH's forks among jvms. The note says what of the rule did
+// applies counts: Delay and Length, the lines that the user named, the file that the program
+// writes its windows to, JMH's own lines, the whole run. It numbers JMH's forks among jvms. The note says what of the rule did
 // not apply as the user may expect.
 func (r *Recording) trials(jvms []capture.JVM) (trials []capture.Trial, note string) {
 	var spans []capture.Span
@@ -21,9 +21,16 @@ func (r *Recording) trials(jvms []capture.JVM) (trials []capture.Trial, note str
 		spans = []capture.Span{span}
 	case r.o.WindowStart != nil || r.o.WindowEnd != nil:
 		spans, note = r.spansByLines()
+	case r.o.WindowFile != "":
+		trials, note = r.trialsOfFile(jvms)
+		if len(trials) > 0 {
+			return trials, note
+		}
+		spans = []capture.Span{r.wholeRun()}
 	default:
 		trials, note = r.trialsOfJMH(jvms)
 		if len(trials) > 0 {
+			r.resultNote = takeResults(r.o.Command, r.clocks.start.WallNanos, trials)
 			return trials, note
 		}
 		spans = []capture.Span{r.wholeRun()}
@@ -99,7 +106,7 @@ func (r *Recording) trialsOfJMH(jvms []capture.JVM) (trials []capture.Trial, not
 	}
 	for i := range jvms {
 		if forkOfJMH(&jvms[i]) {
-			note = "JMH ran here, but no measured iterations were seen on its stdout or in the file of its -o (was it stopped, or does a script give it -o?): " +
+			note = "JMH ran here, but no measured iterations were seen on its stdout or in the file of its -o (was it stopped, or could gasm not read that file?): " +
 				"the whole run is measured, JMH's host and warm-up too"
 		}
 	}

@@ -24,6 +24,7 @@ var takenRows = []accountRow{
 	{"  outside the window", func(a *profile.Account) int64 { return a.OutsideWindow }, false},
 	{"  other threads", func(a *profile.Account) int64 { return a.OtherThread }, true},
 	{"  outside the method", func(a *profile.Account) int64 { return a.OutsideMethod }, true},
+	{"  gasm's printing (HotSpot)", func(a *profile.Account) int64 { return a.Printing }, true},
 	{"  lost", func(a *profile.Account) int64 { return a.Lost }, false},
 	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
 }

@@ -24,8 +24,13 @@ var Formats = []Format{
 	{Name: "collapsed", Write: WriteCollapsed, Locations: true},
 }
 
-// FormatOf is the format of a name, which is one of FormatNames.
-func FormatOf(name string) Format { return Formats[slices.Index(FormatNames(), name)] }
+// FormatOf is the format of a name; the zero Format if it is none of FormatNames, as diff has some.
+func FormatOf(name string) Format {
+	if i := slices.Index(FormatNames(), name); i >= 0 {
+		return Formats[i]
+	}
+	return Format{}
+}
 
 // FormatNames are the names of Formats, in the same order.
 func FormatNames() []string {

@@ -136,6 +136,13 @@ func (r *textReport) summary() {
 	if p.WindowSeconds > 0 {
 		r.field("Window", fmt.Sprintf("%.2f s in %s", p.WindowSeconds, layout.Plural(len(p.PIDs), "JVM")))
 	}
+	if p.Score != nil {
+		text := p.Score.String()
+		if r.o.ASCII {
+			text = strings.ReplaceAll(text, "±", "+-")
+		}
+		r.field("Score", text)
+	}
 	var samples []string
 	for e, a := range p.Accounts {
 		text := fmt.Sprintf("%d in the profile, %d taken", a.Profiled, a.Total)

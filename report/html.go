@@ -11,7 +11,7 @@ import (
 // WriteHTML writes the report as a page for a browser. The profiles have the code that it shows where profile.Options asked
 // for listings.
 func WriteHTML(w io.Writer, ps *profile.Profiles, o Options) error {
-	in := page.Input{Profiles: ps, Report: JSON(ps, o.Gasm), File: o.File, Top: o.Top, Intel: o.Intel, Command: commandLine(ps.Capture.Command),
+	in := page.Input{Profiles: ps, Report: JSON(ps, o.Gasm), Place: o.Place, FileLines: o.FileLines, Top: o.Top, Intel: o.Intel, Command: commandLine(ps.Capture.Command),
 		Unit: [...]string{Percent: "percent", Raw: "raw", Norm: "norm"}[o.Counts]}
 	in.PerOperation = func(p *profile.Profile, event int) (float64, int, string, bool) {
 		if p.Operations == 0 {

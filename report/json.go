@@ -77,7 +77,7 @@ type jsonProfile struct {
 
 func (p jsonProfile) profile() schema.Profile {
 	return schema.Profile{
-		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations,
+		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations, Score: (*schema.Score)(p.Score),
 		Account: schema.PerEvent[schema.Account]{Events: p.Events, Values: each(p.Accounts, newAccount)},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) schema.Share {
 			share := schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
@@ -134,7 +134,11 @@ func (p jsonProfile) lock(s *profile.LockSite) schema.Lock {
 }
 
 func (p jsonProfile) allocation(s *profile.AllocSite) schema.Allocation {
-	return schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
+	a := schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
+	if c := s.Code; c != nil {
+		a.Code = &schema.AllocationCode{Source: c.Source, Name: c.Method, CompileID: c.CompileID, Addr: schema.Address(c.PC), Text: c.Text}
+	}
+	return a
 }
 
 // site is a place in the program; nil when it is unknown.
@@ -229,7 +233,7 @@ func (p jsonProfile) shares(c profile.Counts) schema.PerEvent[float64] {
 func newAccount(a *profile.Account) schema.Account {
 	return schema.Account{
 		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM, OtherTrial: a.OtherTrial,
-		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, Lost: a.Lost, Profiled: a.Profiled,
+		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, Printing: a.Printing, Lost: a.Lost, Profiled: a.Profiled,
 		Compiled: a.Compiled, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
 		Unresolved: a.Unresolved,
 	}

@@ -37,17 +37,26 @@ func (r *textReport) lineTable() ranking {
 	for _, l := range lines {
 		r.add(&t, l.counts, func() rankingRow {
 			found := r.source(l.Frame)
-			return rankingRow{name: l.Method, tail: found.place(l.Frame), details: layout.CutEnd(found.Text, r.sourceWidth(), r.Ellipsis())}
+			return rankingRow{name: l.Method, tail: found.place(l.Frame), details: found.Text}
 		})
+	}
+	width := r.sourceWidth(t.rows)
+	for i := range t.rows {
+		t.rows[i].details = layout.CutEnd(t.rows[i].details, width, r.Ellipsis())
 	}
 	return t
 }
 
-// sourceWidth is how many columns lines of source have in a table: half of a terminal's.
-func (r *textReport) sourceWidth() int {
-	const most = 100
+// sourceWidth is how many columns lines of source have in the table with these rows: what names leave, but a third of a
+// terminal's at least.
+func (r *textReport) sourceWidth(rows []rankingRow) int {
+	const most, ofName, ofShare = 100, 36, len("100.00%")
 	if r.o.TableWidth == 0 {
 		return most
 	}
-	return min(r.o.TableWidth/2, most)
+	names := 0
+	for i := range rows {
+		names = max(names, min(layout.Width(rows[i].name), ofName)+layout.Width(rows[i].tail))
+	}
+	return min(max(r.o.TableWidth-ofShare-names-3*cellPadding, r.o.TableWidth/3), most)
 }

@@ -41,7 +41,7 @@ func (r *textReport) profiles() {
 // programTitle is the heading of a program, with its share of the samples in all profiles.
 func (r *textReport) programTitle(i int, share float64) string {
 	start, end := fmt.Sprintf("Program %d of %d: ", i+1, len(r.ps.Trials)), fmt.Sprintf(", %.1f%% of the samples", 100*share)
-	const frame = len("====[]")
+	const frame = len("====[]====")
 	width := r.Columns(layout.RuleWidth) - frame - len(start) - len(end)
 	return start + shortDotted(r.programName(r.p), width, r.Ellipsis()) + end
 }

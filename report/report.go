@@ -51,9 +51,10 @@ type Options struct {
 
 	// Source finds the line of source that a method (pkg.Class::method) has at a line number. Nil when there are no sources.
 	Source func(method string, line int) SourceLine
-	// File gives the name and all lines of the file of sources that has a method; no lines for none. Nil when there are no
-	// sources. It is for the page.
-	File func(method string) (name string, lines []string)
+	// Place and FileLines are for the page; nil when there are no sources. Place gives the file that a line number of a method
+	// stands for, and the line in it; the class's own file for line 0. FileLines gives all lines of a file; none without it.
+	Place     func(method string, line int) (file string, at int)
+	FileLines func(file string) []string
 }
 
 // A SourceLine is a line of source that code was made from.

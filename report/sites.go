@@ -54,12 +54,41 @@ func (r *textReport) allocationTable() {
 	var rows [][]string
 	for i := range shown {
 		s := &shown[i]
-		rows = append(rows, []string{shareOf(s.Bytes, total).String(), megabytes(s.Bytes), strconv.Itoa(s.Events), r.site(s.Frame), r.short(s.Class, false)})
+		share := shareOf(s.Bytes, total)
+		if total == 0 {
+			share = shareOf(int64(s.Events), int64(events))
+		}
+		rows = append(rows, []string{share.String(), megabytes(s.Bytes), strconv.Itoa(s.Events), r.allocator(s), r.short(s.Class, false) + r.allocCode(s.Code)})
 	}
 	r.Rule("Allocations")
-	r.siteTable([]string{"bytes", "MB", "events", "", ""}, rows)
+	of := "bytes"
+	if total == 0 {
+		of = "share"
+	}
+	r.siteTable([]string{of, "MB", "events", "", ""}, rows)
+	if total == 0 {
+		r.Paragraph("", fmt.Sprintf("Of %s; nothing told of how many bytes.%s", layout.Plural(events, "allocation"), leftOut(len(r.p.Allocations)-len(shown))))
+		r.Line("")
+		return
+	}
 	r.Paragraph("", fmt.Sprintf("Of %s MB that %s stand for.%s", megabytes(total), layout.Plural(events, "event"), leftOut(len(r.p.Allocations)-len(shown))))
 	r.Line("")
+}
+
+// allocator is the place of an allocation: the program's own, or what of the JVM allocates for it.
+func (r *textReport) allocator(s *profile.AllocSite) string {
+	if s.Frame.Method == "" && s.Code != nil {
+		return fmt.Sprintf("(%s: %s)", s.Code.Source, r.short(s.Code.Method, false))
+	}
+	return r.site(s.Frame)
+}
+
+// allocCode is the instruction that allocates.
+func (r *textReport) allocCode(c *profile.AllocCode) string {
+	if c == nil || c.Text == "" {
+		return ""
+	}
+	return fmt.Sprintf(", %#x: %s (%s, compile id %d)", c.PC, c.Text, c.Source, c.CompileID)
 }
 
 func addBytes(a, b int64) int64 {

@@ -1,14 +1,14 @@
 // Package sampler gets program counters out of a running command: gasm asks the kernel
 // itself, or starts an external sampler, stops it, and parses the text that it prints.
 //
-// There are three samplers: native sampling, perf and DTrace. Each external one has a part
+// There are four samplers: native sampling, perf, DTrace and xctrace. Each external one has a part
 // that runs the tool and a part that reads its text; native sampling writes the text that
 // perf would have written. The readers need no tool, so they also read a text that was
 // saved elsewhere, as JMH's perfasm and dtraceasm do.
 //
 //   - StartNative opens events on a process that is held before its exec, AttachNative on
 //     one that runs (native_linux.go; drain_linux.go makes text of what the kernel tells,
-//     perftext_linux.go writes the lines, kallsyms_linux.go names the kernel's functions). A Stream
+//     perftext.go writes the lines, kallsyms_linux.go names the kernel's functions). A Stream
 //     gives the samples while they are taken.
 //   - [StartPerf] attaches perf to a process that is held before its exec,
 //     [Perf.Stop] ends the recording, and [Perf.WriteText] turns it into text
@@ -18,8 +18,13 @@
 //   - [StartDTrace] has DTrace sample the whole machine, [DTrace.Stop] ends that
 //     (dtrace.go; dtracecopy.go saves what DTrace prints).
 //   - A [DTraceReader] reads DTrace's text (dtracetext.go).
+//   - [StartXCTrace] has Xcode's Instruments record all processes, [XCTrace.Stop] ends that, and
+//     [XCTrace.WriteText] has the recording exported and writes it as perf script does (xctrace.go;
+//     xctraceexport.go).
+//   - An [XCTraceReader] reads such an export (xctracetext.go; xctracexml.go for the tags,
+//     xctraceids.go for values that are meant by number).
 //
-// [NewReader] takes the reader for the sampler that a text looks like. The readers
+// [NewReader] takes the reader for the sampler that a text looks like. The readers of lines
 // share textreader.go: a text is parsed in chunks, several at a time, and its
 // records come in the text's order.
 //
@@ -177,4 +182,36 @@
 //   - If stderr was saved with the text, there are drops in it (`dtrace: 12 drops on CPU
 //     1`), which are [Lost], and on macOS a line about system integrity protection,
 //     which is normal.
+//
+// # Running xctrace
+//
+// macOS could not be had where gasm was written: this is made from what public projects do and show, and was never run.
+//
+//   - xctrace needs no root. It records all processes, because it does not follow a command's children; which samples are of
+//     the command is found out afterwards, by their pids, as with DTrace.
+//   - What a bare instrument records, `--instrument "Time Profiler"`, Xcode 26 exports; a template's recording it may not.
+//   - That it records, xctrace tells by a notification (--notify-tracing-started, which notifyutil waits for), and by a line on
+//     stdout, which may come late when stdout is a pipe. StartXCTrace takes the first of the two.
+//   - SIGINT ends it. It then saves the recording, which can take minutes.
+//   - The times of samples count from the recording's start. The table time-info has that moment by mach_absolute_time, and
+//     how many ns its ticks are; [XCTrace.WriteText] adds what CLOCK_MONOTONIC is ahead of that clock. Without the table it
+//     takes the start-date of the table of contents, which is the wall clock's, in ms.
+//
+// # xctrace's export
+//
+//	<trace-query-result><node xpath='…'><schema name="time-profile">…</schema>
+//	<row><sample-time id="1" fmt="00:00.464.248">464248740</sample-time><thread id="2" fmt="Main Thread  0x12aa (java, pid: 4711)">
+//	  <tid id="3" fmt="0x12aa">4778</tid><process id="4" fmt="java (4711)"><pid id="5" fmt="4711">4711</pid></process></thread>
+//	  <process ref="4"/><thread-state id="8" fmt="Running">Running</thread-state><weight id="9" fmt="1.00 ms">1000000</weight>
+//	  <backtrace id="10"><frame id="11" name="f(int)" addr="0x1a0241c35"><binary id="12" name="dyld" arch="arm64e" …/></frame>…</backtrace></row>
+//
+// Traps:
+//
+//   - A value that came before is an element with its number: <backtrace ref="10"/>. So all of them are kept, in limits.
+//   - The innermost frame comes first. Its address is higher by one than the program counter.
+//   - Code of the code cache has no binary, and its address for a name.
+//   - Since Xcode 26.4 the backtrace is in a tagged-backtrace; in Xcode 27 the frames are in that one directly. Before Xcode
+//     14.3 there are no frames, only text-addresses: such a row is [Lost].
+//   - <sentinel/> stands in place of a backtrace that could not be had. Rows of threads that wait are no samples.
+//   - HotSpot puts "Java: " in front of the names of threads on macOS.
 package sampler

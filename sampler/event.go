@@ -131,10 +131,10 @@ func Specs(events []Event) []string {
 }
 
 // ByClock tells whether the event is sampled by a CPU's clock: perf's cpu-clock and
-// task-clock, and DTrace's profile probe with any frequency (profile-1001,
-// profile-997hz).
+// task-clock, Instruments' Time Profiler, and DTrace's profile probe with any frequency
+// (profile-1001, profile-997hz).
 func (e Event) ByClock() bool {
-	return e.Name == cpuClock || e.Name == taskClock || strings.HasPrefix(e.Name, probePrefix)
+	return e.Name == cpuClock || e.Name == taskClock || e.Name == timeProfile || strings.HasPrefix(e.Name, probePrefix)
 }
 
 // probePrefix starts the name of DTrace's profile probe; its frequency follows.

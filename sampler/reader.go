@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// A Reader reads one sampler's text, record by record. It is a [PerfReader] or a
-// [DTraceReader].
+// A Reader reads one sampler's text, record by record. It is a [PerfReader], a
+// [DTraceReader] or an [XCTraceReader].
 type Reader interface {
 	// Scan reads the next record. It returns false at EOF and on an I/O error.
 	Scan() bool
@@ -30,10 +30,18 @@ const sniffed = 4 << 10
 func NewReader(r io.Reader, name string) Reader {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, _ := in.Peek(sniffed) // an error shows again at the first Scan
+	if isXCTrace(start) {
+		return NewXCTraceReader(in, name)
+	}
 	if isDTrace(start) {
 		return NewDTraceReader(in, name)
 	}
 	return NewPerfReader(in, name)
+}
+
+// isXCTrace tells whether a text that starts so is an export of xctrace.
+func isXCTrace(start []byte) bool {
+	return bytes.HasPrefix(start, []byte("<?xml")) || bytes.HasPrefix(start, []byte("<trace-query-result"))
 }
 
 // isDTrace tells whether a text that starts so is DTrace's. It starts with "dtrace: "

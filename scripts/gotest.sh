@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
-MEASURED='/(cmd/gasm|record|doctor|sampler|sampler/perfevent|hotspot/follow|hotspot/codecache)$'
+MEASURED='/(cmd/gasm|record|doctor|sampler|sampler/perfevent|hotspot/follow|hotspot/codecache|event/usdt)$'
 COMPARED='/(hotspot/[a-z]+|event/[a-z]+)$'
 result=0
 all=$($GO list ./...) || exit 1

@@ -5,7 +5,8 @@
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
 #          aarch64, the C library's symbols, xz, less, man, zsh, fish, bash's completions, sudo, procps, strace, and where
 #          they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the
-#          others from Debian unstable); and for the browser's tests Chromium and axe-core (in testdata/axe, by npm)
+#          others from Debian unstable); and for the browser's tests Chromium, axe-core (in testdata/axe) and prettier and
+#          eslint (in testdata/web), by npm
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
 # prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
@@ -299,6 +300,23 @@ setup_axe() {
   rm -rf "$folder"
 }
 
+# prettier and eslint, with which a test checks the scripts and the style of the pages.
+setup_web() {
+  local dir=testdata/web
+  [ -d "$dir/node_modules/prettier" ] && [ -d "$dir/node_modules/eslint" ] && return
+  if ! have npm && have apt-get; then
+    refresh "npm"
+    install "npm" npm
+  fi
+  say "installing prettier and eslint (into $dir/node_modules)"
+  if (cd "$dir" && quietly npm ci --silent --no-audit --no-fund); then
+    find "$dir/node_modules" -name '*.go' -delete # gofmt would check them
+  else
+    rm -rf "$dir/node_modules"
+    say "they can't be had here: their test will be skipped"
+  fi
+}
+
 setup_shells() { # whose completions are tested, and man, which shows the manual
   [ "$(uname -s)" = Linux ] || return 0
   setup_command zsh zsh
@@ -331,6 +349,7 @@ if [ "$part" = test ]; then
   fi
   setup_browser
   setup_axe
+  setup_web
   setup_dtrace
   setup_bpftrace
   setup_pypi_jdks

@@ -107,6 +107,10 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 		line.Done()
 		say(s.err, "gasm: %v", err)
 	}
+	o.Window = func(c record.WindowChange) {
+		line.Done()
+		say(s.err, "gasm: %s", windowText(c))
+	}
 	o.Message = func(text string) {
 		line.Done()
 		say(s.err, "gasm: %s", text)

@@ -206,6 +206,20 @@ func TestAttachEnds(t *testing.T) {
 	}
 }
 
+// One is told when the window opens and closes, as with profile.
+func TestAttachWindow(t *testing.T) {
+	j := spinning(t)
+	rep, r := attachJSON(t, "--delay", "600ms", "--length", "800ms", j.pid())
+	lines := strings.Split(r.said(), "\n")
+	require.Len(t, lines, 3, r.stderr)
+	assert.Equal(t, []string{"gasm: window opened after 0.6 s", "gasm: window closed after 0.8 s"}, lines[1:])
+	p := &rep.Profiles[0]
+	assert.InDelta(t, 0.8, p.WindowSeconds, 0.001)
+	a := p.Account.Of(hottestEvent(p))
+	assert.Positive(t, a.Profiled)
+	assert.Positive(t, a.OutsideWindow)
+}
+
 // jarOf makes a jar of the programs that no other JVM of this machine runs.
 func jarOf(t *testing.T, main string) (path string) {
 	t.Helper()
@@ -225,7 +239,7 @@ func TestAttachSeveral(t *testing.T) {
 	one, two := spinning(t), startJVM(t, "MEASURE", java, "-Dsec=30", "-jar", jar)
 	name := strings.TrimSuffix(filepath.Base(jar), ".jar")
 	rep, r := attachJSON(t, "--length", "1s", "--merge-jvms", "--frequency", "999", one.pid(), name, two.pid())
-	assert.Regexp(t, `^gasm: sampling pid `+one.pid()+` \(Spin, [^)]+\), `+two.pid()+` \(`+name+`.jar, [^)]+\), for 1s$`, r.said())
+	assert.Regexp(t, `^gasm: sampling pid `+one.pid()+` \(Spin, [^)]+\), `+two.pid()+` \(`+name+`.jar, [^)]+\), for 1s\ngasm: window closed after 1\.0 s$`, r.said())
 	assert.Len(t, rep.Capture.JVMs, 2)
 	require.Len(t, rep.Profiles, 1)
 	p := &rep.Profiles[0]
@@ -237,6 +251,17 @@ func TestAttachSeveral(t *testing.T) {
 	assert.Contains(t, names, "Spin::spin")
 	assert.Contains(t, names, "Shares::rounds", "with all that was inlined into it")
 	unresolvedAtMost(t, p, 0.005)
+
+	page := filepath.Join(t.TempDir(), "page.html")
+	r = runGasm(t, []string{"attach", "--length", "800ms", "--merge-jvms", "--format", "html", "--report", page, one.pid(), two.pid()})
+	require.Equal(t, 0, r.code, r.stderr)
+	text := string(readFile(t, page))
+	assert.Contains(t, text, "to JVMs that ran already")
+	assert.Regexp(t, `(?s)<h1 id="c\d+-h">Spin::spin</h1>.*<div class="r[^"]*" id="c\d+-[0-9a-f]+" data-f="\d+"><b class="h\d" data-n="\d+" data-v="`, text, "its code, with the samples of each JVM")
+	for _, pid := range []string{one.pid(), two.pid()} {
+		assert.Contains(t, text, `"jvm":"pid `+pid+`"`)
+		assert.Contains(t, text, `aria-label="Samples over time: pid `+pid+`, `)
+	}
 
 	three := startJVM(t, "MEASURE", java, "-Dsec=30", "-jar", jar)
 	r = runGasm(t, []string{"attach", name})
@@ -255,8 +280,9 @@ func TestAttachAsleep(t *testing.T) {
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, r.stdout, "No samples in the profile")
 	lines := strings.Split(r.said(), "\n")
-	require.Len(t, lines, 2, r.stderr)
-	assert.Equal(t, "gasm: no samples at all: the JVM used no CPU time while it was sampled", lines[1])
+	require.Len(t, lines, 3, r.stderr)
+	assert.Equal(t, "gasm: window closed after 0.3 s", lines[1])
+	assert.Equal(t, "gasm: no samples at all: the JVM used no CPU time while it was sampled", lines[2])
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	assert.Empty(t, left)

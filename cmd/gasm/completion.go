@@ -24,10 +24,14 @@ var choices = map[string][]string{
 	"sampler":     record.SamplerNames(),
 	"code":        {string(record.CodeAuto), string(record.CodeCopy), string(record.CodePrint)},
 	"window-from": {string(record.FromStdout), string(record.FromStderr), string(record.FromBoth)},
+	"events-from": record.EventSources,
 }
 
-// paths are the flags whose values are files or folders, which shells complete by themselves.
-var paths = []string{"output", "report", "save-log", "source"}
+// otherFormats are those of the commands whose --format is not that of a report.
+var otherFormats = map[string][]string{"events": report.EventFormatNames(), "diff": {"text", "json", "html", "markdown"}}
+
+// paths are the names of values that are files or folders, which shells complete by themselves.
+var paths = []string{"FILE", "DIR", "PATH", "commas"} // commas part captures
 
 // shells are those that completions are made for.
 var shells = map[string]func(root *cobra.Command, s streams) error{
@@ -63,14 +67,16 @@ for it, and open a new shell.`,
 func completeFlags(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			switch values := choices[f.Name]; {
-			case slices.Contains(paths, f.Name) || f.Value.Type() == "bool":
-			case f.Name == "format" && cmd.Name() != "profile" && cmd.Name() != "attach" && cmd.Name() != "report":
-				// It has formats of its own, of which its usage tells.
-			default: // of a number or a pattern nothing is known, and files are none
-				complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it is there, and once
+			value, _ := pflag.UnquoteUsage(f)
+			if slices.Contains(paths, value) || f.Value.Type() == "bool" {
+				return
 			}
+			values := choices[f.Name]
+			if others := otherFormats[cmd.Name()]; f.Name == "format" && others != nil {
+				values = others
+			}
+			complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp) // of a number or a pattern nothing is known
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)                           // it is there, and once
 		})
 	}
 }

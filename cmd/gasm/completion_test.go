@@ -84,7 +84,9 @@ func TestCompletions(t *testing.T) {
 		"profile --report ":  {":0"},
 		"report --top ":      {":4"},
 		"completion ":        {"bash", "fish", "zsh", ":4"},
-		"diff --format ":     {":0"},
+		"diff --format ":     slices.Concat(otherFormats["diff"], []string{":4"}),
+		"events --format ":   slices.Concat(otherFormats["events"], []string{":4"}),
+		"diff --before ":     {":0"},
 	} {
 		words := strings.Split(line, " ")
 		r := runGasm(t, append([]string{"__complete"}, words...))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,61 +21,108 @@ import (
 func diffCommand(s streams) *cobra.Command {
 	var flags diffFlags
 	cmd := &cobra.Command{
-		Use:   "diff [flags] A B",
+		Use:   "diff [flags] A B | --before A,... --after B,...",
 		Short: "Compare two captures or JSON reports",
 		Long: `Compare two profiles of a program, A before and B after: methods, frames and
 regions whose share of the samples changed by more than noise, what changed most
 first, and the machine code of the regions in which it differs. A and B are each
 a folder that 'gasm profile -o DIR' kept, or a file that 'gasm report --format
 json' wrote. A folder tells more: the code of regions that a report leaves out
-(--hot-threshold). The exit code is 0 whether or not something changed.`,
+(--hot-threshold). With --before and --after each side can be several of them,
+which tells more about noise. The exit code is 0 whether or not something
+changed, and 3 when something became slower by more than --fail-above.`,
 		Example: `  gasm diff before after
   gasm diff --min-change 0.05 before.json after
+  gasm diff --jvm surefire --thread app before after
   gasm diff --format json --report diff.json before after
-  gasm diff --format html --report diff.html before after`,
+  gasm diff --format html --report diff.html before after
+  gasm diff --fail-above 5 --format markdown --before a1,a2 --after b1,b2`,
 		DisableFlagsInUseLine: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usage("diff: name two captures or JSON reports, got %d", len(args))
-			}
-			return nil
-		},
+		Args:                  func(_ *cobra.Command, args []string) error { return flags.checkArguments(args) },
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := errors.Join(flags.check(), flags.report.checkInputs(args), flags.report.checkOutput(s.out, false)); err != nil {
+			sides := flags.sides(args)
+			if err := errors.Join(flags.check(), flags.report.checkInputs(slices.Concat(sides[0], sides[1])), flags.report.checkOutput(s.out, false)); err != nil {
 				return err
 			}
-			return runDiff(s, &flags, args)
+			return runDiff(s, &flags, sides)
 		},
 	}
 	flags.register(cmd.Flags())
 	return cmd
 }
 
-// diffFlags are the values of diff's flags: one of its own, and some of report's.
+// diffFlags are the values of diff's flags: those of its own, and some of report's.
 type diffFlags struct {
-	minChange float64
-	report    reportFlags
+	minChange     float64
+	before, after []string
+	failAbove     float64
+	given         func(flag string) bool
+	report        reportFlags
 }
 
 func (f *diffFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.report.register(&all)
-	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "format", "report", "no-pager"} {
+	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "format", "report", "no-pager", "jvm", "thread", "window-event", "merge-jvms"} {
 		flags.AddFlag(all.Lookup(name))
 	}
 	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
 	flags.Lookup("no-pager").Usage = "do not show the comparison by $GASM_PAGER, $PAGER or less on a terminal"
-	flags.Lookup("format").Usage = "`format` of the comparison: text, json or html"
+	flags.Lookup("jvm").Usage = "compare only JVMs whose main class or jar matches `REGEX`"
+	flags.Lookup("thread").Usage = "compare only samples of `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression"
+	flags.Lookup("merge-jvms").Usage = "compare all programs of a command as one"
+	flags.Lookup("format").Usage = "`format` of the comparison: text, json, html or markdown"
 	flags.Lookup("report").Usage = "write the comparison to `FILE` instead of stdout"
 	f.minChange = 0.01
+	f.given = flags.Changed
+	flags.StringSliceVar(&f.before, "before", nil, "captures or JSON reports of the side before, separated by `commas`")
+	flags.StringSliceVar(&f.after, "after", nil, "captures or JSON reports of the side after, separated by `commas`")
+	flags.Float64Var(&f.failAbove, "fail-above", 0, "exit code 3 when a benchmark takes more time per operation, or a method more of a program, by so many `percent` and more than noise")
 	flags.Var((*share)(&f.minChange), "min-change", "show no change of less than this `share` of the profile, as 0.01 or 1%")
 }
 
+// checkArguments finds out whether both sides are there.
+func (f *diffFlags) checkArguments(args []string) error {
+	switch named := f.given("before") || f.given("after"); {
+	case named && len(args) > 0:
+		return usage("diff: with --before and --after there are no other arguments, got %d", len(args))
+	case named && (len(f.before) == 0 || len(f.after) == 0):
+		return usage("diff: --before and --after go together: each names at least one capture or JSON report")
+	case !named && len(args) != 2:
+		return usage("diff: name two captures or JSON reports, got %d (several of each side: --before A1,A2 --after B1,B2)", len(args))
+	}
+	return nil
+}
+
+// sides are the captures and reports of both sides.
+func (f *diffFlags) sides(args []string) [2][]string {
+	if len(args) == 2 {
+		return [2][]string{args[:1], args[1:]}
+	}
+	return [2][]string{f.before, f.after}
+}
+
+// choice is the flag that chooses samples; "" without one.
+func (f *diffFlags) choice() string {
+	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread}, {"window-event", f.report.windowEvent}} {
+		if c.value != "" {
+			return "--" + c.name
+		}
+	}
+	if f.report.mergeJVMs {
+		return "--merge-jvms"
+	}
+	return ""
+}
+
 func (f *diffFlags) check() error {
+	if !(f.failAbove >= 0 && f.failAbove <= maxPercent) { // NaN is neither
+		return usage("--fail-above is %g; it is a number of percent, from 0 to %d", f.failAbove, maxPercent)
+	}
 	if !(f.minChange > 0 && f.minChange <= 1) { // NaN is neither
 		return usage("--min-change is %g; it is a share above 0 and up to 1", f.minChange)
 	}
-	if err := oneOf("format", f.report.format, "text", "json", "html"); err != nil {
+	if err := oneOf("format", f.report.format, "text", "json", "html", "markdown"); err != nil {
 		return err
 	}
 	return f.report.check()
@@ -90,22 +138,38 @@ func (f *diffFlags) profileOptions() profile.Options {
 	return o
 }
 
-func runDiff(s streams, flags *diffFlags, args []string) error {
+// maxPercent is more than any program is meant to become slower by.
+const maxPercent = 1_000_000
+
+func runDiff(s streams, flags *diffFlags, paths [2][]string) error {
 	var sides [2]*diff.Side
-	for i, path := range args {
-		side, err := loadSide(s, flags, path)
-		if err != nil {
+	for i := range paths {
+		var parts []*diff.Side
+		for _, path := range paths[i] {
+			side, err := loadSide(s, flags, path)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, side)
+		}
+		var err error
+		if sides[i], err = diff.Join(parts); err != nil {
 			return err
 		}
-		sides[i] = side
 	}
 	result := diff.Compare(sides[0], sides[1], diff.Options{MinChange: flags.minChange, HotThreshold: flags.report.hotThreshold})
 	if len(result.Trials) == 0 {
 		return fmt.Errorf("%s and %s have no trial in common: A has %d others, B has %d; diff compares trials and programs of one name, "+
-			"or the only ones", args[0], args[1], len(result.UnpairedA), len(result.UnpairedB))
+			"or the only ones", sides[0].Name, sides[1].Name, len(result.UnpairedA), len(result.UnpairedB))
+	}
+	if flags.given("fail-above") {
+		result.Gate = result.Judge(flags.failAbove)
 	}
 	if err := flags.write(s, result); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	if result.Gate != nil && result.Gate.Failed > 0 {
+		return &exitError{3, result.Gate.Err()}
 	}
 	return nil
 }
@@ -122,11 +186,17 @@ func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 	var side *diff.Side
 	if info.IsDir() {
 		side, err = captureSide(s, flags, path)
+	} else if choice := flags.choice(); choice != "" {
+		return nil, usage("%s is for captures, and %s is a report, in which nothing can be chosen any more; 'gasm report --format json' takes it, too", choice, path)
 	} else {
 		side, err = jsonSide(path)
 	}
 	if err == nil && side.Empty() {
-		err = fmt.Errorf("%s has no samples in its profile, so there is nothing to compare; 'gasm report' tells where they went", path)
+		chosen := ""
+		if side.Chosen != "" {
+			chosen = " (" + side.Chosen + ")"
+		}
+		err = fmt.Errorf("%s has no samples in its profile%s, so there is nothing to compare; 'gasm report' tells where they went", path, chosen)
 	}
 	return side, err
 }
@@ -160,6 +230,8 @@ func (f *diffFlags) write(s streams, r *diff.Result) error {
 	switch f.report.format {
 	case "html":
 		write = func(w io.Writer) error { return r.WriteHTML(w, version) }
+	case "markdown":
+		write = func(w io.Writer) error { return r.WriteMarkdown(w, version) }
 	case "text":
 		o := f.report.reportOptions(s.out)
 		look := o.Look

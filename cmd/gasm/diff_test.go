@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -105,6 +106,42 @@ func TestDiffHTML(t *testing.T) {
 	assert.Equal(t, listed, strings.Count(text, `<article class="aligned"`))
 }
 
+// What is compared can be chosen as in a report: JVMs, threads, and all programs as one.
+func TestDiffChosen(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
+	titles := func(flags ...string) []string {
+		r := runGasm(t, append(append([]string{"diff"}, flags...), dir, dir))
+		require.Equal(t, 0, r.code, r.stderr)
+		assert.Contains(t, r.stdout, "\nNothing changed above the noise: ")
+		return regexp.MustCompile(`(?m)^(?:Program|Trial): .*|^Samples: .*`).FindAllString(r.stdout, -1)
+	}
+	assert.Len(t, runDiffJSON(t, dir, dir).Trials, 2)
+	assert.Len(t, runDiffJSON(t, "--jvm", "Spin", dir, dir).Trials, 1)
+	assert.Len(t, runDiffJSON(t, "--merge-jvms", dir, dir).Trials, 1)
+	t.Logf("%q", titles("--jvm", "Spin", "--thread", "app"))
+
+	file := filepath.Join(t.TempDir(), "report.json")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--jvm", "Spin", "--format", "json", "--report", file, dir}).code)
+	for _, c := range []struct {
+		flags []string
+		code  int
+		want  string
+	}{
+		{[]string{"--jvm", "Spin", dir, file}, 2, "gasm: --jvm is for captures, and " + file + " is a report, in which nothing can be chosen any more"},
+		{[]string{"--merge-jvms", file, dir}, 2, "gasm: --merge-jvms is for captures"},
+		{[]string{"--jvm", "Nobody", dir, dir}, 1, "gasm: --jvm Nobody: no such JVM in this capture; it has "},
+		{[]string{"--thread", "nobody", dir, dir}, 1, "has no samples in its profile (--thread nobody), so there is nothing to compare"},
+		{[]string{"--thread", "(", dir, dir}, 2, "gasm: --thread: "},
+	} {
+		r := runGasm(t, append([]string{"diff"}, c.flags...))
+		assert.Equal(t, c.code, r.code, r.stderr)
+		assert.Contains(t, r.said(), c.want)
+	}
+	r := runGasm(t, []string{"diff", file, dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, oneLine(r.stdout), "A is a report of other samples (--jvm Spin) than B (all): shares of one are not shares of the other")
+}
+
 func TestDiffErrors(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -120,8 +157,8 @@ func TestDiffErrors(t *testing.T) {
 	}{
 		{[]string{good}, 2, "diff: name two captures or JSON reports, got 1"},
 		{[]string{"--min-change", "0", good, good}, 2, "--min-change is 0; it is a share above 0 and up to 1"},
-		{[]string{"--format", "pprof", good, good}, 2, `--format is "pprof"; it can be text, json or html`},
-		{[]string{"--format", "csv", good, good}, 2, `--format is "csv"; it can be text, json or html`},
+		{[]string{"--format", "pprof", good, good}, 2, `--format is "pprof"; it can be text, json, html or markdown`},
+		{[]string{"--format", "csv", good, good}, 2, `--format is "csv"; it can be text, json, html or markdown`},
 		{[]string{"--top", "-1", good, good}, 2, "--top is -1"},
 		{[]string{good, filepath.Join(dir, "none")}, 1, "none does not exist; diff takes capture folders and JSON reports"},
 		{[]string{dir, good}, 1, "diff takes capture folders and JSON reports"},

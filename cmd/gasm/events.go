@@ -85,7 +85,7 @@ func whyNoEvents(c *capture.Capture, n int) []string {
 		return nil
 	}
 	for _, j := range c.JVMs {
-		if j.EventLog != "" || len(j.Recordings) > 0 {
+		if j.EventLog != "" || j.USDT != "" || len(j.Recordings) > 0 {
 			return nil // there were none
 		}
 	}

@@ -151,7 +151,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	locations := report.FormatOf(f.format).Locations // in place of annotated code
 	html := f.format == "html"                       // it has whole methods
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
 		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {

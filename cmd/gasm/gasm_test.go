@@ -42,6 +42,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, blocked(os.Args[1:]))
 		os.Exit(1)
 	}
+	if filepath.Base(os.Args[0]) == "xcrun" {
+		if err := xcrun(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv(measuredEnv) != "" {
 		if err := measured(os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -162,7 +169,7 @@ func readReport(t *testing.T, text []byte) schema.Report {
 	for _, p := range r.Profiles {
 		for _, event := range p.Account.Events {
 			a := p.Account.Of(event)
-			assert.Equal(t, a.Total, a.OutsideWindow+a.OtherProcess+a.OtherThread+a.Lost+a.Profiled, "%s %s: total", p.Trial, event)
+			assert.Equal(t, a.Total, a.OutsideWindow+a.OtherProcess+a.OtherThread+a.OutsideMethod+a.Printing+a.Lost+a.Profiled, "%s %s: total", p.Trial, event)
 			assert.Equal(t, a.Profiled, a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved, "%s %s: profiled", p.Trial, event)
 			var sources, methods int64
 			for _, s := range p.Sources {

@@ -100,6 +100,7 @@ func (h *hostile) runs(turn int) []hostileRun {
 		{"json", []string{"report", "--format", "json", "--report", out, h.dir}},
 		{"pprof", []string{"report", "--format", "pprof", "--report", out, h.dir}},
 		{"html", []string{"report", "--format", "html", "--report", out, h.dir}},
+		{"collapsed", []string{"report", "--format", "collapsed", "--report", out, h.dir}},
 		{"log", []string{"report", "--save-log", out, h.dir}},
 		{"diff", []string{"diff", h.dir, h.dir}},
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/stretchr/testify/require"
 )
@@ -115,6 +116,18 @@ func bytesRow(addr uint64) string {
 	return fmt.Sprintf("  0x%016x: 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090\n", addr)
 }
 
+// inXCTrace makes samples that are an export of xctrace.
+func inXCTrace(element func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.write("samples.txt", func(f *filler) {
+			f.printf(`<trace-query-result><node><schema name="time-profile"/>`)
+			f.fill(element)
+			f.printf("</node></trace-query-result>")
+		})
+	}
+}
+
 // inCode makes a log with one large method. It is sampled at its start, or all over.
 func inCode(samples, step int, form string, line func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
@@ -160,6 +173,74 @@ func inEvents(line func(i int) string) func(h *hostile) {
 		h.samples(1000, 4)
 		h.write("ev-4711.log", func(f *filler) { f.fill(line) })
 	}
+}
+
+// inUSDT makes a text of USDT probes, beside a good log of code.
+func inUSDT(line func(i int) string) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.samples(1000, 4)
+		h.write("usdt-4711.log", func(f *filler) { f.fill(line) })
+	}
+}
+
+// openRecording is the beginning of a recording, behind which events may stand; see event/jfr.
+var openRecording = sync.OnceValue(func() string {
+	text, err := os.ReadFile("../../event/jfr/testdata/open.jfr")
+	if err != nil {
+		panic(err) // the tests of event/jfr write it
+	}
+	return string(text)
+})
+
+// inRecording makes a recording, beside good samples of a second that it is of.
+func inRecording(write func(f *filler)) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.write("samples.txt", func(f *filler) {
+			for i := range 1000 {
+				f.printf("%s", sample(i*1000, hostileCode+uint64(i%4)))
+			}
+		})
+		h.write("capture.json", func(f *filler) {
+			f.printf(`{"schema":1,"command":["java"],"sampler":"perf","events":["cpu-clock"],"frequency":1001,"clocks":[{"mono_nanos":10000000000,"wall_nanos":1700000000000000001}],` +
+				`"jvms":[{"pid":4711,"log":"asm-4711.log","start_mono_nanos":1,"recordings":["ev-4711.jfr"]}],` +
+				`"trials":[{"windows":[{"pid":4711,"from_mono_nanos":1,"to_mono_nanos":20000000000}]}]}`)
+		})
+		h.write("ev-4711.jfr", write)
+	}
+}
+
+// inRecordedEvents makes a recording of events.
+func inRecordedEvents(event func(i int) []byte) func(h *hostile) {
+	return inRecording(func(f *filler) {
+		f.printf("%s", openRecording())
+		f.fill(func(i int) string { return string(event(i)) })
+	})
+}
+
+// recordedEvent is a test.Event that lasts a millisecond, 1 µs after the one before.
+func recordedEvent(i, thread, stack int, text string) []byte {
+	body := []byte{21}
+	for _, v := range []int{1000 * i, 1_000_000, thread, stack, 3} {
+		body = appendVarint(body, v)
+	}
+	if text == "" {
+		body = append(body, 1)
+	} else {
+		body = append(appendVarint(append(body, 3), len(text)), text...)
+	}
+	body = append(body, make([]byte, 9)...) // a number and a double
+	size := len(body) + 4
+	return append([]byte{byte(size)&0x7f | 0x80, byte(size>>7)&0x7f | 0x80, byte(size>>14)&0x7f | 0x80, byte(size >> 21)}, body...)
+}
+
+// appendVarint appends a number, seven bits a byte.
+func appendVarint(b []byte, n int) []byte {
+	for ; n >= 0x80; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	return append(b, byte(n))
 }
 
 func always(text string) func(int) string { return func(int) string { return text } }
@@ -227,7 +308,40 @@ var hostileInputs = []hostileInput{
 	}), ""},
 	{"compilations", inEvents(func(i int) string { return fmt.Sprintf("[%dns][1][jit,compilation] %d 4 a%d::b\n", i, i, i) }), ""},
 	{"a line of events of a file's size", inEvents(always("[1ns][1][gc] GC(0) Pause ")), ""},
+	{"USDT: begins without ends", inUSDT(func(i int) string { return fmt.Sprintf("1.%09d %d hotspot:thread__park__begin 0x1 0 1\n", i, i) }), ""},
+	{"USDT: calls in each other", inUSDT(always("1.000000000 1 hotspot_jni:FindClass__entry 0x1 0x2\n")), ""},
+	{"USDT: allocations everywhere", inUSDT(func(i int) string {
+		return fmt.Sprintf("1.%09d 0 allocated %#x %#x 0x0 \"[[[[[[[[[LA%d;\" %d %d\n", i, hostileCode+i*3, i, i, i+1, int64(1)<<62)
+	}), ""},
+	{"USDT: probes that there are not", inUSDT(func(i int) string {
+		return fmt.Sprintf("1.%09d %d a%d:b\x1b[31m \"%s\"\n", i, i, i, strings.Repeat("x", 99))
+	}), ""},
+	{"USDT: a line of a file's size", inUSDT(always("1.000000000 1 hotspot:thread__start \"")), ""},
+	{"USDT: no probes at all", inUSDT(always("x\n")), "lines of the USDT events could not be read"},
 	{"no events at all", inEvents(always("x\n")), "lines of the events could not be read"},
+	// Recordings of Flight Recorder.
+	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }), "is no recording of Java Flight Recorder"},
+	{"an empty recording", inRecording(func(*filler) {}), "is empty"},
+	{"a recording of magics", inRecording(func(f *filler) { f.repeat("FLR\x00\x00\x02") }), "the recording of JVM 4711 could not be read"},
+	{"a cut recording", inRecording(func(f *filler) {
+		f.printf("%s", openRecording()[:len(openRecording())/2])
+		f.repeat("x")
+	}), "the recording of JVM 4711 could not be read"},
+	{"short events", inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") }), ""},
+	{"events with texts", inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, strings.Repeat(fmt.Sprint(i), 100)) }), ""},
+	{"events of no thread and stack", inRecordedEvents(func(i int) []byte { return recordedEvent(i, i%100, i%100, fmt.Sprint(i)) }), ""},
+	{"a recording of another's", func(h *hostile) {
+		inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") })(h)
+		h.args = []string{"report", "--jfr", h.file("ev-4711.jfr"), h.dir}
+	}, ""},
+	{"a recording of another's that is none", func(h *hostile) {
+		inRecording(func(f *filler) { f.repeat("x") })(h)
+		h.args = []string{"events", "--jfr", h.file("ev-4711.jfr"), h.dir}
+	}, "is no recording of Java Flight Recorder: it begins with"},
+	{"a window of many events", func(h *hostile) {
+		inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") })(h)
+		h.args = []string{"report", "--window-event", "jfr:test.Event", h.dir}
+	}, ""},
 	// Threads that take turns.
 	{"writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i) }), ""},
 	{"two writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i%2) }), ""},
@@ -327,6 +441,19 @@ var hostileInputs = []hostileInput{
 	{"samples: lost ones", inSamples(always("java 4711/1 1.0: PERF_RECORD_LOST lost 9223372036854775807\n")), ""},
 	{"samples: bad lines", inSamples(always("x\n")), "holds no samples"},
 	{"samples: zeros", inSamples(always("\x00")), ""},
+	{"samples: xctrace's, values that differ", inXCTrace(func(i int) string {
+		return fmt.Sprintf(`<row><sample-time id="%d">%d</sample-time><backtrace id="%d"><frame id="%d" name="f%d" addr="0x%x"><binary id="%d" name="a%d"/></frame></backtrace></row>`,
+			4*i+1, i, 4*i+2, 4*i+3, i, hostileCode+i, 4*i+4, i)
+	}), ""},
+	{"samples: xctrace's, numbers alone", inXCTrace(func(i int) string { return fmt.Sprintf(`<pid id="%d"/>`, i) }), "took none"},
+	{"samples: xctrace's, high numbers", inXCTrace(func(i int) string { return fmt.Sprintf(`<pid id="%d">1</pid>`, 1<<60+i) }), "holds no samples"},
+	{"samples: xctrace's, references to nothing", inXCTrace(func(i int) string { return fmt.Sprintf(`<row><thread ref="%d"/></row>`, i) }), "holds no samples"},
+	{"samples: xctrace's, in each other", inXCTrace(always("<backtrace>")), "took none"},
+	{"samples: xctrace's, threads", inXCTrace(func(i int) string {
+		return fmt.Sprintf(`<row><sample-time>1</sample-time><thread fmt="t%d_ 0x1"><tid>%d</tid></thread><backtrace><frame addr="0x%x"/></backtrace></row>`, i, i, hostileCode)
+	}), ""},
+	{"samples: xctrace's, one tag", inXCTrace(always("<row ")), "holds no samples"},
+	{"samples: xctrace's, one text", inXCTrace(always("7")), "took none"},
 	{"samples: DTrace's", inSamples(func(i int) string {
 		return fmt.Sprintf(" 1 1 :profile-1001 4711 0x%x 1%d a`f%d\n", i, i, i)
 	}), ""},

@@ -2,12 +2,16 @@ package main
 
 import (
 	"archive/zip"
+	"encoding/json"
 	"fmt"
+	"html"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,6 +116,9 @@ func TestLanguages(t *testing.T) {
 				if code == "copy" {
 					assert.Equal(t, p.file, jsonFiles(t, dir)[p.class])
 				}
+				if code == "copy" && jdk.Feature == 17 {
+					p.checkPage(t, dir, roots, linesTable(t, r.stdout))
+				}
 			})
 		}
 		run(gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0], "print")
@@ -121,6 +128,41 @@ func TestLanguages(t *testing.T) {
 		}) {
 			run(jdk, "copy")
 		}
+	}
+}
+
+// Reports of a Scala and of a Kotlin program: what is hot, with the lines of the program and of its
+// libraries, each of which is in the file that it is said to be of.
+func TestLanguageGoldens(t *testing.T) {
+	project := gasmtest.NeedLanguages(t)
+	for _, p := range languagePrograms {
+		t.Run(p.language, func(t *testing.T) {
+			t.Parallel()
+			dir := gasmtest.UnpackFolder(t, p.language)
+			// Kotlin's class files, which tell where inlined code is from, are where this machine has them.
+			logs, err := filepath.Glob(filepath.Join(dir, "asm-*.log"))
+			require.NoError(t, err)
+			require.Len(t, logs, 1)
+			text := strings.ReplaceAll(string(readFile(t, logs[0])), "=/languages/target/classes:/languages/", "="+project+"/target/classes:"+project+"/")
+			require.NoError(t, os.WriteFile(logs[0], []byte(text), 0o600))
+
+			library, err := filepath.Glob(filepath.Join(project, "target", "sources", p.library))
+			require.NoError(t, err)
+			require.Len(t, library, 1)
+			roots := []string{filepath.Join(project, "src", "main", p.language), library[0]}
+			noJDK := filepath.Join(t.TempDir(), "src.zip") // in the place of the JDK's, which not each machine has
+			require.NoError(t, os.WriteFile(noJDK, []byte("PK\x05\x06"+strings.Repeat("\x00", 18)), 0o600))
+			run := func(flags ...string) string {
+				flags = append(flags, "--source", strings.Join(append(roots, noJDK), ":"), dir)
+				r := runGasm(t, append([]string{"report"}, flags...), withEnv("LC_ALL=C.UTF-8"))
+				require.Equal(t, 0, r.code, r.stderr)
+				return r.stdout
+			}
+			p.check(t, linesTable(t, run("--skip-asm")), sourceTexts(t, roots...))
+			report := run("--width", "100")
+			checkWidth(t, strings.Split(report, "\n"), 100)
+			gasmtest.GoldenGzip(t, "report/language-"+p.language+".gz", []byte(report))
+		})
 	}
 }
 
@@ -141,6 +183,50 @@ func (p *languageProgram) check(t *testing.T, rows []linesRow, texts map[string]
 	// JVM's start, and what the compilers do.
 	assert.Greater(t, own, 10.0, "%+v", rows)
 	assert.Greater(t, inlined, 1.0, "%+v", rows)
+}
+
+// checkPage looks for the library's lines of the table in the page: each is a line of the library's
+// file there, whatever number the class has for it.
+func (p *languageProgram) checkPage(t *testing.T, dir string, roots []string, rows []linesRow) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "page.html")
+	r := runGasm(t, []string{"report", "--format", "html", "--report", file, "--source", strings.Join(roots, ":"), dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	page := string(readFile(t, file))
+	_, rest, _ := strings.Cut(page, `<script type="application/json" id="data">`)
+	text, _, _ := strings.Cut(rest, "</script>")
+	var data struct {
+		Files []struct {
+			Name    string
+			Methods []string
+		}
+		Moved map[string]map[int][2]int
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &data))
+	found := 0
+	for _, row := range rows {
+		if row.file != p.libraryFile || row.method != p.libraryMethod {
+			continue
+		}
+		number := -1
+		for i, f := range data.Files {
+			if path.Base(f.Name) == row.file {
+				number = i
+			}
+		}
+		require.GreaterOrEqual(t, number, 0, row.file)
+		own := slices.Contains(data.Files[number].Methods, row.method)
+		moved := slices.Contains(slices.Collect(maps.Values(data.Moved[row.method])), [2]int{number, row.line})
+		assert.True(t, own || moved, "%+v is not in %v", row, data.Moved)
+		assert.Equal(t, p.language == "kotlin", moved, "only Kotlin numbers lines anew")
+		_, source, _ := strings.Cut(page, fmt.Sprintf(`<div class="file" id="s%d"`, number))
+		_, line, ok := strings.Cut(source, fmt.Sprintf(`data-l="%d"><b></b><u>%d</u> `, row.line, row.line))
+		require.True(t, ok, "line %d of %s", row.line, row.file)
+		line, _, _ = strings.Cut(line, "</div>")
+		assert.True(t, strings.HasPrefix(strings.TrimSpace(html.UnescapeString(line)), strings.TrimRight(row.text, "….")), "%q is not %q", line, row.text)
+		found++
+	}
+	assert.Positive(t, found)
 }
 
 // jsonFiles are the files that a capture's JSON report has of classes.

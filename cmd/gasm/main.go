@@ -10,7 +10,8 @@
 //	gasm doctor                                   what works on this machine, and what mends the rest
 //
 // Exit codes: 0 done; the command's own code when it failed; 130 after Ctrl-C, which is how
-// attach without --length ends as a rule, with 0; 2 wrong usage; 1 anything else.
+// attach without --length ends as a rule, with 0; 2 wrong usage; 3 when diff --fail-above
+// finds something slower; 1 anything else.
 package main
 
 import (

@@ -65,7 +65,7 @@ func writeMan(w io.Writer, c *cobra.Command) error {
 	}
 	if c == c.Root() {
 		fmt.Fprintf(&b, ".SH EXIT STATUS\n%s\n", manText("0 done; the command's own when it failed; 130 after Ctrl-C, which without --length "+
-			"is the regular end of attach, with 0; 2 wrong usage; 1 anything else."))
+			"is the regular end of attach, with 0; 2 wrong usage; 3 diff --fail-above has found something slower; 1 anything else."))
 	}
 	b.WriteString(".SH SEE ALSO\n")
 	var others []string

@@ -47,7 +47,8 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	defer src.close()
 	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
 	o := f.reportOptions(s.out)
-	o.Source, o.File = src.lineFinder(ps), src.fileFinder()
+	o.Source = src.lineFinder(ps)
+	src.findFiles(&o)
 	format := report.FormatOf(f.format) // check has let it pass
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)

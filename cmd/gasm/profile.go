@@ -22,12 +22,13 @@ type profileFlags struct {
 	sampler, code          string
 	windowStart, windowEnd string
 	windowFrom             string
+	recordOnly             bool
 }
 
 func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.recordFlags.register(flags)
 	o := &f.options
-	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (the first that works), native (gasm itself), perf or dtrace")
+	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (the first that works), native (gasm itself), perf, dtrace or, on macOS, xctrace")
 	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
@@ -35,6 +36,8 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events to record, separated by commas: gc, safepoint, compile, lock, alloc, park, sleep, class, thread, jni, jfr (the program's own), usdt:PROVIDER:NAME; none has none; default has gc,safepoint where the command is java itself")
 	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
+	flags.StringVar(&o.WindowFile, "window-file", "", "measure in the windows that the program has written to `FILE` when it ends")
+	flags.BoolVar(&f.recordOnly, "record-only", false, "keep the capture (-o) and make no report; the exit code is the command's own")
 	flags.StringVar(&f.windowFrom, "window-from", "", "look for such lines on `stdout, stderr or both` (default: both)")
 }
 
@@ -60,6 +63,9 @@ func (f *profileFlags) recordOptions(s streams, command []string, window profile
 	o.WindowFrom = record.WindowSource(f.windowFrom)
 	if err := o.Check(); err != nil {
 		return o, usage("%w", err)
+	}
+	if f.recordOnly && f.output == "" {
+		return o, usage("--record-only keeps the capture alone, so say where: -o DIR")
 	}
 	return o, nil
 }
@@ -122,7 +128,7 @@ command there is one profile for each main class and JDK.`,
 			if o.Folder, err = record.NewFolder(own.output); err != nil {
 				return err
 			}
-			return runProfile(s, o, &flags, src, signals)
+			return runProfile(s, o, &flags, src, signals, own.recordOnly)
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
@@ -131,13 +137,19 @@ command there is one profile for each main class and JDK.`,
 	return cmd
 }
 
-// runProfile records the command and reports on it.
-func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, signals *signalWatch) error {
+// runProfile records the command and, unless only the recording is wanted, reports on it.
+func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, signals *signalWatch, recordOnly bool) error {
 	bar := progress.New(s.err, "perf script", -1)
 	o.Progress = bar.Add
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
 	o.Message = func(text string) { say(s.err, "gasm: %s", text) }
-	o.Window = func(c record.WindowChange) { say(s.err, "gasm: %s", windowText(c)) }
+	o.Window = func(c record.WindowChange) {
+		text := windowText(c)
+		if !c.Open && !c.More {
+			text += "; Ctrl-C ends the command and shows the report"
+		}
+		say(s.err, "gasm: %s", text)
+	}
 	rec := record.New(o)
 	signals.handTo(rec, s, o.Folder)
 	if err := rec.Run(); err != nil {
@@ -146,7 +158,12 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		}
 		return err
 	}
-	err := reportOn(s, rec.Finish, flags, src, bar)
+	var err error
+	if recordOnly {
+		err = finishOnly(rec.Finish, bar)
+	} else {
+		err = reportOn(s, rec.Finish, flags, src, bar)
+	}
 	signals.resume()
 	whole := err == nil && len(rec.Problems()) == 0
 	cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM))
@@ -156,10 +173,22 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		return &exitError{130, err}
 	case code != 0:
 		return &exitError{code, err}
-	case !whole:
+	case recordOnly && err != nil: // whoever started the command wants to know how that ended
+		say(s.err, "gasm: %v", err)
+	case !whole && !recordOnly:
 		return &exitError{1, err}
 	}
 	return nil
+}
+
+// finishOnly completes a capture that nobody wants a report of now.
+func finishOnly(finish func() (*capture.Capture, error), bar *progress.Bar) error {
+	c, err := finish()
+	bar.Done()
+	if err == nil {
+		c.Close()
+	}
+	return err
 }
 
 // windowText tells of a window that has opened or closed.
@@ -170,7 +199,7 @@ func windowText(c record.WindowChange) string {
 	case c.Open:
 		return fmt.Sprintf("window opened after %.1f s", c.After.Seconds())
 	}
-	return fmt.Sprintf("window closed after %.1f s; Ctrl-C ends the command and shows the report", c.After.Seconds())
+	return fmt.Sprintf("window closed after %.1f s", c.After.Seconds())
 }
 
 // reportOn makes the report of what was recorded. finish completes the capture.

@@ -24,6 +24,7 @@ func TestProgramReports(t *testing.T) {
 		{"spread", "spread", nil, []string{
 			`^Time in:    87\.57% c2, level 4; 8\.08% stub; `,
 			`^Hottest:    24\.16%  c2, level 4  java\.util\.regex\.Matcher::match, region 1$`,
+			`^Frames:     6\.45%  java\.util\.regex\.Matcher::<init>  :250 2\.4%, :251 2\.2%$`,
 			`^             6\.26%  c2, level 4  java\.util\.TimSort::binarySort, region 3$`,
 			`^ No region is that hot: these are the hottest ones of the hottest methods\.$`,
 			`^c2, level 4, java\.util\.regex\.Matcher::match, compile id 251$`,
@@ -31,15 +32,17 @@ func TestProgramReports(t *testing.T) {
 			`;\*getfield groups :1785$`,
 		}},
 		{"sort", "sort", nil, []string{
-			`^Time in:    54\.31% libsimdsort\.so; `,
-			`^Hottest:    40\.44%    libsimdsort\.so  partition_avx512_unrolle…avx2_vector<int>, 2, int>, region 1$`,
+			`^Time in:    60\.14% libsimdsort\.so; `,
+			`^Threads:    93\.01% application; 6\.89% JIT compilers$`,
+			`^Hottest:    44\.78%    libsimdsort\.so  partition_avx512_unrolle…avx2_vector<int>, 2, int>, region 1$`,
 			`^libsimdsort\.so, partition_avx512_unrolled<avx2_vector<int>, 2, int>$`,
 			`^    \(native code, which is not in HotSpot's log\)$`,
 			`^c2, level 4, osr, Sort::main, compile id \d+$`,
 			`;\*invokevirtual clone$`,
 		}},
 		{"huge", "huge", []string{"--merge-methods"}, []string{
-			`^Hottest:    84\.75%  c2, level 4  Huge::huge, region 1$`,
+			`^Hottest:    88\.86%       c2, level 4  Huge::huge, region 1$`,
+			`^Frames:     56\.72%  Huge::mix   :7 56\.7%$`,
 			`^note: Huge::huge has \d+ instructions in this region: the \d+ around the hottest ones are shown,$`,
 			`\(--too-big-threshold \d+ shows all\)$`,
 			`… \d+ instructions with \d+\.\d\d%$`,

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -113,6 +114,33 @@ func checkPrograms(t *testing.T, rep *schema.Report, counts sampleCount, all int
 	}
 }
 
+// forgetPrinting takes out of a capture that HotSpot printed its code, so that all samples of JVMs are in
+// profiles.
+func forgetPrinting(t *testing.T, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, capture.DescriptionFile)
+	whole := string(readFile(t, path))
+	less := strings.Replace(whole, ` "code": "printed",`+"\n", "", 1)
+	require.NotEqual(t, whole, less)
+	require.NoError(t, os.WriteFile(path, []byte(less), 0o600))
+}
+
+// checkPrinting checks that the printing and the profiles together have all samples of the JVMs.
+func checkPrinting(t *testing.T, rep *schema.Report, counts sampleCount) {
+	t.Helper()
+	for i := range rep.Profiles {
+		p := &rep.Profiles[i]
+		own := int64(0)
+		for _, pid := range p.PIDs {
+			own += counts.of(pid)
+		}
+		a := p.Account.Of(hottestEvent(p))
+		assert.Equal(t, own, a.Profiled+a.Printing)
+		assert.Greater(t, a.Printing, own/50, "a program that starts compiles much")
+		assert.Less(t, a.Printing, own/2)
+	}
+}
+
 func TestProgramShares(t *testing.T) {
 	for name, programs := range map[string][]string{
 		gasmtest.Programs: {"Spin", "Workload"},
@@ -120,6 +148,8 @@ func TestProgramShares(t *testing.T) {
 	} {
 		dir := gasmtest.UnpackFolder(t, name)
 		counts, all := countSamples(t, dir)
+		checkPrinting(t, jsonReport(t, dir), counts)
+		forgetPrinting(t, dir)
 		rep := jsonReport(t, dir)
 		var names []string
 		for _, p := range rep.Profiles {
@@ -193,6 +223,7 @@ func TestDiffPrograms(t *testing.T) {
 // Labels of pprof say whose a sample is.
 func TestPprofOfPrograms(t *testing.T) {
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
+	forgetPrinting(t, dir)
 	counts, _ := countSamples(t, dir)
 	file := filepath.Join(t.TempDir(), "cpu.pb.gz")
 	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "pprof", "--report", file, dir}).code)

@@ -75,12 +75,11 @@ func (s *sources) sayMissing(stderr io.Writer) {
 	}
 }
 
-// fileFinder finds files for the page; nil without sources.
-func (s *sources) fileFinder() func(method string) (string, []string) {
-	if s.finder == nil {
-		return nil
+// findFiles tells the report of a page where sources are, if there are any.
+func (s *sources) findFiles(o *report.Options) {
+	if s.finder != nil {
+		o.Place, o.FileLines = s.finder.Place, s.finder.Lines
 	}
-	return s.finder.File
 }
 
 func (s *sources) close() {

@@ -233,13 +233,21 @@ func TestWindowNotClosed(t *testing.T) {
 	assert.Contains(t, oneLine(r.stdout), "note: of 3 windows, the last one was not closed: no line of stdout matched --window-end after it had opened, so it goes on to the end of the run")
 }
 
-// JMH's trials are found where it writes into a file.
+// JMH's trials are found where it writes into a file, also when a script has it do so.
 func TestJMHOutputFile(t *testing.T) {
 	gasmtest.NeedNative(t)
-	for _, form := range []string{"-o %s", "-o%s", "-o=%s"} {
-		dir := t.TempDir()
+	for _, form := range []string{"-o %s", "-o%s", "script"} {
+		dir, script := t.TempDir(), form == "script"
+		if script {
+			form = "-o %s"
+		}
 		args := strings.Fields(fmt.Sprintf("VectorSum -f 1 -wi 1 -i 2 -w 200ms -r 400ms -p size=1024 "+form, "out.txt"))
 		command := jmhCommand(t, gasmtest.NeedJava(t), args...)
+		if script {
+			path := filepath.Join(dir, "run.sh")
+			require.NoError(t, os.WriteFile(path, []byte("mkdir results; cd results; "+strings.Join(command, " ")+"\nmv out.txt ..\n"), 0o755))
+			command = []string{"sh", path}
+		}
 		r := runGasm(t, append([]string{"profile", "--format", "json", "--report", filepath.Join(dir, "report.json"), "--"}, command...), inFolder(dir))
 		require.Equal(t, 0, r.code, "%s: %s", form, r.stderr)
 		assert.Empty(t, strings.TrimSpace(r.stdout), "JMH writes into its file")

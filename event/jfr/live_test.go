@@ -103,46 +103,61 @@ func everythingSettings(t *testing.T, j gasmtest.JDK) string {
 	return path
 }
 
-// TestPrint compares all events of live recordings, field by field, with what the jfr tool prints of them. With -long it
-// does so for the settings that come with the JDKs, too.
+// listed wants the JDKs whose recordings are compared in every run: newer ones have the format of 25. With -long it is all.
+func listed(j gasmtest.JDK) bool {
+	return withRecorder(j) && (gasmtest.Long() || slices.Contains([]int{11, 17, 21, 25}, j.Feature))
+}
+
+// TestPrint compares all events of live recordings, field by field, with what the jfr tool prints of them: recordings with the settings that
+// come with the JDK, default and profile, and with all events there are. They are put together to one file, as JFR itself puts chunks together.
 func TestPrint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
 	}
 	newest := printer(t)
 	classes := recordedClasses(t)
-	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
-		all := []string{"default", "profile", "everything"}
-		if j.Feature > 25 || !gasmtest.Long() {
-			all = all[2:] // 26 and newer have the format of 25
-		}
-		for _, settings := range all {
-			t.Run(j.Name()+"/"+settings, func(t *testing.T) {
-				name := settings
-				if settings == "everything" {
-					name = everythingSettings(t, j)
+	for _, j := range gasmtest.NeedJDKs(t, listed) {
+		t.Run(j.Name(), func(t *testing.T) {
+			prefix := filepath.Join(t.TempDir(), "run")
+			out, err := exec.Command(j.Java(), "-cp", classes, "Recorded", "recordings", "180", prefix, everythingSettings(t, j)).CombinedOutput()
+			require.NoError(t, err, string(out))
+			var all []byte
+			own := 0
+			for i := range 3 {
+				part, err := os.ReadFile(fmt.Sprint(prefix, i))
+				require.NoError(t, err)
+				all = append(all, part...)
+			}
+			path := prefix + ".jfr"
+			require.NoError(t, os.WriteFile(path, all, 0o644))
+			n := comparePrint(t, newest, path)
+			r := open(t, path)
+			chunks := map[int64]bool{}
+			for r.Scan() {
+				chunks[r.Event().Chunk().Offset] = true
+				if r.Event().Type().Name == "test.Everything" {
+					own++
 				}
-				path := record(t, j, classes, name, "everything", "500")
-				n := comparePrint(t, newest, path)
-				t.Logf("%d events", n)
-				assert.Greater(t, n, 700, "500 of the program's own, and some of the JVM's")
-				// The tools of 11 and 17 get time spans without end wrong.
-				if settings == "everything" && j.Feature > 17 && hasTool(j) && tool(j) != newest {
-					comparePrint(t, tool(j), path)
-				}
-			})
-		}
+			}
+			t.Logf("%d events, %d of the program's own, in %d chunks", n, own, len(chunks))
+			assert.Equal(t, 3*180, own)
+			assert.GreaterOrEqual(t, len(chunks), 3)
+			// The tools of 11 and 17 get time spans without end wrong.
+			if gasmtest.Long() && j.Feature > 17 && hasTool(j) && tool(j) != newest {
+				comparePrint(t, tool(j), path)
+			}
+		})
 	}
 }
 
-// TestPrintChunks is TestPrint for recordings of several chunks, with the settings that are the default.
+// TestPrintChunks is TestPrint for recordings that JFR has in several chunks. It takes -long.
 func TestPrintChunks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs JVMs")
+	if !gasmtest.Long() {
+		return // TestPrint has several chunks, too
 	}
 	newest := printer(t)
 	classes := recordedClasses(t)
-	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && (gasmtest.Long() || j.Feature == 25) }) {
+	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
 			path := recordWith(t, j, classes, "default", []string{"-XX:FlightRecorderOptions=maxchunksize=1M"}, "chunks", "5000")
 			comparePrint(t, newest, path)

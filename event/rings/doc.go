@@ -18,7 +18,7 @@
 //   - 3, the windows of a thread, as a ring: 6 when the one began that lasts, 7 its site. The three words are: when it began;
 //     8, the site, and the thread; when it ended.
 //
-// A segment of size 0 is not in use; the next one may begin 128 bytes behind it.
+// Kind 4 has segments of calls in it, up to one of size 0, which is not in use yet.
 //
 // The text, probes-4711.txt, has a line for each thing that the agent tells, with tabs between the fields; [ReadReport] reads it.
 package rings

@@ -116,6 +116,7 @@ type Reader struct {
 	begun  bool
 	offset int64
 	left   int64 // bytes in use behind offset
+	inner  int64 // those of them that are in a segment of segments
 }
 
 // NewReader makes a reader. The name is for messages.
@@ -199,12 +200,25 @@ func (r *Reader) segment() (any, error) {
 		return nil, err
 	}
 	size := word(head, 1)
-	if size == 0 { // a piece of the file that is not in use, whose end nothing tells
-		r.left -= 8 * headWords
+	if size == 0 && r.inner >= 8*headWords { // all that is left there is not in use
+		rest := r.inner - 8*headWords
+		r.left, r.inner = r.left-r.inner, 0
+		_, err := r.read(int(rest))
+		return nil, err
+	}
+	limit := r.left
+	if r.inner > 0 {
+		limit = r.inner
+	}
+	if size < 8*headWords || size > maxSegment || size > limit || size%8 != 0 {
+		return nil, r.damaged("a segment has an impossible size")
+	}
+	if word(head, 0) == 4 && r.inner == 0 {
+		r.left, r.inner = r.left-8*headWords, size-8*headWords
 		return nil, nil
 	}
-	if size < 8*headWords || size > maxSegment || size > r.left || size%8 != 0 {
-		return nil, r.damaged("a segment has an impossible size")
+	if r.inner > 0 {
+		r.inner -= size
 	}
 	body, err := r.read(int(size) - 8*headWords)
 	if err != nil {
@@ -274,12 +288,8 @@ func (r *Reader) windows(head, body []byte) (*Windows, error) {
 	first, n, dropped := order(word(head, 4), capacity)
 	w := &Windows{Slot: int(int32(word(head, 2))), Dropped: dropped, Spans: make([]Span, 0, n+1)}
 	for i := range n {
-		at := 3 * ((first + i) % capacity)
-		what := uint64(word(body, at+1))
-		s := Span{TID: int(int32(what)), Site: int(what >> 32 & 0xffffff), FromMonoNanos: word(body, at), ToMonoNanos: word(body, at+2)}
-		if Kind(what>>56) == inside && s.FromMonoNanos < s.ToMonoNanos {
-			w.Spans = append(w.Spans, s)
-		}
+		at := 24 * ((first + i) % capacity)
+		w.add(body[at : at+24])
 	}
 	if open := word(head, 6); open > 0 {
 		w.Spans = append(w.Spans, Span{TID: small(head, 3), Site: small(head, 7), FromMonoNanos: open, ToMonoNanos: math.MaxInt64})

@@ -36,6 +36,13 @@ func segment(head map[int]int64, content ...int64) []byte {
 	return words(append(h, content...)...)
 }
 
+// piece has segments in it, and words that are not in use.
+func piece(inner []byte, unused int) []byte {
+	h := make([]int64, headWords)
+	h[0], h[1] = 4, int64(8*headWords+len(inner)+8*unused)
+	return append(append(words(h...), inner...), make([]byte, 8*unused)...)
+}
+
 func event(kind Kind, site, bci int, mono int64, identity uint32, tid int) []int64 {
 	return []int64{mono, int64(kind)<<56 | int64(site)<<32 | int64(uint32(bci)), int64(uint64(identity)<<32 | uint64(uint32(tid)))}
 }
@@ -68,8 +75,8 @@ func TestReader(t *testing.T) {
 	turned := segment(map[int]int64{0: 1, 2: -1, 3: 0, 4: 5, 5: 2}, append(event(Entry, 1, 0, 90, 0, 0), event(Entry, 1, 0, 80, 0, 0)...)...)
 	calls := make([]int64, Buckets)
 	calls[5], calls[Buckets-1] = 2, 1
-	records := readAll(t, file(whole, make([]byte, 3*8*headWords), turned,
-		segment(map[int]int64{0: 2, 2: 3, 3: 7, 4: 4, 5: 2, 6: 1, 7: 1e12, 8: 1e12}, calls...),
+	counted := segment(map[int]int64{0: 2, 2: 3, 3: 7, 4: 4, 5: 2, 6: 1, 7: 1e12, 8: 1e12}, calls...)
+	records := readAll(t, file(whole, turned, piece(counted, 400),
 		segment(map[int]int64{0: 3, 2: 3, 3: 12, 4: 1, 5: 1, 6: 777, 7: 9}, 100, 8<<56|9<<32|12, 150)))
 	require.Len(t, records, 5)
 	assert.Equal(t, &Header{PID: 4711, StartMonoNanos: 1000, Refused: 1, Uncounted: 2}, records[0])
@@ -146,7 +153,7 @@ func TestReadReport(t *testing.T) {
 
 func FuzzReader(f *testing.F) {
 	f.Add(file(segment(map[int]int64{0: 1, 4: 5, 5: 1}, event(Entry, 1, 0, 90, 0, 0)...), segment(map[int]int64{0: 2}, make([]int64, Buckets)...)))
-	f.Add(file(make([]byte, 256), segment(map[int]int64{0: 3, 4: 1, 5: 1, 6: 5}, 100, 8<<56, 150)))
+	f.Add(file(piece(segment(map[int]int64{0: 2}, make([]int64, Buckets)...), 16), segment(map[int]int64{0: 3, 4: 1, 5: 1, 6: 5}, 100, 8<<56, 150)))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for r := NewReader(bytes.NewReader(in), "fuzz"); r.Scan(); {
 			switch x := r.Record().(type) {

@@ -25,10 +25,11 @@ var mayImport = map[string][]string{
 	"printassembly":            {"disasm"},
 	"sampler":                  {"sampler/perfevent"},
 	"sampler/perfevent":        nil,
-	"capture":                  {"event", "event/rings", "event/hslog", "printassembly", "sampler"},
+	"capture":                  {"event", "event/usdt", "event/rings", "event/hslog", "printassembly", "sampler"},
 	"event":                    nil,
 	"event/hslog":              {"event"},
 	"event/rings":              nil,
+	"event/usdt":               {"event", "printassembly"},
 	"hotspot/vmstructs":        nil,
 	"hotspot/nmethod":          {"hotspot/vmstructs", "printassembly"},
 	"event/jfr":                {"event"},
@@ -39,23 +40,26 @@ var mayImport = map[string][]string{
 	"hotspot/sdt":              nil,
 	"hotspot/classes":          {"hotspot/vmstructs", "printassembly"},
 	"hotspot/follow":           {"hotspot/codecache", "hotspot/nmethod", "hotspot/vmstructs", "printassembly"},
-	"record":                   {"capture", "event", "event/rings", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "printassembly", "sampler"},
+	"record":                   {"capture", "event", "event/usdt", "event/rings", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "printassembly", "sampler"},
 	"profile":                  {"capture", "disasm", "event", "event/rings", "printassembly", "sampler"},
 	"report/schema":            nil,
 	"report/page":              {"capture", "disasm", "printassembly", "profile", "report/schema", "sampler"},
 	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/page", "report/schema", "sampler"},
 	"diff":                     {"capture", "report/schema", "sampler"},
-	"doctor":                   {"hotspot/attach", "hotspot/follow", "hotspot/nmethod", "printassembly", "record", "sampler"},
+	"doctor":                   {"event/usdt", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "printassembly", "record", "sampler"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "record", "report", "sampler"},
 	"bench":                    {"sampler"},
 	"internal/arrows":          nil,
 	"internal/gasmtest":        nil,
+	"packaging":                nil,
 	"internal/htmlpage":        nil,
 	"internal/inotify":         nil,
 	"internal/javasource":      nil,
 	"internal/jdk":             nil,
+	"internal/jmhresult":       nil,
 	"internal/layout":          nil,
 	"internal/skips":           nil,
+	"internal/student":         nil,
 	"internal/native":          nil,
 	"internal/progress":        nil,
 	"internal/regular":         nil,
@@ -82,9 +86,9 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// commands are the packages that print and exit: gasm, what measures it, and what sums up
-// its tests.
-var commands = []string{"cmd/gasm", "bench", "internal/skips"}
+// commands are the packages that print and exit: gasm, what measures it, what packs it, and
+// what sums up its tests.
+var commands = []string{"cmd/gasm", "bench", "packaging", "internal/skips"}
 
 // TestSilence checks that only commands print and exit.
 func TestSilence(t *testing.T) {

@@ -1,6 +1,7 @@
 package javasource
 
 import (
+	"archive/zip"
 	"io/fs"
 	"net/url"
 	"path"
@@ -18,8 +19,11 @@ const maxClassPath = 2000
 type classPath struct {
 	next []string // not opened yet
 	seen map[string]bool
-	open []classRoot
-	left allowance
+	// nested are jars in the jar that was opened last. They come before next.
+	nested        []*zip.File
+	nestedEntries int // of all such jars that were opened
+	open          []classRoot
+	left          allowance
 }
 
 // A classRoot is a folder or a jar of classes.
@@ -75,6 +79,9 @@ func (c *classPath) find(class string) (found classFile, root string, ok bool) {
 // openNext opens the next folder or jar; false when there is none. Those that are not there
 // any more are left out.
 func (c *classPath) openNext() bool {
+	if c.openNested() {
+		return true
+	}
 	for len(c.next) > 0 {
 		p := c.next[0]
 		c.next = c.next[1:]
@@ -83,7 +90,8 @@ func (c *classPath) openNext() bool {
 			continue
 		}
 		c.open = append(c.open, classRoot{t, filepath.Base(p)})
-		if _, isJar := t.(*zipFile); isJar {
+		if jar, isJar := t.(*zipFile); isJar {
+			c.nested = nestedJars(jar.archive)
 			manifest, _ := c.left.all(t, "META-INF/MANIFEST.MF", maxManifest) // without one there is no more
 			before := slices.Clone(c.next)
 			c.next = nil
@@ -99,7 +107,7 @@ func (c *classPath) close() (errs []error) {
 	for _, r := range c.open {
 		errs = append(errs, r.close())
 	}
-	c.open, c.next = nil, nil
+	c.open, c.next, c.nested = nil, nil, nil
 	return errs
 }
 

@@ -128,16 +128,38 @@ func (f *Finder) Close() error {
 	return errors.Join(errs...)
 }
 
-// File gives all lines of the file that a class was made from, and the file's name below the
-// root of its sources. There are no lines where there is no such file. A method may stand behind
-// the class.
-func (f *Finder) File(class string) (name string, lines []string) {
+// Place gives the file, by its name below the root of its sources, and the line in it that a
+// number stands for in the code of a class. Number 0 is for the class's own file. A method may
+// stand behind the class.
+func (f *Finder) Place(class string, number int) (file string, line int) {
 	class, _, _ = strings.Cut(class, "::")
-	file := f.class(class).file
-	for _, line := range f.load(file).lines {
+	at, line := f.place(f.class(class), number)
+	if at == nowhere {
+		return "", 0
+	}
+	return at.path(), line
+}
+
+// place gives the file and the line that a number stands for.
+func (f *Finder) place(c *classSource, number int) (sourceFile, int) {
+	file, line, ok := c.debug.find(number)
+	if !ok {
+		return c.file, number
+	}
+	if file.dir == unknownDir {
+		file.dir = c.file.dir
+	}
+	return file, line
+}
+
+// Lines gives all lines of a file that Place has named; none where there is no such file.
+func (f *Finder) Lines(file string) []string {
+	dir, base := path.Split(file)
+	var lines []string
+	for _, line := range f.load(sourceFile{strings.TrimSuffix(dir, "/"), base}).lines {
 		lines = append(lines, strings.TrimRight(visible(line), " "))
 	}
-	return file.path(), lines
+	return lines
 }
 
 // Line gives the line that a number stands for in the code of a class. A method may stand
@@ -148,12 +170,7 @@ func (f *Finder) Line(class string, number int) Line {
 		return Line{}
 	}
 	c := f.class(class)
-	file, at := c.file, number
-	if mapped, line, ok := c.debug.find(number); ok {
-		if file, at = mapped, line; file.dir == unknownDir {
-			file.dir = c.file.dir
-		}
-	}
+	file, at := f.place(c, number)
 	if file == nowhere {
 		return Line{}
 	}

@@ -48,7 +48,7 @@ func openTree(p string) (tree, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
-	return &zipFile{name: p, archive: archive}, nil
+	return &zipFile{name: p, archive: &archive.Reader, file: archive}, nil
 }
 
 func errNoTree(p string) error { return fmt.Errorf("%s is neither a folder nor a jar or zip", p) }
@@ -175,7 +175,8 @@ func (f *folder) close() error { return nil }
 // A zipFile is a tree in a jar or zip.
 type zipFile struct {
 	name    string
-	archive *zip.ReadCloser
+	archive *zip.Reader
+	file    io.Closer
 	index   index // nil until it is needed
 }
 
@@ -197,7 +198,7 @@ func (z *zipFile) open(name string) (io.ReadCloser, error) { return z.archive.Op
 
 func (z *zipFile) path(name string) string { return filepath.Join(z.name, filepath.FromSlash(name)) }
 
-func (z *zipFile) close() error { return z.archive.Close() }
+func (z *zipFile) close() error { return z.file.Close() }
 
 // An allowance is how many bytes may still be read. It bounds the time for archives that
 // unpack to a thousand times their size.

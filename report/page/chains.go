@@ -66,8 +66,9 @@ func (c *chains) find(frames []printassembly.Frame) int {
 	return len(c.Chains) - 1
 }
 
-// json is the chains with the texts of the other syntax, for the page's script.
-func (c *chains) json(other []string, syntax string) []byte {
+// json is the chains with the texts of the other syntax, for the page's script. Loops are the
+// loops around each loop, see loopParents.
+func (c *chains) json(other []string, syntax string, loops []int) []byte {
 	escaped := make([]string, len(other))
 	for i, text := range other {
 		escaped[i] = shown(text)
@@ -76,7 +77,8 @@ func (c *chains) json(other []string, syntax string) []byte {
 		*chains
 		Other  []string `json:"other,omitempty"`
 		Syntax string   `json:"syntax,omitempty"` // of other
-	}{c, escaped, syntax})
+		Loops  []int    `json:"loops,omitempty"`
+	}{c, escaped, syntax, loops})
 	if err != nil {
 		return []byte("{}") // cannot happen: it is strings and numbers
 	}

@@ -38,6 +38,7 @@ type codeView struct {
 // An inlined is what a method has of a listing.
 type inlined struct {
 	Method      string
+	Brief       string // the class without its package, and the method
 	Link        string // its hottest instruction
 	Self, Total string
 	Raw, RawAll int64
@@ -59,14 +60,14 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	b.listing++
 	blocks := blocksOf(l.Lines, len(totals))
 	loops, whole := findLoops(l.Lines, blocks, len(totals))
-	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, chains: newChains(), listed: at.byName}
+	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, loopsUnknown: !whole, chains: newChains(), listed: at.byName}
 	rows := w.write()
 	syntax := "Intel"
 	if b.in.Intel {
 		syntax = "AT&T"
 	}
 	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method), Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
-		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax)), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.File == nil && l.CompileID > 0}
+		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0}
 	if len(l.Counts) > 0 {
 		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
 	}
@@ -85,6 +86,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	v.Inlined = inlinedIn(number, l, totals)
 	v.Loops = loopViews(number, l, blocks, loops, totals)
 	b.sources.add(l)
+	b.addHot(number, l, blocks, loops, whole)
 	return v
 }
 
@@ -113,11 +115,11 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing) []string {
 	sparse := func(j capture.JVM) bool { return j.SafepointsOnly && slices.Contains(l.PIDs, j.PID) }
 	switch {
 	case l.CompileID > 0 && some == 0:
-		about = append(about, "without debug info: no lines of Java")
+		about = append(about, "no lines of Java: HotSpot kept no debug info for this code")
 	case l.CompileID > 0 && slices.ContainsFunc(b.in.Profiles.Capture.JVMs, sparse):
-		about = append(about, fmt.Sprintf("lines are those of the next safepoint (%d of them): the JVM ran without DebugNonSafepoints", own))
+		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s alone: each instruction is shown with the line of the next one, because the JVM ran without DebugNonSafepoints", counted(own, "safepoint")))
 	case own > 0:
-		about = append(about, fmt.Sprintf("%d%% have debug info of their own, the others that of the next one that has", (100*own+len(l.Lines)/2)/len(l.Lines)))
+		about = append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next one that has one", (100*own+len(l.Lines)/2)/len(l.Lines)))
 	}
 	return about
 }
@@ -161,9 +163,18 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	const most = 60
 	all = all[:min(len(all), most)]
 	for i := range all {
-		all[i].Method = shown(all[i].Method)
+		all[i].Method, all[i].Brief = shown(all[i].Method), shown(brief(all[i].Method))
 	}
 	return all
+}
+
+// loopParents gives the number of the loop around each loop; 0 for none.
+func loopParents(loops []loop) []int {
+	parents := make([]int, len(loops))
+	for i := range loops {
+		parents[i] = loops[i].parent + 1
+	}
+	return parents
 }
 
 // loopViews are the loops that have samples, hottest first.

@@ -16,28 +16,35 @@
 //
 // Tests and other programs may rely on these ids, classes and attributes:
 //
-//	html.on                        the script runs; html.in-code: it shows code, not the overview
+//	html.on                        the script runs; html.in-code: it shows code, not the overview; html.filtered: not all
+//	                               samples count
 //	#top #home #switch #unit       the bar at the top: the way to the overview, the switch between profiles (a select, where
 //	                               there are several), the unit of counts
+//	#threads #time #only           which samples count: of which threads, of which slice of time; what that is
 //	#notice                        what is wrong with a link
 //	#overview                      the overview: .facts, .notes, #profiles (a table, where there are several), and a
 //	                               section.profile (#p0, #p1 …) for each
-//	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM
-//	section.t                      a table: #p0-methods, #p0-frames, #p0-lines, #p0-regions, #p0-native, #p0-threads,
-//	                               #p0-compilations, #p0-jvms, #p0-forks, #p0-sources, #p0-account
+//	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM, with a .pick for each
+//	                               slice of time, [data-slice]
+//	.hottest                       the hottest instruction
+//	section.t                      a table (.whole: its counts are not known by part): #p0-hot, #p0-methods, #p0-frames,
+//	                               #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-compilations, #p0-jvms, #p0-forks,
+//	                               #p0-sources, #p0-account
 //	[data-n] [data-e]              a number of samples of an event (0 if not given), as the JSON has it, written in the unit
+//	[data-v]                       the same by part: "0.12 3" are 12 of part 0 and 1 of part 3. The parts are in #data
 //	.unlisted                      what is left out, and how to get it
 //	article.code                   a listing: #c0, #c1 …, by heat, of the profile [data-p]; [data-hot] is its hottest row's id
 //	.bar button[data-do]           hottest, next, arrows, fold, syntax, side
 //	.rows .lines .k                the box that scrolls, what is in it, and its chunks, which the browser lays out when needed
 //	details.g                      a basic block with samples, or a run of blocks without (.cold); .in .l1 … .l4: in a loop of
-//	                               that depth. Its summary has the sum, B1, B2 …, and .loop
+//	                               that depth, [data-l] is its number. Its summary has the sum, B1, B2 …, and .loop
 //	div.r                          an instruction: #c0-1a0 is 0x1a0 bytes behind the start of listing 0. [data-f] is its
 //	                               inlining chain, .n: it has no debug info of its own; b: counts, i: arrows, code: the
 //	                               instruction, em: chips of inlined methods, u: a new line, q: HotSpot's comments
 //	.cur .sel .to .rel .hl         the cursor, the selection, the target of the jump at the cursor, what hangs together with
 //	                               what the mouse is over, the arrow at the cursor
 //	.map                           the map beside the code
+//	.split                         the border of the side panel, which can be moved
 //	.side .at .chain .jumps        the side panel: the chain and the jumps at the cursor, tables of inlined methods and loops
 //	#source #tabs .file .sl        sources: a tab and a div#s0 for each file, with a line each [data-l]; .at-cursor is that of
 //	                               the instruction at the cursor, .at: there is code of it

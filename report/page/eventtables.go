@@ -56,9 +56,17 @@ func (t *tableBuilder) allocations() *table {
 	out := t.eventTable("allocations", "Allocations", "what samples of the allocations stand for", []string{"MB", "events"}, []string{"at", "class"})
 	for _, a := range t.r.Allocations[:t.limit(len(t.r.Allocations))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At), Cells: []cell{number(fmt.Sprintf("%.1f", float64(a.Bytes)/1e6), float64(a.Bytes)),
-			number(strconv.Itoa(a.Events), float64(a.Events)), {Text: site(a.At), Name: true}, {Text: shown(a.Class)}}})
+			number(strconv.Itoa(a.Events), float64(a.Events)), {Text: allocator(&a), Name: true}, {Text: shown(a.Class)}}})
 	}
 	return t.cut(out, len(t.r.Allocations))
+}
+
+// allocator is the place of an allocation: the program's own, or what of the JVM allocates for it.
+func allocator(a *schema.Allocation) string {
+	if a.At == nil && a.Code != nil {
+		return shown(a.Code.Source + ": " + a.Code.Name)
+	}
+	return site(a.At)
 }
 
 // site is a place in the program.

@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gasm-profiler/gasm/capture"
 	"html/template"
 	"slices"
 	"strconv"
@@ -38,6 +39,7 @@ type profileView struct {
 	Facts    []fact
 	Warnings []string
 	Sources  []bar
+	Hottest  *hotLine // nil where no code with samples is listed
 	Timeline template.HTML
 	Tables   []*table
 	Code     []*codeView
@@ -49,6 +51,7 @@ type profileView struct {
 type bar struct {
 	Class, Name, Text, Width string
 	Raw                      int64
+	Parts                    string
 }
 
 // scriptData is what the page's script needs to know.
@@ -56,6 +59,9 @@ type scriptData struct {
 	Unit     string        `json:"unit"`
 	Profiles []profileData `json:"profiles"`
 	Files    []fileData    `json:"files"`
+	// Moved are the lines of methods that are in another file, or in another line of it, than
+	// their numbers say: by method and number, a file's number and a line of it.
+	Moved map[string]map[int][2]int `json:"moved,omitempty"`
 }
 
 type profileData struct {
@@ -64,6 +70,7 @@ type profileData struct {
 	Totals []int64    `json:"totals"`
 	PerOp  []perOp    `json:"perOp,omitempty"`
 	Code   []codeData `json:"code"`
+	Parts  *partsData `json:"parts,omitempty"`
 }
 
 type perOp struct {
@@ -73,10 +80,11 @@ type perOp struct {
 }
 
 type codeData struct {
-	Method string  `json:"method"`
-	Tier   string  `json:"tier"`
-	ID     int     `json:"id"`
-	Counts []int64 `json:"counts"`
+	Method string   `json:"method"`
+	Tier   string   `json:"tier"`
+	ID     int      `json:"id"`
+	Counts []int64  `json:"counts"`
+	Parts  []string `json:"parts,omitempty"` // of each event, see partText
 }
 
 // fileData tells which methods are in a file of sources.
@@ -89,12 +97,13 @@ type fileData struct {
 type builder struct {
 	in      Input
 	data    scriptData
-	listing int // listings so far
+	listing int       // listings so far
+	hot     []hotLine // of the profile's listings so far
 	sources *sourceFiles
 }
 
 func newView(in Input) *view {
-	b := &builder{in: in, sources: newSourceFiles(in.File)}
+	b := &builder{in: in, sources: newSourceFiles(in.Place, in.FileLines)}
 	b.data.Unit = in.Unit
 	about := in.Report.Capture
 	v := &view{Title: "gasm: " + title(in), Gasm: shown(in.Report.Gasm), Facts: b.captureFacts()}
@@ -111,6 +120,7 @@ func newView(in Input) *view {
 	for _, f := range v.Sources {
 		b.data.Files = append(b.data.Files, fileData{f.Name, f.methods})
 	}
+	b.data.Moved = b.sources.moved()
 	text, err := json.Marshal(b.data)
 	if err != nil {
 		text = []byte("{}") // cannot happen: it is strings and numbers
@@ -199,13 +209,20 @@ func (b *builder) profile(i int) *profileView {
 	}
 	v.Facts = b.profileFacts(p, r)
 	places := newPlaces(p, b.listing)
+	b.hot = nil
 	for k := range p.Listings {
 		l := &p.Listings[k]
 		v.Code = append(v.Code, b.code(p, r, l, places, d.Totals))
-		d.Code = append(d.Code, codeData{shown(l.Method), shown(l.Source), l.CompileID, l.Counts})
+		c := codeData{Method: shown(l.Method), Tier: shown(l.Source), ID: l.CompileID, Counts: l.Counts}
+		if l.Parts != nil {
+			c.Parts = partTexts(l.Parts.All, len(d.Totals))
+		}
+		d.Code = append(d.Code, c)
 	}
 	v.Unlisted = unlisted(p, d.Totals)
-	v.Sources = sourceBars(r, d.Totals)
+	d.Parts = b.partsOf(p, len(d.Totals))
+	v.Hottest = b.hottest(d.Totals)
+	v.Sources = sourceBars(p, r, d.Totals)
 	v.Timeline = timeline(b.in.Profiles, p)
 	v.Tables = b.tables(p, r, places, d.Totals)
 	b.data.Profiles = append(b.data.Profiles, d)
@@ -234,6 +251,9 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 			text = shown(r.Account.Events[e]) + ": " + text
 		}
 		facts = append(facts, fact{"Samples", text})
+	}
+	if r.Score != nil {
+		facts = append(facts, fact{"Score", shown((*capture.Score)(r.Score).String())})
 	}
 	if r.Operations > 0 {
 		facts = append(facts, fact{"Operations", fmt.Sprintf("%.4g", r.Operations)})
@@ -283,14 +303,18 @@ func kindOf(source string) string {
 	return "native"
 }
 
-func sourceBars(r *schema.Profile, totals []int64) []bar {
+func sourceBars(p *profile.Profile, r *schema.Profile, totals []int64) []bar {
 	var bars []bar
 	for _, s := range r.Sources {
 		if len(s.Counts.Values) == 0 || s.Counts.Values[0] == 0 {
 			continue
 		}
 		n := s.Counts.Values[0]
-		bars = append(bars, bar{kindOf(s.Source), shown(s.Source), percent(n, totals[0]), portion(n, totals[0]), n})
+		one := bar{Class: kindOf(s.Source), Name: shown(s.Source), Text: percent(n, totals[0]), Width: portion(n, totals[0]), Raw: n}
+		if p.Parts != nil {
+			one.Parts = partText(p.Parts.Sources[s.Source], 0)
+		}
+		bars = append(bars, one)
 	}
 	return bars
 }

@@ -18,9 +18,11 @@ type Input struct {
 	Report   *schema.Report // of Profiles: the numbers of the tables are its
 	Names    []string       // of Profiles.Trials, for people
 	Command  string         // as one would type it
-	// File gives the name and the lines of the file of sources that has a method; no lines for
-	// none. Nil when there are no sources.
-	File func(method string) (name string, lines []string)
+	// Place gives the file that a line number of a method stands for, and the line in it; the
+	// class's own file for line 0. FileLines gives all lines of a file; none where there is no
+	// such file. Both are nil when there are no sources.
+	Place     func(method string, line int) (file string, at int)
+	FileLines func(file string) []string
 	// PerOperation gives what one sample of an event is per operation of the benchmark, and in
 	// which unit; false where nobody knows.
 	PerOperation func(p *profile.Profile, event int) (factor float64, decimals int, unit string, ok bool)

@@ -27,7 +27,7 @@ import (
 func profiles(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
 	o := profile.DefaultOptions()
-	o.Listings, o.History, o.SkipLines = 12_000, true, true // as --format html has them
+	o.Listings, o.History, o.Parts, o.SkipLines = 12_000, true, true, true // as --format html has them
 	var c *capture.Capture
 	var err error
 	if name == "spread" || name == "huge" || name == "sort" {
@@ -77,7 +77,8 @@ var (
 	tag      = regexp.MustCompile(`<[^>]*>`)
 	listing  = regexp.MustCompile(`(?s)<article class="code" id="c(\d+)".*?</article>`)
 	rowOf    = regexp.MustCompile(`<div class="r[^"]*" id="c\d+-([0-9a-f]+)"[^>]*>(.*)</div>`)
-	count    = regexp.MustCompile(`<b class="h\d" data-n="(\d+)"(?: data-e="(\d)")?>`)
+	count    = regexp.MustCompile(`<b class="h\d" data-n="(\d+)"(?: data-e="(\d)")?(?: data-v="([^"]*)")?>`)
+	parted   = regexp.MustCompile(`data-n="(\d+)"(?: data-e="\d")? data-v="([^"]*)"`)
 )
 
 // tableOf is a table of the page: of each row the numbers of samples, and all text.
@@ -108,6 +109,7 @@ func TestNumbers(t *testing.T) {
 				checkTables(t, text, i, &p)
 			}
 			checkListings(t, text, ps)
+			checkParts(t, text, ps)
 		})
 	}
 }
@@ -151,6 +153,37 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 		for _, n := range []int64{a.Total, a.OtherProcess, a.OutsideWindow, a.Lost, a.Profiled, a.Compiled, a.Stub, a.Interpreter, a.Native, a.Kernel, a.Unresolved} {
 			assert.Contains(t, account, fmt.Sprintf(`data-s="%d"`, n))
 		}
+	}
+}
+
+// checkParts adds up the samples by part: they are all samples.
+func checkParts(t *testing.T, text string, ps *profile.Profiles) {
+	t.Helper()
+	all := parted.FindAllStringSubmatch(text, -1)
+	listed := 0
+	for _, p := range ps.Trials {
+		require.NotNil(t, p.Parts)
+		for _, l := range p.Listings {
+			for _, line := range l.Lines {
+				if line.Counts[0] > 0 {
+					listed++
+				}
+			}
+		}
+	}
+	assert.Greater(t, len(all), listed)
+	for _, m := range all {
+		sum := 0
+		for one := range strings.FieldsSeq(m[2]) {
+			_, n, more := strings.Cut(one, ".")
+			if !more {
+				n = "1"
+			}
+			v, err := strconv.Atoi(n)
+			require.NoError(t, err)
+			sum += v
+		}
+		require.Equal(t, m[1], strconv.Itoa(sum), m[0])
 	}
 }
 
@@ -201,7 +234,7 @@ func TestHostileNames(t *testing.T) {
 	gasmtest.Inject(&ps.Capture, evil)
 	gasmtest.Inject(&ps.Trials, evil)
 	text := page(t, ps)
-	gasmtest.TerminalText(t, strings.ReplaceAll(text, "\n", ""), false)
+	gasmtest.TerminalText(t, regexp.MustCompile(`\n\t*`).ReplaceAllString(text, ""), false) // the style sheet is indented
 	keepPage(t, "hostile.html", text)
 	assert.NotContains(t, text, "<img")
 	assert.Equal(t, strings.Count(text, "<script"), strings.Count(text, "</script>"))
@@ -215,7 +248,8 @@ func large(t *testing.T, n int) *profile.Profiles {
 	p := &ps.Trials[0]
 	l := p.Listings[0]
 	whole := l
-	whole.Lines, whole.Other, whole.Counts = nil, nil, make(profile.Counts, len(l.Counts))
+	p.Parts = nil
+	whole.Parts, whole.Lines, whole.Other, whole.Counts = nil, nil, nil, make(profile.Counts, len(l.Counts))
 	for shift := uint64(0); len(whole.Lines) < n; shift += l.Hi - l.Lo {
 		for i, line := range l.Lines {
 			line.Lo, line.Hi = line.Lo+shift, line.Hi+shift
@@ -271,7 +305,7 @@ func TestSelfContained(t *testing.T) {
 // The page's own files are small enough to be in every report.
 func TestFilesAreSmall(t *testing.T) {
 	sum := 0
-	for _, name := range []string{"page.html.tmpl", "../../internal/htmlpage/page.css", "page.js"} {
+	for _, name := range []string{"../../internal/htmlpage/page.css", "page.js"} {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		sum += len(text)

@@ -65,11 +65,11 @@ func TestChains(t *testing.T) {
 		Other   []string
 		Syntax  string
 	}
-	require.NoError(t, json.Unmarshal(c.json([]string{"mov eax,</script>"}, "Intel"), &got))
+	require.NoError(t, json.Unmarshal(c.json([]string{"mov eax,</script>"}, "Intel", nil), &got))
 	assert.Equal(t, []string{"a::b", "c::d"}, got.Methods)
 	assert.Equal(t, []int{1, 2, 2, 0, 1, 1}, got.Chains[1])
 	assert.Equal(t, []string{"mov eax,</script>"}, got.Other)
-	assert.NotContains(t, string(c.json([]string{"</script>"}, "")), "</")
+	assert.NotContains(t, string(c.json([]string{"</script>"}, "", nil)), "</")
 }
 
 func TestTexts(t *testing.T) {
@@ -160,21 +160,34 @@ func TestSources(t *testing.T) {
 	for i := range file {
 		file[i] = "line " + strconv.Itoa(i+1)
 	}
-	asked := 0
-	s := newSourceFiles(func(method string) (string, []string) {
+	asked, read := 0, 0
+	s := newSourceFiles(func(method string, line int) (string, int) {
 		asked++
-		if strings.HasPrefix(method, "a.Known") {
-			return "a/Known.java", file
+		switch {
+		case strings.HasPrefix(method, "a.Known") && line >= 2000: // of an inline function
+			return "c/Inline.kt", line - 2000
+		case strings.HasPrefix(method, "a.Known"):
+			return "a/Known.java", line
 		}
-		return "b/Unknown.java", nil
+		return "b/Unknown.java", line
+	}, func(name string) []string {
+		read++
+		if name == "b/Unknown.java" {
+			return nil
+		}
+		return file
 	})
 	l := profile.Listing{Lines: code("mov", "mov", "mov", "mov")}
 	l.Lines[0].Frames = frames("a.Known::f|50", "b.Unknown::g|1")
 	l.Lines[1].Frames = frames("a.Known$Inner::f|3")
 	l.Lines[2].Frames = frames("a.Known::f|1000")
+	l.Lines[3].Frames = frames("a.Known::f|2090", "a.Known::f|50")
 	s.add(&l)
 	files := s.files()
-	require.Len(t, files, 1)
+	require.Len(t, files, 2)
+	assert.Equal(t, "c/Inline.kt", files[1].Name)
+	assert.Equal(t, map[string]map[int][2]int{"a.Known::f": {2090: {1, 90}}}, s.moved())
+	assert.Equal(t, "line 90", s.line("a.Known::f", 2090))
 	assert.Equal(t, "a/Known.java", files[0].Name)
 	assert.Equal(t, []string{"a.Known::f", "a.Known$Inner::f"}, files[0].methods)
 	var numbers, gaps []int
@@ -189,7 +202,10 @@ func TestSources(t *testing.T) {
 	assert.Equal(t, []int{44}, gaps)
 	assert.Equal(t, "line 50", s.line("a.Known::f", 50))
 	assert.Empty(t, s.line("b.Unknown::g", 1))
-	assert.Equal(t, 3, asked, "each class is looked up once")
+	before := asked
+	s.add(&l)
+	assert.Equal(t, before, asked, "each line is looked up once")
+	assert.Equal(t, 3, read, "each file is read once")
 }
 
 // The time line has each sample, the windows and the slices.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/schema"
 )
 
 // Places says where in the page's code something is, as ids of the page: "c3" is listing 3,
@@ -110,6 +111,27 @@ func (at *places) region(source, method string, lo uint64) string {
 		}
 	}
 	return ""
+}
+
+// regionParts adds up the samples of a region by part; nil where its code is not listed, or
+// not all of it.
+func (at *places) regionParts(r *schema.Region) profile.PartCounts {
+	for i := range at.p.Listings {
+		l := &at.p.Listings[i]
+		lo, hi := uint64(r.Lo), uint64(r.Hi)
+		if l.Parts == nil || l.Source != r.Source || l.Method != r.Method || l.CompileID != r.CompileID || lo < l.Lo || hi > l.Hi {
+			continue
+		}
+		parts := l.PartsBetween(lo, hi)
+		sum := make(profile.Counts, len(r.Counts.Values))
+		for _, c := range parts {
+			sum.Add(c.Counts)
+		}
+		if slices.Equal(sum, r.Counts.Values) {
+			return parts
+		}
+	}
+	return nil
 }
 
 func (at *places) frame(method string) string { return at.frames[method].id }

@@ -19,7 +19,10 @@ const (
 	// theirs to the right.
 	textColumns = 38
 	// chunkRows is about how many rows the browser lays out together, when they come into view.
-	chunkRows = 100
+	chunkRows = 50
+	// pieceRows is about how many rows are in a piece: chunks that the browser passes over together.
+	// To look at each chunk of large code takes it too long.
+	pieceRows = 1000
 	// hugeRows is the size of code from which on its cold parts are folded, if they have at
 	// least foldedRows.
 	hugeRows, foldedRows = 200, 12
@@ -33,13 +36,17 @@ type rowWriter struct {
 	totals  []int64 // of the profile, by event
 	blocks  []block
 	loops   []loop
-	gutter  arrows.Gutter
-	listed  map[string]int // the hottest listing of each name in the profile
-	chains  *chains
-	chips   chips
-	done    []byte // whole chunks
-	out     []byte // the chunk that is being written
-	rows    int    // in it
+	// loopsUnknown tells that the code is too large to look for its loops.
+	loopsUnknown bool
+	gutter       arrows.Gutter
+	listed       map[string]int // the hottest listing of each name in the profile
+	chains       *chains
+	chips        chips
+	done         []byte // whole pieces
+	piece        []byte // the piece that is being written: whole chunks
+	out          []byte // the chunk that is being written
+	rows         int    // in it
+	inPiece      int    // rows in the piece
 }
 
 // write writes all rows, in groups that can be folded: each block that has samples, and
@@ -57,6 +64,7 @@ func (w *rowWriter) write() []byte {
 		first = last
 	}
 	w.endChunk()
+	w.endPiece()
 	return w.done
 }
 
@@ -83,10 +91,28 @@ func (w *rowWriter) startChunk(rows int) {
 // knows how high the chunk is before it lays it out.
 func (w *rowWriter) endChunk() {
 	if w.rows > 0 {
-		w.done = strconv.AppendInt(append(w.done, `<div class="k" style="--r:`...), int64(w.rows), 10)
-		w.done = append(append(append(w.done, "\">\n"...), w.out...), "</div>\n"...)
+		w.piece = appendChunk(w.piece, w.rows, w.out)
+		w.inPiece += w.rows
 	}
 	w.out, w.rows = w.out[:0], 0
+	if w.inPiece >= pieceRows {
+		w.endPiece()
+	}
+}
+
+// endPiece ends the open piece. Small code has none.
+func (w *rowWriter) endPiece() {
+	if len(w.listing.Lines) < 2*pieceRows {
+		w.done = append(w.done, w.piece...)
+	} else if w.inPiece > 0 {
+		w.done = appendChunk(w.done, w.inPiece, w.piece)
+	}
+	w.piece, w.inPiece = w.piece[:0], 0
+}
+
+func appendChunk(b []byte, rows int, text []byte) []byte {
+	b = strconv.AppendInt(append(b, `<div class="k" style="--r:`...), int64(rows), 10)
+	return append(append(append(b, "\">\n"...), text...), "</div>\n"...)
 }
 
 // group writes blocks [first, last).
@@ -100,6 +126,7 @@ func (w *rowWriter) group(first, last int) {
 	}
 	if large {
 		w.endChunk()
+		w.endPiece()
 	} else {
 		w.startChunk(rows)
 	}
@@ -110,6 +137,7 @@ func (w *rowWriter) group(first, last int) {
 	loop := w.commonLoop(first, last)
 	if loop >= 0 {
 		w.out = strconv.AppendInt(append(w.out, " in l"...), int64(min(w.loops[loop].depth, 4)), 10)
+		w.out = strconv.AppendInt(append(w.out, `" data-l="`...), int64(loop+1), 10)
 	}
 	w.out = append(w.out, '"')
 	if !closed {
@@ -139,6 +167,7 @@ func (w *rowWriter) largeGroup(from, to int) {
 		}
 	}
 	w.endChunk()
+	w.endPiece()
 	w.done = append(w.done, "</details>\n</div>\n"...)
 }
 
@@ -159,7 +188,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	for _, b := range w.blocks[first:last] {
 		sum.Add(b.counts)
 	}
-	w.counts(sum)
+	w.counts(sum, nil) // the script adds up parts
 	if from := w.blocks[first].from; from > 0 && w.gutter.Width > 0 {
 		w.arrows(w.gutter.After[from-1])
 	} else {
@@ -172,10 +201,13 @@ func (w *rowWriter) heading(first, last, loop int) {
 	}
 	w.out = append(w.out, " · "...)
 	w.out = append(w.out, counted(w.blocks[last-1].to-w.blocks[first].from, "instruction")...)
-	if loop >= 0 {
+	switch {
+	case loop >= 0:
 		w.out = append(w.out, ` · <span class="loop">`...)
 		w.out = append(w.out, w.loopName(loop, first)...)
 		w.out = append(w.out, "</span>"...)
+	case !w.blocks[first].cold() && !w.loopsUnknown:
+		w.out = append(w.out, ` · <span class="loop none">in no loop</span>`...)
 	}
 	for _, b := range w.blocks[first:last] {
 		if section := w.listing.Lines[b.from].Section; section != "" {
@@ -196,8 +228,8 @@ func (w *rowWriter) loopName(loop, first int) string {
 	return text
 }
 
-// counts writes a column for each event.
-func (w *rowWriter) counts(c profile.Counts) {
+// counts writes a column for each event. Parts are the counts by part; nil for none.
+func (w *rowWriter) counts(c profile.Counts, parts profile.PartCounts) {
 	for e, n := range c {
 		text := percent(n, w.totals[e])
 		pad := max(countColumns-len(text), 0)
@@ -211,6 +243,9 @@ func (w *rowWriter) counts(c profile.Counts) {
 		w.out = strconv.AppendInt(w.out, n, 10)
 		if e > 0 {
 			w.out = strconv.AppendInt(append(w.out, `" data-e="`...), int64(e), 10)
+		}
+		if parts != nil {
+			w.out = append(append(w.out, `" data-v="`...), partText(parts, e)...)
 		}
 		w.out = append(w.out, `">`...)
 		w.out = append(w.out, strings.Repeat(" ", pad)...)
@@ -240,7 +275,11 @@ func (w *rowWriter) row(i int) {
 		w.out = strconv.AppendInt(append(w.out, `" data-f="`...), int64(chain), 10)
 	}
 	w.out = append(w.out, `">`...)
-	w.counts(l.Counts)
+	var parts profile.PartCounts
+	if w.listing.Parts != nil {
+		parts = w.listing.Parts.Lines[i]
+	}
+	w.counts(l.Counts, parts)
 	if w.gutter.Width > 0 {
 		w.arrows(w.gutter.At[i])
 	} else {

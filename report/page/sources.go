@@ -35,75 +35,101 @@ type sourceLine struct {
 
 // sourceFiles collect the lines that listings were made from.
 type sourceFiles struct {
-	find    func(method string) (string, []string)
-	byName  map[string]*collected
-	ofClass map[string]*collected // nil for classes without a file
+	place   func(method string, line int) (string, int)
+	lines   func(file string) []string
+	byName  map[string]*collected // nil for files that are not there
+	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
+	// elsewhere are the moved lines that code was made from.
+	elsewhere map[profile.MethodLine]sourcePlace
 }
 
 // A collected is a file with the lines that are wanted of it.
 type collected struct {
+	id      int // in the page; -1 when it is not there
 	name    string
 	lines   []string
 	wanted  map[int]bool
-	methods []string
+	methods []string // whose class was made from the file
 }
 
-func newSourceFiles(find func(string) (string, []string)) *sourceFiles {
-	return &sourceFiles{find: find, byName: map[string]*collected{}, ofClass: map[string]*collected{}, methods: map[string]bool{}}
+// A classLine is a line number in the code of a class.
+type classLine struct {
+	class string
+	line  int
 }
 
-// file finds the file of a method.
-func (s *sourceFiles) file(method string) *collected {
-	if s.find == nil {
-		return nil
+// A sourcePlace is a line of a file. moved tells that it is not that of its number in the file
+// of the class: Kotlin's compiler gives lines of inline functions other numbers.
+type sourcePlace struct {
+	file  *collected // nil for none
+	line  int
+	moved bool
+}
+
+func newSourceFiles(place func(string, int) (string, int), lines func(string) []string) *sourceFiles {
+	return &sourceFiles{place: place, lines: lines, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
+}
+
+// find finds the line that a number stands for; the class's own file for number 0.
+func (s *sourceFiles) find(method string, line int) sourcePlace {
+	if s.place == nil {
+		return sourcePlace{}
 	}
 	class, _, _ := strings.Cut(method, "::")
-	if f, known := s.ofClass[class]; known {
+	key := classLine{class, max(line, 0)}
+	if at, known := s.places[key]; known {
+		return at
+	}
+	name, number := s.place(method, key.line)
+	at := sourcePlace{file: s.file(name), line: number}
+	if key.line > 0 {
+		at.moved = number != key.line || at.file != s.find(method, 0).file
+	}
+	s.places[key] = at
+	return at
+}
+
+// file opens a file, once.
+func (s *sourceFiles) file(name string) *collected {
+	f, known := s.byName[name]
+	if known {
 		return f
 	}
-	name, lines := s.find(method)
-	if len(lines) == 0 {
-		s.ofClass[class] = nil
-		return nil
-	}
-	f := s.byName[name]
-	if f == nil {
-		f = &collected{name: name, lines: lines, wanted: map[int]bool{}}
-		s.byName[name] = f
+	if lines := s.lines(name); len(lines) > 0 {
+		f = &collected{id: -1, name: name, lines: lines, wanted: map[int]bool{}}
 		s.order = append(s.order, f)
 	}
-	s.ofClass[class] = f
+	s.byName[name] = f
 	return f
 }
 
 // line gives the text of a line; "" where there is none.
 func (s *sourceFiles) line(method string, line int) string {
-	f := s.file(method)
-	if f == nil || line < 1 || line > len(f.lines) {
+	at := s.find(method, line)
+	if at.file == nil || at.line < 1 || at.line > len(at.file.lines) {
 		return ""
 	}
-	return layout.CutEnd(strings.TrimSpace(f.lines[line-1]), 100, "…")
+	return layout.CutEnd(strings.TrimSpace(at.file.lines[at.line-1]), 100, "…")
 }
 
 // add wants the lines of all frames of a listing.
 func (s *sourceFiles) add(l *profile.Listing) {
-	if s.find == nil {
+	if s.place == nil {
 		return
 	}
 	for i := range l.Lines {
 		for _, frame := range l.Lines[i].Frames {
-			f := s.file(frame.Method)
-			if f == nil {
-				continue
+			if own := s.find(frame.Method, 0).file; own != nil && !s.methods[frame.Method] {
+				own.methods = append(own.methods, shown(frame.Method))
 			}
-			if !s.methods[frame.Method] {
-				s.methods[frame.Method] = true
-				f.methods = append(f.methods, shown(frame.Method))
-			}
-			if frame.Line > 0 && frame.Line <= len(f.lines) {
-				f.wanted[frame.Line] = true
+			s.methods[frame.Method] = true
+			if at := s.find(frame.Method, frame.Line); at.file != nil && at.line > 0 && at.line <= len(at.file.lines) {
+				at.file.wanted[at.line] = true
+				if at.moved {
+					s.elsewhere[profile.MethodLine{Method: frame.Method, Line: frame.Line}] = at
+				}
 			}
 		}
 	}
@@ -117,7 +143,8 @@ func (s *sourceFiles) files() []sourceFile {
 		if len(f.wanted) == 0 || len(out) == maxSourceFiles {
 			continue
 		}
-		file := sourceFile{ID: len(out), Name: shown(f.name), methods: f.methods}
+		f.id = len(out)
+		file := sourceFile{ID: f.id, Name: shown(f.name), methods: f.methods}
 		wanted := make([]int, 0, len(f.wanted))
 		for n := range f.wanted {
 			wanted = append(wanted, n)
@@ -135,5 +162,22 @@ func (s *sourceFiles) files() []sourceFile {
 		out = append(out, file)
 	}
 	slices.SortStableFunc(out, func(a, b sourceFile) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// moved tells of the lines that are elsewhere than their numbers say, for the script. It is for
+// after files.
+func (s *sourceFiles) moved() map[string]map[int][2]int {
+	out := map[string]map[int][2]int{}
+	for line, at := range s.elsewhere {
+		if at.file.id < 0 {
+			continue
+		}
+		name := shown(line.Method)
+		if out[name] == nil {
+			out[name] = map[int][2]int{}
+		}
+		out[name][line.Line] = [2]int{at.file.id, at.line}
+	}
 	return out
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type table struct {
 	Rows            []row
 	Shown           int // rows that are there before one asks for all
 	More            string
+	Whole           bool // it has counts of the whole profile only, and not by part
 }
 
 // A column is a heading. Number tells that it is sorted by number, largest first.
@@ -42,6 +44,9 @@ type cell struct {
 	Width string // of its bar, in percent
 	Kind  string // colour of a source
 	Name  bool   // it is the row's name, which is the link
+	Code  bool   // it is an instruction
+	Cut   string // the whole of a text that is cut where it is too long
+	Parts string // the count by part, see partText
 	Sort  string // what it is sorted by, where that is not Text
 }
 
@@ -59,8 +64,12 @@ type tableBuilder struct {
 
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.events(), t.locks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
-	return slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
+	all := []*table{t.hotTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.events(), t.locks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
+	all = slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
+	for _, table := range all {
+		table.Whole = !slices.ContainsFunc(table.Rows, func(r row) bool { return r.Cells[0].Parts != "" })
+	}
+	return all
 }
 
 // start begins a table whose first columns are samples, one for each event.
@@ -89,17 +98,25 @@ func (b *builder) listingProfile(p *profile.Profile) int {
 	return 0
 }
 
-// counts are the cells of samples.
-func (t *tableBuilder) counts(c schema.Counts) []cell {
-	cells := make([]cell, 0, len(c.Values)+3)
-	for e, n := range c.Values {
-		cells = append(cells, t.count(n, e))
+// counts are the cells of samples. Parts are the same by part; nil where they are not known.
+func (t *tableBuilder) counts(c []int64, parts profile.PartCounts) []cell {
+	cells := make([]cell, 0, len(c)+3)
+	for e, n := range c {
+		cells = append(cells, t.count(n, e, parts))
 	}
 	return cells
 }
 
-func (t *tableBuilder) count(n int64, e int) cell {
-	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10)}
+func (t *tableBuilder) count(n int64, e int, parts profile.PartCounts) cell {
+	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10), Parts: partText(parts, e)}
+}
+
+// parts are those of the profile; none where it has none.
+func (t *tableBuilder) parts() *profile.Parts {
+	if t.p.Parts == nil {
+		return &profile.Parts{}
+	}
+	return t.p.Parts
 }
 
 // cut leaves out rows that are too many, and says so. full is how many there would be.
@@ -154,11 +171,11 @@ func (t *tableBuilder) methods() *table {
 		if m.Blobs > 1 && m.CompileID != 0 {
 			tail = ", " + counted(m.Blobs, "compilation")
 		}
-		items = append(items, item{m.Counts, row{Link: t.places.method(m.Source, m.Name), Cells: append(t.counts(m.Counts),
+		items = append(items, item{m.Counts, row{Link: t.places.method(m.Source, m.Name), Cells: append(t.counts(m.Counts.Values, t.parts().Methods[[2]string{m.Source, m.Name}]),
 			cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name + tail), Name: true})}})
 	}
 	for _, n := range t.r.Native {
-		items = append(items, item{n.Counts, row{Cells: append(t.counts(n.Counts),
+		items = append(items, item{n.Counts, row{Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
 			cell{Text: shown(n.Module), Kind: kindOf(n.Module)}, cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})}})
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return slices.Compare(b.counts.Values, a.counts.Values) })
@@ -176,7 +193,7 @@ func (t *tableBuilder) regions() *table {
 		if r.CompileID > 0 {
 			name += ", compile id " + strconv.Itoa(r.CompileID)
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.region(r.Source, r.Method, uint64(r.Lo)), Cells: append(t.counts(r.Counts),
+		out.Rows = append(out.Rows, row{Link: t.places.region(r.Source, r.Method, uint64(r.Lo)), Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
 			cell{Text: shown(r.Source), Kind: kindOf(r.Source)}, cell{Text: shown(name), Name: true}, cell{Text: fmt.Sprintf("0x%x", uint64(r.Lo))})})
 	}
 	return t.cut(out, len(t.r.Regions))
@@ -195,7 +212,7 @@ func (t *tableBuilder) frames() *table {
 				lines = append(lines, fmt.Sprintf(":%d %s", l.Line, percent(n, t.totals[0])))
 			}
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.frame(f.Method), Cells: append(t.counts(f.Counts), t.count(f.Total.Values[0], 0),
+		out.Rows = append(out.Rows, row{Link: t.places.frame(f.Method), Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(f.Total.Values[0], 0, t.parts().Totals[f.Method]),
 			cell{Text: shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
 	}
 	return t.cut(out, len(frames))
@@ -204,7 +221,7 @@ func (t *tableBuilder) frames() *table {
 // lines are lines of Java, with their text where there are sources.
 func (t *tableBuilder) lines() *table {
 	columns := []string{"line", "text"}
-	if t.b.in.File == nil {
+	if t.b.in.Place == nil {
 		columns = columns[:1]
 	}
 	out := t.start("lines", "Hottest lines", "of Java, whatever methods they were inlined into", columns...)
@@ -224,7 +241,11 @@ func (t *tableBuilder) lines() *table {
 		return cmp.Or(slices.Compare(b.Counts.Values, a.Counts.Values), cmp.Compare(a.method, b.method), cmp.Compare(a.Line, b.Line))
 	})
 	for _, l := range all[:t.limit(len(all))] {
-		cells := append(t.counts(l.Counts), cell{Text: shown(l.method) + ":" + strconv.Itoa(l.Line), Name: true})
+		name := shown(l.method) + ":" + strconv.Itoa(l.Line)
+		if at := t.b.sources.find(l.method, l.Line); at.moved && at.file != nil {
+			name += shown(fmt.Sprintf(" (%s:%d)", path.Base(at.file.name), at.line))
+		}
+		cells := append(t.counts(l.Counts.Values, t.parts().Lines[profile.MethodLine{Method: l.method, Line: l.Line}]), cell{Text: name, Name: true})
 		if len(columns) > 1 {
 			cells = append(cells, cell{Text: t.b.sources.line(l.method, l.Line)})
 		}
@@ -236,7 +257,7 @@ func (t *tableBuilder) lines() *table {
 func (t *tableBuilder) native() *table {
 	out := t.start("native", "Native functions", "outside the code cache", "module", "function")
 	for _, n := range t.r.Native[:t.limit(len(t.r.Native))] {
-		out.Rows = append(out.Rows, row{Cells: append(t.counts(n.Counts), cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
+		out.Rows = append(out.Rows, row{Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]), cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
 			cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})})
 	}
 	return t.cut(out, len(t.r.Native))
@@ -246,7 +267,7 @@ func (t *tableBuilder) threads() *table {
 	out := t.start("threads", "Threads", "by name, without the number at its end", "kind", "thread")
 	for _, k := range t.r.Threads {
 		for _, thread := range k.Threads {
-			out.Rows = append(out.Rows, row{Cells: append(t.counts(thread.Counts), cell{Text: shown(k.Kind)}, cell{Text: shown(cmp.Or(thread.Name, "(no name)")), Name: true})})
+			out.Rows = append(out.Rows, row{Cells: append(t.counts(thread.Counts.Values, t.parts().ByThread[thread.Name]), cell{Text: shown(k.Kind)}, cell{Text: shown(cmp.Or(thread.Name, "(no name)")), Name: true})})
 		}
 	}
 	slices.SortStableFunc(out.Rows, func(a, b row) int { return cmp.Compare(b.Cells[0].Raw, a.Cells[0].Raw) })
@@ -271,11 +292,7 @@ func (t *tableBuilder) compilations() *table {
 		if c.Ended != nil {
 			left, why = seconds(c.Ended.UptimeMillis, c.EndedInside), strings.Trim(c.Ended.Reason+", "+c.Ended.Trap, ", ")
 		}
-		cells := make([]cell, 0, len(c.Counts)+7)
-		for e, n := range c.Counts {
-			cells = append(cells, t.count(n, e))
-		}
-		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: append(cells,
+		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: append(t.counts(c.Counts, nil),
 			cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: strconv.Itoa(c.CompileID)}, cell{Text: strconv.Itoa(c.PID)},
 			cell{Text: seconds(c.MadeMillis, c.MadeInside)}, cell{Text: left}, cell{Text: shown(why)})})
 	}
@@ -301,13 +318,13 @@ func (t *tableBuilder) jvms() *table {
 				name = c.String()
 			}
 		}
-		cells := append(t.counts(j.Counts), cell{Text: shown(name), Name: true})
+		cells := append(t.counts(j.Counts.Values, nil), cell{Text: shown(name), Name: true})
 		for _, c := range []schema.Counts{j.Java, j.JIT, j.GC, j.Native} {
 			if len(c.Values) == 0 {
 				cells = append(cells, cell{})
 				continue
 			}
-			cells = append(cells, t.count(c.Values[0], 0))
+			cells = append(cells, t.count(c.Values[0], 0, nil))
 		}
 		out.Rows = append(out.Rows, row{Cells: cells})
 	}
@@ -354,10 +371,13 @@ func (t *tableBuilder) forks() *table {
 func (t *tableBuilder) sources() *table {
 	out := t.start("sources", "Distribution by source", "compilers, libraries, the kernel", "source")
 	for _, s := range t.r.Sources {
-		out.Rows = append(out.Rows, row{Cells: append(t.counts(s.Counts), cell{Text: shown(s.Source), Kind: kindOf(s.Source), Name: true})})
+		out.Rows = append(out.Rows, row{Cells: append(t.counts(s.Counts.Values, t.parts().Sources[s.Source]), cell{Text: shown(s.Source), Kind: kindOf(s.Source), Name: true})})
 	}
 	return t.cut(out, len(out.Rows))
 }
+
+// printingRow is only there where HotSpot printed the code.
+const printingRow = "· of gasm's printing (HotSpot)"
 
 // account says where each sample went.
 func (t *tableBuilder) account() *table {
@@ -378,6 +398,7 @@ func (t *tableBuilder) account() *table {
 		{"· of other processes, JVMs and trials", func(a *schema.Account) int64 { return a.OtherProcess }},
 		{"· outside the window", func(a *schema.Account) int64 { return a.OutsideWindow }},
 		{"· of other threads", func(a *schema.Account) int64 { return a.OtherThread }},
+		{printingRow, func(a *schema.Account) int64 { return a.Printing }},
 		{"· lost", func(a *schema.Account) int64 { return a.Lost }},
 		{"· in the profile", func(a *schema.Account) int64 { return a.Profiled }},
 		{"·· compiled code", func(a *schema.Account) int64 { return a.Compiled }},
@@ -388,9 +409,14 @@ func (t *tableBuilder) account() *table {
 		{"·· unresolved", func(a *schema.Account) int64 { return a.Unresolved }},
 	} {
 		var r row
+		samples := int64(0)
 		for i := range t.r.Account.Values {
 			n := line.count(&t.r.Account.Values[i])
+			samples += n
 			r.Cells = append(r.Cells, cell{Text: strconv.FormatInt(n, 10), Sort: strconv.FormatInt(n, 10)})
+		}
+		if line.name == printingRow && samples == 0 {
+			continue
 		}
 		r.Cells = append(r.Cells, cell{Text: line.name, Name: true})
 		out.Rows = append(out.Rows, r)

@@ -53,6 +53,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		fmt.Fprintf(&out, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="Samples over time: %s">`, h.Bins, timelineHeight+len(j.Lanes)*laneHeight, label)
 		drawWindows(&out, ps, p, h, j.PID)
 		drawBins(&out, j)
+		drawSlices(&out, p, h, j.PID)
 		drawLanes(&out, j)
 		out.WriteString("</svg></figure>\n")
 	}
@@ -67,6 +68,21 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		fmt.Fprintf(&out, windows, "window, and the slices that runs are compared by")
 	}
 	return template.HTML(out.String()) + legend
+}
+
+// drawSlices draws what one clicks to see the samples of a slice of time alone.
+func drawSlices(out *strings.Builder, p *profile.Profile, h *profile.History, pid int) {
+	if p.Parts == nil || len(p.Parts.Slices) < 2 {
+		return
+	}
+	place := func(mono int64) float64 {
+		return min(max(float64(mono-h.FromMonoNanos)/float64(h.StepNanos), 0), float64(h.Bins))
+	}
+	for i, s := range p.Parts.Slices {
+		if from, to := place(s.FromMonoNanos), place(s.ToMonoNanos); s.PID == pid && s.FromMonoNanos >= 0 {
+			fmt.Fprintf(out, `<rect class="pick" data-slice="%d" x="%.2f" y="0" width="%.2f" height="%d"><title>%s</title></rect>`, i, from, to-from, timelineHeight, sliceName(s, h.FromMonoNanos))
+		}
+	}
 }
 
 // drawWindows shades the times in which samples count, and marks the slices of a benchmark.

@@ -56,6 +56,7 @@ type Profile struct {
 	PIDs          []int             `json:"pids"`
 	WindowSeconds float64           `json:"window_seconds"`
 	Operations    float64           `json:"operations,omitempty"` // in the window, where JMH's scores tell
+	Score         *Score            `json:"score,omitempty"`      // what JMH measured
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
 	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of
@@ -83,9 +84,20 @@ type Profile struct {
 	Warnings     []string      `json:"warnings"`
 }
 
+// A Score is what JMH measured of a trial.
+type Score struct {
+	Mode  string  `json:"mode"` // JMH's: "avgt", "thrpt", "sample", "ss"
+	Unit  string  `json:"unit"` // "ns/op", "ops/us"
+	Value float64 `json:"value"`
+	// Error is half of the 99.9 % confidence interval; it is missing where it is not known.
+	Error float64 `json:"error,omitempty"`
+	// Forks are the scores of each fork's iterations.
+	Forks [][]float64 `json:"forks,omitempty"`
+}
+
 // An Account says where each sample of one event went:
 //
-//	total    = outside_window + other_process + other_thread + outside_method + lost + profiled
+//	total    = outside_window + other_process + other_thread + outside_method + printing + lost + profiled
 //	profiled = compiled + stub + interpreter + native + kernel + unresolved
 type Account struct {
 	Total         int64 `json:"total"`
@@ -99,14 +111,16 @@ type Account struct {
 	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that are not chosen
 	// OutsideMethod are those whose thread was not in the method of --window-method.
 	OutsideMethod int64 `json:"outside_method,omitempty"`
-	Lost          int64 `json:"lost"`
-	Profiled      int64 `json:"profiled"`
-	Compiled      int64 `json:"compiled"`
-	Stub          int64 `json:"stub"`
-	Interpreter   int64 `json:"interpreter"`
-	Native        int64 `json:"native"`
-	Kernel        int64 `json:"kernel"`
-	Unresolved    int64 `json:"unresolved"`
+	// Printing is what HotSpot spent on printing code for gasm. No other number of the profile has it.
+	Printing    int64 `json:"printing,omitempty"`
+	Lost        int64 `json:"lost"`
+	Profiled    int64 `json:"profiled"`
+	Compiled    int64 `json:"compiled"`
+	Stub        int64 `json:"stub"`
+	Interpreter int64 `json:"interpreter"`
+	Native      int64 `json:"native"`
+	Kernel      int64 `json:"kernel"`
+	Unresolved  int64 `json:"unresolved"`
 }
 
 // A Share is what one JVM has of a profile.
@@ -324,4 +338,15 @@ type Allocation struct {
 	Class  string `json:"class"`
 	Events int    `json:"events"` // samples of the allocations, or each of them
 	Bytes  int64  `json:"bytes"`  // that the events stand for
+	// Code is the instruction that allocates, where that is known.
+	Code *AllocationCode `json:"code,omitempty"`
+}
+
+// An AllocationCode is an instruction that allocates.
+type AllocationCode struct {
+	Source    string  `json:"source"`
+	Name      string  `json:"name"`
+	CompileID int     `json:"compile_id,omitempty"`
+	Addr      Address `json:"addr"`
+	Text      string  `json:"text,omitempty"`
 }

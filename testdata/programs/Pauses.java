@@ -3,12 +3,13 @@ import java.lang.management.ManagementFactory;
 
 /**
  * Makes garbage, of which a part lives for a while, until a number of collections is over, and
- * prints what the JVM's beans say of all collections: their number, and their time in ms.
+ * prints what the JVM's beans say of all collections: their number, and their time in ms. With another argument it goes
+ * on to make garbage, less of it, until it is killed.
  */
 public class Pauses {
     static Object[] live = new Object[1 << 14];
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws InterruptedException {
         int wanted = Integer.parseInt(args[0]);
         for (int i = 0; collections()[0] < wanted; i++) {
             for (int k = 0; k < 1000; k++) {
@@ -18,6 +19,10 @@ public class Pauses {
         System.gc();
         long[] all = collections();
         System.out.println("collections " + all[0] + " millis " + all[1]);
+        for (int i = 0; args.length > 1; i++) {
+            live[i & 15] = new Object[10_000];
+            Thread.sleep(1);
+        }
     }
 
     static long[] collections() {

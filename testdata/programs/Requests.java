@@ -82,6 +82,9 @@ public class Requests {
             if (n % 10 == 0) {
                 Thread.sleep(1);
             }
+            if (n % 400 == 0) {
+                System.gc(); // a safepoint
+            }
         }
         queue.put(-1);
         handler.join();

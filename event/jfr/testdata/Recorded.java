@@ -155,6 +155,21 @@ public class Recorded {
                 }
                 busy();
                 break;
+            case "recordings": // one after the other, by the settings of the JDK and those of a file
+                Configuration[] all = {Configuration.getConfiguration("default"), Configuration.getConfiguration("profile"),
+                    Configuration.create(java.nio.file.Paths.get(args[3]))};
+                for (int k = 0; k < all.length; k++) {
+                    try (Recording r = new Recording(all[k])) {
+                        r.start();
+                        for (int i = 0; i < n; i++) {
+                            deep(i % 90, i, Thread.currentThread());
+                        }
+                        busy();
+                        r.stop();
+                        r.dump(java.nio.file.Paths.get(args[2] + k));
+                    }
+                }
+                break;
             case "chunks": // JFR begins a new chunk at most once a second
                 for (int k = 0; k < 3; k++) {
                     for (int i = 0; i < n; i++) {

@@ -57,7 +57,7 @@ func checkAxe(t *testing.T, p *tab, axe string) {
 func TestAccessible(t *testing.T) {
 	needBrowser(t)
 	axe := needAxe(t)
-	path := reportPage(t, "sort", "--instructions", "400") // axe-core looks at every element, shown or not
+	path := reportPage(t, "sort", "--instructions", "150") // axe-core looks at every element, shown or not
 	for name, l := range map[string]look{"light": {}, "dark": {dark: true}} {
 		for view, hash := range map[string]string{"overview": "", "code": "#c1"} {
 			t.Run(name+" "+view, func(t *testing.T) {

@@ -28,7 +28,7 @@ func TestLinkOfAnotherRun(t *testing.T) {
 
 	for hash, notice := range map[string]string{
 		"#m=Workload::nothere&o=0x10": "Workload::nothere has no code in this page.",
-		"#m=%":                        "",
+		"#m=%":                        "% has no code in this page.",
 		"#c999-zz":                    "",
 		"#p=nobody":                   "",
 	} {
@@ -83,11 +83,11 @@ func TestEvents(t *testing.T) {
 	p := open(t, pageOf(t, ps), "#c0", look{})
 	p.awaits(`document.documentElement.classList.contains("in-code")`)
 	hot := eval[string](p, cursor)
-	p.press("t")
+	p.press("e")
 	assert.Contains(t, p.text("#where"), "heat and order are by cache-misses")
 	p.press("H")
 	assert.NotEqual(t, hot, eval[string](p, cursor))
-	p.press("t", "H")
+	p.press("e", "H")
 	assert.Equal(t, hot, eval[string](p, cursor))
 }
 
@@ -97,6 +97,7 @@ func addEvent(ps *profile.Profiles) {
 	p := &ps.Trials[0]
 	p.Listings = p.Listings[:1]
 	l := &p.Listings[0]
+	l.Parts, p.Parts = nil, nil
 	var sum int64
 	for i := range l.Lines {
 		n := l.Lines[i].Counts[0]

@@ -22,7 +22,7 @@ final class GasmRings implements PrivilegedAction<Object> {
     // The longs of the header.
     private static final int PID = 1, STARTED = 2, USED = 3, REFUSED = 4, UNCOUNTED = 5, STOPPED = 6;
 
-    private static final int CHUNK = 256 << 10; // what is mapped at once for small segments
+    private static final int CHUNK = 256 << 10, CHUNK_HEAD = 128, CHUNK_KIND = 4; // what is mapped at once for small segments
 
     final int ringEvents;
     final int windowEvents;
@@ -47,6 +47,7 @@ final class GasmRings implements PrivilegedAction<Object> {
             throw new IOException("there is no room for " + path);
         }
         header = longs(first);
+        use(HEADER);
         header.put(PID, pid);
         header.put(STARTED, System.nanoTime());
         header.put(0, MAGIC);
@@ -54,7 +55,23 @@ final class GasmRings implements PrivilegedAction<Object> {
 
     /** Gives a segment of its own mapping, or null when the disk or the limit is full. */
     synchronized LongBuffer large(int bytes) {
-        return longs(map(bytes));
+        return segment(map(bytes), bytes);
+    }
+
+    /** Writes a segment's size into it, and then takes it as used: there is never one without a size. */
+    private LongBuffer segment(ByteBuffer b, int bytes) {
+        if (b == null) {
+            return null;
+        }
+        LongBuffer words = longs(b);
+        words.put(1, bytes);
+        use(bytes);
+        return words;
+    }
+
+    private void use(int bytes) {
+        used += bytes;
+        header.put(USED, used);
     }
 
     /** Gives a segment that shares a mapping with others, or null. */
@@ -64,6 +81,8 @@ final class GasmRings implements PrivilegedAction<Object> {
             if (chunk == null) {
                 return null;
             }
+            segment(chunk, CHUNK).put(0, CHUNK_KIND);
+            chunk.position(CHUNK_HEAD);
         }
         ByteBuffer rest = chunk.slice();
         rest.limit(bytes);
@@ -97,11 +116,6 @@ final class GasmRings implements PrivilegedAction<Object> {
         ByteBuffer mapped = (ByteBuffer) privileged();
         if (mapped == null) {
             full = true;
-        } else {
-            used += bytes;
-            if (header != null) {
-                header.put(USED, used);
-            }
         }
         return mapped;
     }

@@ -173,8 +173,7 @@ public final class Agent implements ClassFileTransformer {
         }
         if (!inst.isModifiableClass(c)) {
             for (Probe p : wanted) {
-                p.classSeen = true;
-                refuse(p, name, name.indexOf('/') >= 0 ? "it is a hidden class, which no agent may change: probe the method that it calls" : "the JVM lets no agent change this class");
+                refuseHidden(p, new Class<?>[] {c});
             }
             return;
         }
@@ -184,6 +183,19 @@ public final class Agent implements ClassFileTransformer {
             refuse(wanted.get(0), name, "the JVM lets no agent change this class");
         } catch (Throwable e) {
             refuse(wanted.get(0), name, "the JVM did not take the changed class: " + e);
+        }
+    }
+
+    /** Refuses a probe of a class that can't be changed, as the hidden ones that come without a word to agents. */
+    private void refuseHidden(Probe p, Class<?>[] loaded) {
+        for (Class<?> c : loaded) {
+            String name = c.getName();
+            if (!c.isArray() && p.matchesClass(name) && !inst.isModifiableClass(c)) {
+                p.classSeen = true;
+                refuse(p, name, name.indexOf('/') >= 0 ? "it is a hidden class, which no agent may change: probe the method that it calls"
+                    : "the JVM lets no agent change this class");
+                return;
+            }
         }
     }
 
@@ -296,6 +308,9 @@ public final class Agent implements ClassFileTransformer {
         for (Probe p : probes) {
             if (p.matched == 0 && p.refused == null) {
                 loaded = loaded == null ? inst.getAllLoadedClasses() : loaded;
+                refuseHidden(p, loaded);
+            }
+            if (p.matched == 0 && p.refused == null) {
                 tell("missing\t" + clean(p.text) + "\t" + (!p.classSeen ? "unseen" : p.ofCalls() ? "seen" : "idle") + "\t" + clean(Names.near(p, loaded)));
             }
         }

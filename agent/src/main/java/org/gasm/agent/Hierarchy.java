@@ -1,6 +1,7 @@
 package org.gasm.agent;
 
 import java.io.InputStream;
+import java.lang.reflect.Modifier;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -58,8 +59,8 @@ final class Hierarchy {
             return false;
         }
         Entry e = entry(loader, target);
-        if (!e.known) {
-            return loaded != null;
+        if (!e.known) { // its class file can't be had
+            return loaded != null && isAbstract(loaded, p.className);
         }
         for (String method : e.abstractMethods) {
             int at = method.indexOf('(');
@@ -69,6 +70,16 @@ final class Hierarchy {
             }
         }
         return false;
+    }
+
+    /** Tells whether the class of the name above a class is abstract, or an interface. */
+    private static boolean isAbstract(Class<?> c, String name) {
+        for (Class<?> k = c; k != null; k = k.getSuperclass()) {
+            if (k.getName().equals(name)) {
+                return Modifier.isAbstract(k.getModifiers());
+            }
+        }
+        return true;
     }
 
     private boolean reaches(ClassLoader loader, Entry e, String target, Set<String> seen) {

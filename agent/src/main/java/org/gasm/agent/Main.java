@@ -49,14 +49,13 @@ public final class Main {
     }
 
     private static Class<?> oldAgent(String args, Instrumentation inst) throws Exception {
-        String name = "org.gasm.agent.Agent";
         try {
-            return Class.forName(name, true, null);
-        } catch (ClassNotFoundException e) {
+            Class.forName("java.lang.GasmProbes");
+        } catch (Throwable e) { // or a SecurityException: this class's loader has found it, and may not define it
             String prefix = args.substring(args.indexOf(':') + 1);
             inst.appendToBootstrapClassLoaderSearch(new JarFile(prefix + "agent.jar"));
-            return Class.forName(name, true, null);
         }
+        return Class.forName("org.gasm.agent.Agent"); // all loaders ask the boot loader first
     }
 
     private static Class<?> newAgent(Instrumentation inst) throws Exception {

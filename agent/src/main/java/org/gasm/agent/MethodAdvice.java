@@ -40,6 +40,8 @@ final class MethodAdvice extends MethodVisitor {
     private int lockedAt = -1; // bytecode index of a monitorenter that is still to be told of
     private Label rangeStart; // null where there is no instruction in it yet
     private boolean inRange;
+    private final List<Label> heldLabels = new ArrayList<Label>(); // behind a monitorenter; with their lines, or -1
+    private final List<Integer> heldLines = new ArrayList<Integer>();
     private final List<Label> ranges = new ArrayList<Label>(); // starts and ends by turns
 
     /** Where the reader is in the code. */
@@ -179,13 +181,59 @@ final class MethodAdvice extends MethodVisitor {
         inRange = false;
     }
 
-    /** Is called in front of each instruction of the method's own. */
-    private void next() {
-        if (lockedAt >= 0) {
-            int bci = lockedAt;
-            lockedAt = -1;
+    /**
+     * Tells of the lock that the last instruction has taken. It is done behind the labels in front of the next one, where the range of the
+     * handler begins that gives the lock back. Where these labels are also jumped to, it must be done in front of them: the object is on
+     * the stack then, where the frame has nothing.
+     */
+    private void tellLocked(boolean jumpedTo) {
+        if (lockedAt < 0) {
+            return;
+        }
+        int bci = lockedAt;
+        lockedAt = -1;
+        if (jumpedTo) {
             tell("acquired", locks, bci);
         }
+        for (int i = 0; i < heldLabels.size(); i++) {
+            mv.visitLabel(heldLabels.get(i));
+            if (heldLines.get(i) >= 0) {
+                mv.visitLineNumber(heldLines.get(i), heldLabels.get(i));
+            }
+        }
+        heldLabels.clear();
+        heldLines.clear();
+        if (!jumpedTo) {
+            tell("acquired", locks, bci);
+        }
+    }
+
+    @Override
+    public void visitLabel(Label label) {
+        if (lockedAt >= 0 && !frames) {
+            tellLocked(true); // nothing tells whether it is jumped to
+        }
+        if (lockedAt >= 0) {
+            heldLabels.add(label);
+            heldLines.add(-1);
+        } else {
+            mv.visitLabel(label);
+        }
+    }
+
+    @Override
+    public void visitLineNumber(int line, Label start) {
+        int held = heldLabels.lastIndexOf(start);
+        if (held >= 0) {
+            heldLines.set(held, line);
+        } else {
+            mv.visitLineNumber(line, start);
+        }
+    }
+
+    /** Is called in front of each instruction of the method's own. */
+    private void next() {
+        tellLocked(false);
         if (inRange && rangeStart == null) {
             rangeStart = new Label();
             mv.visitLabel(rangeStart);
@@ -194,18 +242,21 @@ final class MethodAdvice extends MethodVisitor {
 
     @Override
     public void visitInsn(int opcode) {
+        if (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN && begun) {
+            tellLocked(false);
+            closeRange();
+            end(false);
+            mv.visitInsn(opcode);
+            openRange();
+            return;
+        }
         next();
         boolean dup = afterNew && opcode == Opcodes.DUP;
         if (dup) {
             news.peek()[0] = true;
         }
         afterNew = false;
-        if (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN && begun) {
-            closeRange();
-            end(false);
-            mv.visitInsn(opcode);
-            openRange();
-        } else if (opcode == Opcodes.MONITORENTER && locks != null) {
+        if (opcode == Opcodes.MONITORENTER && locks != null) {
             mv.visitInsn(Opcodes.DUP);
             mv.visitInsn(opcode);
             lockedAt = at.bci;
@@ -336,11 +387,7 @@ final class MethodAdvice extends MethodVisitor {
 
     @Override
     public void visitFrame(int type, int locals, Object[] local, int stacked, Object[] stack) {
-        if (lockedAt >= 0) { // the object is on the stack, where the frame has nothing
-            int bci = lockedAt;
-            lockedAt = -1;
-            tell("acquired", locks, bci);
-        }
+        tellLocked(true);
         if (calls == null) {
             mv.visitFrame(type, locals, local, stacked, stack);
             return;

@@ -213,7 +213,7 @@ final class Rewriter {
             mv.visitMethodInsn(isStatic ? Opcodes.INVOKESTATIC : Opcodes.INVOKESPECIAL, owner, NATIVE_PREFIX + name, descriptor, inInterface);
             mv.visitInsn(Type.getReturnType(descriptor).getOpcode(Opcodes.IRETURN));
             mv.visitMaxs(0, 0);
-            return to; // takes the annotations, and the end
+            return new MethodVisitor(Opcodes.ASM9, to) {}; // takes the annotations; to itself would take the native method as it is
         }
     }
 }

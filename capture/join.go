@@ -1,0 +1,269 @@
+package capture
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A folder of captures, as gasm's profiler for JMH keeps one for each fork, is read as one
+// capture: trials of the same name are one trial, whose forks are the JVMs of all.
+
+const (
+	maxJoined  = 1_000 // captures in a folder; each has its logs open
+	maxDepth   = 2     // folders between the folder and a capture: one for each trial
+	maxEntries = 10_000
+)
+
+// A part is one of the captures that were joined.
+type part struct {
+	*Capture
+	pids map[int]int // of its JVMs, in the joined capture, where they are others
+}
+
+// pid gives the id that a process of the part has in the joined capture.
+func (p *part) pid(pid int) int {
+	if other, ok := p.pids[pid]; ok {
+		return other
+	}
+	return pid
+}
+
+// parts gives the captures in a folder that is none itself, in the order of their names.
+func parts(dir string) ([]string, error) {
+	var found []string
+	entries := 0
+	var look func(dir string, depth int) error
+	look = func(dir string, depth int) error {
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		if entries += len(list); entries > maxEntries {
+			return fmt.Errorf("%s has more than %d files and folders: name a folder that has captures only", dir, maxEntries)
+		}
+		for _, e := range list {
+			path := filepath.Join(dir, e.Name())
+			if !e.IsDir() {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(path, DescriptionFile)); err == nil {
+				found = append(found, path)
+			} else if depth < maxDepth {
+				if err := look(path, depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	err := look(dir, 1)
+	if len(found) > maxJoined {
+		err = fmt.Errorf("%s has %d captures, more than %d are not read as one: name one of its folders", dir, len(found), maxJoined)
+	}
+	return found, err
+}
+
+// openParts opens the captures in a folder as one. It is fs.ErrNotExist where there is none.
+func openParts(dir string) (_ *Capture, err error) {
+	paths, err := parts(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, fs.ErrNotExist
+	}
+	c := &Capture{dir: dir, samples: source{name: dir}}
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	j := joiner{Capture: c, used: map[int]bool{}, trials: map[trialKey]int{}, names: map[string]bool{}}
+	for _, path := range paths {
+		next, err := Open(path)
+		if err != nil {
+			return nil, err
+		}
+		c.parts = append(c.parts, part{next, map[int]int{}})
+		if len(c.parts) > 1 && !slices.Equal(c.Events, next.Events) {
+			return nil, fmt.Errorf("%s was sampled by %s, and %s by %s: they can't be read as one", path, eventsText(next), paths[0], eventsText(c))
+		}
+		j.join(&c.parts[len(c.parts)-1])
+	}
+	return c, nil
+}
+
+// A joiner makes one capture of several.
+type joiner struct {
+	*Capture
+	used    map[int]bool     // process ids
+	trials  map[trialKey]int // indexes
+	names   map[string]bool  // of trials
+	windows int
+}
+
+type trialKey struct{ name, mode string }
+
+func eventsText(c *Capture) string {
+	return cmp.Or(strings.Join(c.Events, " and "), "nothing that is known")
+}
+
+// join adds a part. Processes of two parts may have the same id, as in containers.
+func (c *joiner) join(p *part) {
+	if len(c.parts) == 1 {
+		c.Description = p.Description
+		c.JVMs, c.Trials, c.Notes, c.Clocks, c.Lost = nil, nil, nil, nil, 0
+	}
+	if c.Frequency != p.Frequency {
+		c.Notes.Add(fmt.Sprintf("the captures were sampled at different frequencies, %d and %d Hz: a JVM that was sampled more often weighs more", c.Frequency, p.Frequency))
+	}
+	if c.Code != p.Code {
+		c.Code = CodeMixed
+	}
+	next := 1 << 22 // Linux has no ids that high
+	for _, j := range p.JVMs {
+		if c.used[j.PID] {
+			for c.used[next] {
+				next++
+			}
+			p.pids[j.PID] = next
+			j.PID = next
+		}
+		c.used[j.PID] = true
+		c.JVMs = append(c.JVMs, j)
+	}
+	for _, t := range p.Trials {
+		c.joinTrial(p, t)
+	}
+	c.Unread = append(c.Unread, p.Unread...)
+	c.Notes.Add(p.Notes...)
+	c.Clocks = append(c.Clocks, p.Clocks...)
+	c.Lost += p.Lost
+	c.ExitCode = cmp.Or(c.ExitCode, p.ExitCode)
+}
+
+// joinTrial adds a part's trial to the one of the same name and of JMH's mode.
+func (c *joiner) joinTrial(p *part, t Trial) {
+	if c.windows += len(t.Windows); c.windows > maxWindows || len(c.Trials) == maxTrials {
+		c.Notes.Add(fmt.Sprintf("the captures have more than %d trials or %d windows: the others are left out", maxTrials, maxWindows))
+		return
+	}
+	t.Windows = slices.Clone(t.Windows)
+	for i := range t.Windows {
+		t.Windows[i].PID = p.pid(t.Windows[i].PID)
+	}
+	key := trialKey{name: t.Name}
+	if t.Score != nil {
+		key.mode = t.Score.Mode
+	}
+	at, ok := c.trials[key]
+	if !ok {
+		if c.names[t.Name] && key.mode != "" {
+			t.Name += ", " + key.mode // the benchmark runs in several modes
+		}
+		c.trials[key], c.names[key.name] = len(c.Trials), true
+		c.Trials = append(c.Trials, t)
+		return
+	}
+	whole := &c.Trials[at]
+	whole.Windows = append(whole.Windows, t.Windows...)
+	if whole.Operations > 0 && t.Operations > 0 {
+		whole.Operations += t.Operations
+	} else {
+		whole.Operations = 0
+	}
+	whole.Score = whole.Score.With(t.Score)
+}
+
+// With is a score of the forks of two captures; nil where that is not known.
+func (s *Score) With(more *Score) *Score {
+	if s == nil || more == nil || s.Unit != more.Unit || len(s.Forks) == 0 || len(more.Forks) == 0 {
+		return nil
+	}
+	both := *s
+	both.Forks = slices.Concat(s.Forks, more.Forks)
+	both.Estimate()
+	return &both
+}
+
+// partEvents reads the events of all parts, as read does those of one.
+func (c *Capture) partEvents(read func(*Capture) ([]event.Event, []string)) (events []event.Event, notes []string) {
+	for _, p := range c.parts {
+		of, more := read(p.Capture)
+		notes = append(notes, more...)
+		if len(events)+len(of) > maxCalls {
+			return events, append(notes, fmt.Sprintf("there are more than %d events: those of %s and what comes behind it are left out", maxCalls, p.dir))
+		}
+		for i := range of {
+			of[i].PID = p.pid(of[i].PID)
+		}
+		events = append(events, of...)
+	}
+	event.Sort(events)
+	return events, notes
+}
+
+// A partReader reads the samples of all parts, one after the other.
+type partReader struct {
+	parts    []part
+	progress func(bytes int)
+	current  *SampleReader
+	at       int // of parts
+	err      error
+	kernel   bool // some part has samples of the kernel's
+}
+
+// Scan reads the next record.
+func (r *partReader) Scan() bool {
+	for r.err == nil {
+		if r.current == nil {
+			if r.at == len(r.parts) {
+				return false
+			}
+			r.parts[r.at].Progress = r.progress
+			if r.current, r.err = r.parts[r.at].Samples(); r.err != nil {
+				return false
+			}
+		}
+		if r.current.Scan() {
+			return true
+		}
+		r.kernel = r.kernel || !r.current.UserOnly()
+		r.err = errors.Join(r.current.Err(), r.current.Close())
+		r.current = nil
+		r.at++
+	}
+	return false
+}
+
+// Record gives the record, its process as it is in the joined capture.
+func (r *partReader) Record() any {
+	rec := r.current.Record()
+	if s, ok := rec.(*sampler.Sample); ok {
+		s.PID = r.parts[r.at].pid(s.PID)
+	}
+	return rec
+}
+
+// Err is the error that ended the reading.
+func (r *partReader) Err() error { return r.err }
+
+// UserOnly tells whether no part has events that the kernel is in.
+func (r *partReader) UserOnly() bool { return !r.kernel }
+
+// Close ends the reading.
+func (r *partReader) Close() error {
+	if r.current == nil {
+		return nil
+	}
+	return r.current.Close()
+}

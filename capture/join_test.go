@@ -1,0 +1,110 @@
+package capture
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// writePart writes a capture of one fork, with the samples and the log of a committed capture.
+func writePart(t *testing.T, dir, trial string, fork int, change func(*Description)) (samples int) {
+	t.Helper()
+	const name = "jdk17-lean-none"
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	text, log := gasmtest.Capture(t, name, gasmtest.Samples), gasmtest.Capture(t, name, gasmtest.Log)
+	pid := 0
+	for r := sampler.NewReader(strings.NewReader(string(text)), name); r.Scan(); {
+		if s, ok := r.Record().(*sampler.Sample); ok {
+			samples++
+			pid = s.PID
+		}
+	}
+	require.Positive(t, pid)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, SamplesFile), text, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, LogFile(pid)), log, 0o600))
+	d := Description{Schema: 1, Events: []string{"cpu-clock"}, Frequency: 1001, Code: CodePrinted, Notes: Notes{"a note"},
+		JVMs: []JVM{{PID: pid, LogFile: LogFile(pid), Fork: fork}},
+		Trials: []Trial{{Name: trial, Operations: 100, Score: &Score{Mode: "avgt", Unit: "ns/op", Value: 5, Forks: [][]float64{{4, 6}}},
+			Windows: []Window{{PID: pid, Span: Span{FromMonoNanos: 1, ToMonoNanos: 1 << 60}}}}}}
+	if change != nil {
+		change(&d)
+	}
+	require.NoError(t, d.Write(dir))
+	return samples
+}
+
+// A folder of captures is read as one: two forks of one benchmark, which had the same process id,
+// and one of another.
+func TestOpenParts(t *testing.T) {
+	dir := t.TempDir()
+	n := writePart(t, filepath.Join(dir, "a", "fork-1"), "a", 1, nil)
+	writePart(t, filepath.Join(dir, "a", "fork-2"), "a", 2, nil)
+	writePart(t, filepath.Join(dir, "b"), "b", 1, nil)
+	c, err := Open(dir)
+	require.NoError(t, err)
+	defer c.Close()
+	require.Len(t, c.JVMs, 3)
+	require.Len(t, c.Trials, 2)
+	a := c.Trials[0]
+	assert.Equal(t, "a", a.Name)
+	assert.EqualValues(t, 200, a.Operations)
+	assert.Equal(t, [][]float64{{4, 6}, {4, 6}}, a.Score.Forks)
+	assert.Equal(t, []int{c.JVMs[0].PID, c.JVMs[1].PID}, a.PIDs(), "each fork is a process of its own")
+	assert.Equal(t, []int{c.JVMs[2].PID}, c.Trials[1].PIDs())
+	assert.Equal(t, Notes{"a note"}, c.Notes)
+	counts := map[int]int{}
+	r, err := c.Samples()
+	require.NoError(t, err)
+	for r.Scan() {
+		if s, ok := r.Record().(*sampler.Sample); ok {
+			counts[s.PID]++
+		}
+	}
+	require.NoError(t, r.Err())
+	require.NoError(t, r.Close())
+	total := 0
+	for _, j := range c.JVMs {
+		assert.Positive(t, counts[j.PID])
+		assert.Equal(t, counts[c.JVMs[0].PID], counts[j.PID], "each is the same recording")
+		assert.NotNil(t, j.Log)
+	}
+	for _, n := range counts {
+		total += n
+	}
+	assert.Equal(t, 3*n, total)
+	assert.Positive(t, c.SamplesSize())
+	assert.True(t, Reads(dir, filepath.Join(dir, "a", "fork-2", SamplesFile)), "what is read is not written over")
+	assert.False(t, Reads(dir, filepath.Join(dir, "a", "report.json")))
+}
+
+func TestOpenPartsOddly(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Open(dir)
+	assert.ErrorContains(t, err, "is no capture: it has no asm-*.log")
+	writePart(t, filepath.Join(dir, "a"), "a", 1, nil)
+	writePart(t, filepath.Join(dir, "b"), "a", 1, func(d *Description) {
+		d.Frequency, d.Code, d.Trials[0].Operations, d.Trials[0].Score = 501, CodeCopied, 0, nil
+	})
+	writePart(t, filepath.Join(dir, "c"), "a", 1, func(d *Description) { d.Trials[0].Score.Mode = "thrpt" })
+	c, err := Open(dir)
+	require.NoError(t, err)
+	defer c.Close()
+	require.Len(t, c.Trials, 3, "a score that is not known is of no mode that is")
+	assert.Equal(t, "a, thrpt", c.Trials[2].Name)
+	assert.Equal(t, CodeMixed, c.Code)
+	assert.Contains(t, strings.Join(c.Notes, "\n"), "different frequencies, 1001 and 501 Hz")
+
+	writePart(t, filepath.Join(dir, "d"), "a", 1, func(d *Description) { d.Events = []string{"cycles"} })
+	_, err = Open(dir)
+	assert.ErrorContains(t, err, "they can't be read as one")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "d", DescriptionFile), []byte("{"), 0o600))
+	_, err = Open(dir)
+	assert.ErrorContains(t, err, filepath.Join("d", DescriptionFile))
+}

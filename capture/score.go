@@ -1,0 +1,111 @@
+package capture
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/student"
+)
+
+// A Score is what JMH measured of a trial.
+type Score struct {
+	Mode  string  `json:"mode"`  // "avgt", "thrpt", "sample", "ss"
+	Unit  string  `json:"unit"`  // "ns/op", "ops/us"
+	Value float64 `json:"value"` // the mean of all iterations
+	// Error is half of the 99.9 % confidence interval, as JMH has it; 0 when unknown.
+	Error float64 `json:"error,omitempty"`
+	// Forks are the scores of each fork's iterations, where they are known.
+	Forks [][]float64 `json:"forks,omitempty"`
+}
+
+// confidence is that of JMH's errors.
+const confidence = 0.999
+
+// Estimate sets Value and Error from Forks, as JMH does.
+func (s *Score) Estimate() {
+	var sum, squares float64
+	n := 0
+	for _, fork := range s.Forks {
+		for _, x := range fork {
+			sum += x
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	s.Value, s.Error = sum/float64(n), 0
+	for _, fork := range s.Forks {
+		for _, x := range fork {
+			squares += (x - s.Value) * (x - s.Value)
+		}
+	}
+	if n > 2 {
+		s.Error = student.Quantile(1-(1-confidence)/2, n-1) * math.Sqrt(squares/float64(n-1)/float64(n))
+	}
+}
+
+// String is "15.745 ±0.213 ns/op (avgt, 6 iterations in 2 forks)", with what is known.
+func (s *Score) String() string {
+	decimals := 3 // as JMH has
+	if x := math.Abs(s.Value); x > 0 && x < 1 {
+		decimals = min(3-int(math.Floor(math.Log10(x))), 20) // four digits
+	}
+	text := strconv.FormatFloat(s.Value, 'f', decimals, 64)
+	if s.Error > 0 {
+		text += " ±" + strconv.FormatFloat(s.Error, 'f', decimals, 64)
+	}
+	text += " " + s.Unit
+	var of []string
+	if s.Mode != "" {
+		of = append(of, s.Mode)
+	}
+	iterations := 0
+	for _, fork := range s.Forks {
+		iterations += len(fork)
+	}
+	if iterations > 0 {
+		of = append(of, counted(iterations, "iteration")+" in "+counted(len(s.Forks), "fork"))
+	}
+	if len(of) > 0 {
+		text += " (" + strings.Join(of, ", ") + ")"
+	}
+	return text
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Sound tells whether a score can be shown and compared. JMH has NaN where a benchmark failed.
+func (s *Score) Sound() bool {
+	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+	for _, fork := range s.Forks {
+		for _, x := range fork {
+			if !finite(x) {
+				return false
+			}
+		}
+	}
+	return finite(s.Value) && finite(s.Error) && s.Error >= 0 && s.Unit != ""
+}
+
+// nanosPer has JMH's units of time, in ns.
+var nanosPer = map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "hr": 3600e9, "day": 86400e9}
+
+// Nanos gives the time per operation that a value of the unit means, in ns: of "15.7 ns/op" it is
+// 15.7, of "50 ops/us" 20. It is false of what no time is told by.
+func Nanos(value float64, unit string) (nanos float64, ok bool) {
+	if per, is := strings.CutSuffix(unit, "/op"); is && nanosPer[per] > 0 {
+		return value * nanosPer[per], true
+	}
+	if per, is := strings.CutPrefix(unit, "ops/"); is && nanosPer[per] > 0 && value > 0 {
+		return nanosPer[per] / value, true
+	}
+	return 0, false
+}

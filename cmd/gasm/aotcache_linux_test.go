@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// A JVM that has its classes, and from JDK 26 on its adapters and stubs, out of an AOT cache: profiled
+// and attached to, all addresses have names, and hot code has frames.
+func TestAOTCache(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	jar := jarOf(t, "Shares") // a cache needs jars
+	all := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 25 })
+	for _, jdk := range slices.Concat(all[:1], all[1:][max(0, len(all)-2):]) { // the oldest and the newest
+		t.Run(jdk.Name(), func(t *testing.T) {
+			t.Parallel() // nothing is measured
+			cache := filepath.Join(t.TempDir(), "app.aot")
+			out, err := exec.Command(jdk.Java(), "-XX:AOTCacheOutput="+cache, "-Dsec=1", "-Dwarmup=0.1", "-jar", jar).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			info, err := os.Stat(cache)
+			require.NoError(t, err, "%s", out)
+			t.Logf("a cache of %d MB", info.Size()>>20)
+			// With AOTMode=on a JVM that can't use the cache does not start.
+			command := []string{jdk.Java(), "-XX:AOTCache=" + cache, "-XX:AOTMode=on", "-Dsec=2", "-Dwarmup=0.5", "-jar", jar}
+
+			file := filepath.Join(t.TempDir(), "report.json")
+			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--format", "json", "--report", file, "--"}, command...))
+			require.Equal(t, 0, r.code, r.stderr)
+			rep := readReport(t, readFile(t, file))
+			checkCached(t, &rep, "profiled")
+
+			j := startJVM(t, "MEASURE", command[0], command[1:]...)
+			rep, _ = attachJSON(t, "--frequency", "1001", "--length", "1s", j.pid())
+			checkCached(t, &rep, "attached to")
+		})
+	}
+}
+
+// checkCached checks the report of Shares.
+func checkCached(t *testing.T, rep *schema.Report, how string) {
+	t.Helper()
+	require.Len(t, rep.Profiles, 1)
+	p := &rep.Profiles[0]
+	a := p.Account.Of(hottestEvent(p))
+	t.Logf("%s: %d samples, %d unresolved", how, a.Profiled, a.Unresolved)
+	unresolvedAtMost(t, p, 0.005)
+	require.NotEmpty(t, p.Regions)
+	assert.NotEmpty(t, p.Regions[0].Lines, how)
+	assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool { return f.Method == "Shares::heavy" && f.Counts.Of(hottestEvent(p)) > 0 }), "%s: frames", how)
+}

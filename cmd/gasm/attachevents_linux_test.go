@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// asked has a JVM answer to a command of jcmd's.
+func asked(t *testing.T, j *runningJVM, command string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	text, err := jcmd.Run(ctx, j.cmd.Process.Pid, command)
+	require.NoError(t, err)
+	return text
+}
+
+// outputs are the outputs of a JVM's log.
+func outputs(t *testing.T, j *runningJVM) (lines []string) {
+	t.Helper()
+	for line := range strings.Lines(asked(t, j, "VM.log list")) {
+		if strings.HasPrefix(line, " #") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// leftInTmp are gasm's folders in /tmp for a JVM.
+func leftInTmp(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("/tmp/gasm-jvm-*")
+	require.NoError(t, err)
+	return found
+}
+
+// What gasm attach switches on in a JVM is off again at its end, also after Ctrl-C; after kill -9 the next one tells of it,
+// and ends it.
+func TestAttachEventsLeaveNothing(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	classPath := programs8(t, "Pauses")
+	for _, jdk := range gasmtest.NeedJDKs(t, withRecorder) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			j := startJVM(t, "collections", jdk.Java(), "-Xmx32m", "-cp", classPath, "Pauses", "2", "forever")
+			before := outputs(t, j)
+			files := leftInTmp(t)
+			same := func(when string) {
+				t.Helper()
+				assert.Equal(t, before, outputs(t, j), when)
+				assert.Contains(t, asked(t, j, "JFR.check"), "No available recordings", when)
+				assert.Equal(t, files, leftInTmp(t), when)
+			}
+			dir := filepath.Join(t.TempDir(), "capture")
+			r := runGasm(t, []string{"attach", "--events", "default,sleep,alloc", "--length", "700ms", "-o", dir, "--skip-asm", j.pid()})
+			require.Equal(t, 0, r.code, r.stderr)
+			assert.Regexp(t, `Events: +\d+ GC pauses?`, r.stdout)
+			assert.Regexp(t, `MB allocated, most at `, r.stdout)
+			same("after its end")
+			for _, name := range []string{"ev-" + j.pid() + ".log", "ev-" + j.pid() + ".jfr"} {
+				assert.FileExists(t, filepath.Join(dir, name))
+			}
+
+			stop := func(sig syscall.Signal) {
+				t.Helper()
+				cmd := exec.Command(binary, "attach", "--events", "default,sleep", j.pid())
+				said := newLineWaiter("sampling pid")
+				cmd.Stderr = said
+				require.NoError(t, cmd.Start())
+				said.wait(t)
+				require.NoError(t, cmd.Process.Signal(sig))
+				_ = cmd.Wait()
+			}
+			stop(syscall.SIGINT)
+			same("after Ctrl-C")
+			stop(syscall.SIGKILL)
+			assert.NotEqual(t, before, outputs(t, j), "nobody has ended it")
+			told := "JVM " + j.pid() + " still logs or records events into /tmp/gasm-jvm-"
+			assert.Contains(t, runGasm(t, []string{"attach"}).stderr, told)
+			r = runGasm(t, []string{"attach", "--events", "default", "--length", "100ms", "--skip-asm", j.pid()})
+			assert.Contains(t, r.stderr, told)
+			same("after the next one")
+			assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, told)
+			assert.Regexp(t, `^collections \d+ millis \d+\n$`, j.out.String(), "nothing is printed")
+			assert.Empty(t, j.stderr.String())
+		})
+	}
+}
+
+// A JVM in PID and mount namespaces of its own: its events are joined by the sampler's ids of its threads.
+func TestAttachEventsInNamespaces(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedRoot(t)
+	gasmtest.NeedTime(t)
+	classPath := programs11(t, "Requests")
+	const script = `mount --make-rprivate / && mount -t proc proc /proc && mount -t tmpfs none /mnt && cp "$1"/*.class /mnt &&
+		mount -t tmpfs none /tmp && exec "$0" -cp /mnt Requests 2000`
+	jdk := gasmtest.NeedJDKs(t, withRecorder)[0]
+	cmd := exec.Command("/bin/sh", "-c", script, jdk.Java(), classPath)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID}
+	out := newLineWaiter("READY")
+	cmd.Stdout = out
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	out.wait(t)
+	rep, _ := attachJSON(t, "--window-event", "jfr:acme.Request", "--events", "default", "--frequency", "2001", (&runningJVM{cmd: cmd}).pid())
+	checkRequests(t, &rep.Profiles[0], 2000)
+}
+
+// A JVM that is killed leaves what it has recorded until a second before.
+func TestKilledWhileRecording(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	classPath := programs11(t, "Requests")
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && j.Feature == 25 })
+	dir := filepath.Join(t.TempDir(), "capture")
+	cmd := exec.Command(binary, "profile", "--events", "default,jfr", "-o", dir, "--report", filepath.Join(t.TempDir(), "report"), "--",
+		"sh", "-c", `"$0" -cp "$1" Requests 1000 wait & read line; sleep 1.5; kill -9 $!; wait $!; exit 0`, jdks[0].Java(), classPath)
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out := newLineWaiter("DONE")
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, &stderr
+	require.NoError(t, cmd.Start())
+	out.wait(t)
+	_, err = stdin.Write([]byte("\n"))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait(), stderr.String())
+	r := runGasm(t, []string{"events", "--format", "jsonl", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Len(t, ownEvents(t, r.stdout), 1000)
+	found, err := filepath.Glob(filepath.Join(dir, "ev-*.jfr"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	pid := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(found[0]), "ev-"), ".jfr")
+	left, err := filepath.Glob("/tmp/*_" + pid)
+	require.NoError(t, err)
+	assert.Empty(t, left, "what Flight Recorder kept there")
+}

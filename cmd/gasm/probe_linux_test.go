@@ -1,0 +1,391 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// probedClasses compiles Calls for JDK 8 and newer.
+func probedClasses(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	gasmtest.CompileJava(t, dir, 8, gasmtest.Testdata("programs", "Calls.java"))
+	return dir
+}
+
+// ownNumbers are what Calls prints.
+func ownNumbers(t *testing.T, stdout string) map[string]int64 {
+	t.Helper()
+	own := map[string]int64{}
+	for line := range strings.Lines(stdout) {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		base := 10
+		if name == "identity" {
+			base = 16
+		}
+		if n, err := strconv.ParseInt(text, base, 64); err == nil {
+			own[name] = n
+		}
+	}
+	return own
+}
+
+// probeOf gives a probe of the report; a descriptor of "" is any.
+func probeOf(t *testing.T, p *schema.Profile, kind, method, descriptor string) *schema.Probe {
+	t.Helper()
+	for i := range p.Probes {
+		if x := &p.Probes[i]; x.Kind == kind && x.Method == method && (descriptor == "" || x.Descriptor == descriptor) {
+			return x
+		}
+	}
+	t.Fatalf("no %s %s%s among the probes", kind, method, descriptor)
+	return nil
+}
+
+// A listedEvent is a line of gasm events --format jsonl.
+type listedEvent struct {
+	MonoNanos int64 `json:"mono_nanos"`
+	Nanos     int64
+	PID, TID  int
+	Kind      string
+	Name      string
+	Args      map[string]string
+}
+
+func listEvents(t *testing.T, dir string) (events []listedEvent) {
+	t.Helper()
+	r := runGasm(t, []string{"events", "--format", "jsonl", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	for line := range strings.Lines(r.stdout) {
+		var e listedEvent
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		events = append(events, e)
+	}
+	return events
+}
+
+// The collectors move objects in ways of their own.
+var probeRuns = map[int][]string{8: {"-XX:+UseSerialGC"}, 17: {"-XX:+UseG1GC"}, 21: {"-XX:+UseSerialGC"}, 25: {"-XX:+UseZGC"}}
+
+// What probes count is what the program counts itself: with exceptions, recursion and threads, on all JDKs.
+func TestProbes(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := probedClasses(t)
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return probeRuns[j.Feature] != nil }) {
+		t.Run(j.Name(), func(t *testing.T) {
+			dir := t.TempDir()
+			capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")
+			args := []string{"profile", "-o", capt, "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe", "Calls::sometimes",
+				"--probe", "Calls::<init>", "--probe", "Calls::fibonacci", "--probe", "Calls$Shape::area", "--probe", "Calls::slow", "--probe", "Calls::brief",
+				"--probe", "Calls::lambda$worker*", "--probe-lock", "Calls", "--probe-alloc", "Calls::allocate", "--", j.Java()}
+			r := runGasm(t, slices.Concat(args, probeRuns[j.Feature], []string{"-cp", classes, "Calls"}))
+			require.Equal(t, 0, r.code, r.stderr)
+			rep := readReport(t, readFile(t, file))
+			own := ownNumbers(t, r.stdout)
+			require.Len(t, own, 11, r.stdout)
+			compareCounts(t, own, &rep.Profiles[0])
+			compareTimes(t, own, &rep.Profiles[0])
+			compareEvents(t, own, listEvents(t, capt))
+			sameReport(t, &rep, capt)
+		})
+	}
+}
+
+func compareCounts(t *testing.T, own map[string]int64, p *schema.Profile) {
+	t.Helper()
+	count := probeOf(t, p, "method", "Calls::count", "")
+	assert.Equal(t, own["entered"], count.Entries)
+	assert.Equal(t, "(J)J", count.Descriptor, "the other overload is not probed")
+	assert.Len(t, count.Threads, 8)
+	for _, thread := range count.Threads {
+		assert.Equal(t, own["entered"]/8, thread.Entries, thread.Name)
+		assert.Regexp(t, "^worker [0-7]$", thread.Name)
+	}
+	var distributed int64
+	for _, b := range count.Distribution {
+		distributed += b.Count
+	}
+	assert.Equal(t, own["entered"], distributed)
+	sometimes := probeOf(t, p, "method", "Calls::sometimes", "")
+	assert.Equal(t, []int64{8000, 8000 - own["thrown"], own["thrown"]}, []int64{sometimes.Entries, sometimes.Returns, sometimes.Exceptions})
+	made := probeOf(t, p, "method", "Calls::<init>", "")
+	assert.Equal(t, []int64{own["made"] + own["failed"], own["made"], own["failed"]}, []int64{made.Entries, made.Returns, made.Exceptions})
+	fibonacci := probeOf(t, p, "method", "Calls::fibonacci", "")
+	assert.Equal(t, own["recursive"], fibonacci.Entries)
+	assert.Less(t, fibonacci.TotalMS, 8*float64(fibonacci.MaxNS)/1e6+0.001, "the time in recursive calls counts once: in eight outermost calls")
+	areas := probeOf(t, p, "method", "Calls$Square::area", "").Entries + probeOf(t, p, "method", "Calls$Circle::area", "").Entries
+	assert.Equal(t, own["areas"], areas, "implementations of an interface's method")
+	var locked, released int64
+	for _, x := range p.Probes {
+		switch {
+		case strings.HasPrefix(x.Method, "Calls::lambda"):
+			assert.Contains(t, []int64{8, 80}, x.Entries, "run by eight threads, once and ten times: %s", x.Method)
+		case x.Kind == "lock" && x.Method != "Calls::twice":
+			locked, released = locked+x.Entries, released+x.Returns
+		}
+	}
+	assert.Equal(t, own["locked"], locked)
+	assert.Equal(t, own["locked"], released)
+	assert.Equal(t, own["allocated"], probeOf(t, p, "alloc", "Calls::allocate", "").Entries)
+}
+
+// compareTimes compares with what the program measures around its calls.
+func compareTimes(t *testing.T, own map[string]int64, p *schema.Profile) {
+	t.Helper()
+	slow := probeOf(t, p, "method", "Calls::slow", "")
+	assert.EqualValues(t, 2000, slow.Entries)
+	assert.InEpsilon(t, float64(own["slow"])/1e6, slow.TotalMS, 0.05)
+	assert.InEpsilon(t, 20_000, slow.P50, 0.07, "20 µs, and a look at the clock; a bucket is a sixteenth wide")
+	brief := probeOf(t, p, "method", "Calls::brief", "")
+	assert.EqualValues(t, 550_000, brief.Entries)
+	// The program's figure has the probe in it, which is to take 60 ns; the race detector slows gasm down, and not the JVM. Two looks at
+	// the clock are in it, of which a virtual machine may make more.
+	assert.Less(t, brief.P50, int64(60), "what a probe adds to the time of a method that takes a nanosecond")
+}
+
+func compareEvents(t *testing.T, own map[string]int64, events []listedEvent) {
+	t.Helper()
+	identity := fmt.Sprintf("%08x", own["identity"])
+	var held []listedEvent
+	made := map[string]bool{}
+	for _, e := range events {
+		switch {
+		case e.Kind == "held" && e.Name == "Calls::twice":
+			held = append(held, e)
+		case e.Kind == "new":
+			made[e.Args["identity"]] = true
+		}
+	}
+	require.Len(t, held, 2)
+	for _, e := range held {
+		assert.Equal(t, identity, e.Args["identity"], "an object's identity, before and after it was moved")
+		assert.Positive(t, e.Nanos)
+		assert.NotEmpty(t, e.Args["bci"])
+	}
+	// Identities are of 25 to 31 bits, by a random generator: two of 440 objects are the same in one of 300 runs.
+	assert.InDelta(t, own["allocated"], len(made), 2, "objects that were made")
+}
+
+// --window-method has the samples of the handler, and not those of a background thread, or of the handler's thread elsewhere.
+func TestWindowMethod(t *testing.T) {
+	gasmtest.NeedNative(t)
+	dir := t.TempDir()
+	capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")
+	args := []string{"profile", "-o", capt, "--frequency", "1001", "--format", "json", "--report", file, "--window-method", "Calls::handle", "--",
+		gasmtest.NeedJava(t), "-Dsec=4", "-XX:CompileCommand=quiet"}
+	for _, m := range []string{"handle", "part", "background"} {
+		args = append(args, "-XX:CompileCommand=dontinline,Calls::"+m)
+	}
+	r := runGasm(t, append(args, "-cp", probedClasses(t), "Calls"))
+	require.Equal(t, 0, r.code, r.stderr)
+	inside := readReport(t, readFile(t, file))
+	assert.Equal(t, "--window-method Calls::handle", inside.Chosen)
+	r = runGasm(t, []string{"report", "--format", "json", capt})
+	require.Equal(t, 0, r.code, r.stderr)
+	all := readReport(t, []byte(r.stdout))
+
+	account, whole := inside.Profiles[0].Account.Values[0], all.Profiles[0].Account.Values[0]
+	assert.Positive(t, account.OutsideMethod)
+	assert.Equal(t, whole.Profiled, account.Profiled+account.OutsideMethod)
+	handle, part := methodSamples(&inside.Profiles[0], "Calls::handle"), methodSamples(&inside.Profiles[0], "Calls::part")
+	assert.Greater(t, float64(handle+part), 0.95*float64(account.Profiled), "samples in the handler's call tree")
+	allHandle, allPart := methodSamples(&all.Profiles[0], "Calls::handle"), methodSamples(&all.Profiles[0], "Calls::part")
+	// The samples inside are some of those of the same run without the window: all but those at the very ends of calls.
+	assert.InEpsilon(t, allHandle, handle, 0.05)
+	assert.InEpsilon(t, allPart, part, 0.05)
+	assert.Zero(t, methodSamples(&inside.Profiles[0], "Calls::background"))
+	assert.Greater(t, methodSamples(&all.Profiles[0], "Calls::background"), handle)
+
+	r = runGasm(t, []string{"report", "--window-method", "Calls::part", capt})
+	assert.Equal(t, 1, r.code)
+	assert.Equal(t, "gasm: --window-method Calls::part: the capture has no such window (gasm profile --window-method records it)\n", r.stderr)
+}
+
+func methodSamples(p *schema.Profile, method string) (n int64) {
+	for _, m := range p.Methods {
+		if m.Name == method {
+			n += m.Counts.Values[0]
+		}
+	}
+	return n
+}
+
+// askProgram is Calls with -Dask=true.
+type askProgram struct {
+	*exec.Cmd
+	in     io.Writer
+	out    *bufio.Scanner
+	stderr strings.Builder
+}
+
+func startAsk(t *testing.T, java string, options ...string) *askProgram {
+	t.Helper()
+	p := &askProgram{Cmd: exec.Command(java, append(options, "-Dask=true", "-cp", probedClasses(t), "Calls")...)}
+	in, err := p.StdinPipe()
+	require.NoError(t, err)
+	out, err := p.StdoutPipe()
+	require.NoError(t, err)
+	p.Stderr = &p.stderr
+	require.NoError(t, p.Start())
+	t.Cleanup(func() {
+		in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		_ = p.Wait()
+	})
+	p.in, p.out = in, bufio.NewScanner(out)
+	require.True(t, p.out.Scan())
+	require.Equal(t, "READY", p.out.Text())
+	return p
+}
+
+func (p *askProgram) pid() string { return strconv.Itoa(p.Process.Pid) }
+
+// ask has the program do something, and gives the line that it answers.
+func (p *askProgram) ask(t *testing.T, what string) string {
+	t.Helper()
+	_, err := io.WriteString(p.in, what)
+	require.NoError(t, err)
+	require.True(t, p.out.Scan())
+	return p.out.Text()
+}
+
+// attached tells that gasm's agent has begun to probe it.
+func (p *askProgram) awaitProbes(t *testing.T) {
+	t.Helper()
+	report := fmt.Sprintf("/tmp/gasm-probes-%s/probes-%s.txt", p.pid(), p.pid())
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(report)
+		return err == nil && strings.Contains(string(text), "started")
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
+// The agent comes and goes, ten times, and leaves the program as it was.
+func TestAttachProbes(t *testing.T) {
+	gasmtest.NeedNative(t)
+	p := startAsk(t, gasmtest.NeedJava(t))
+	attachTenTimes(t, p, 100_000)
+	notTransformed(t, p)
+}
+
+// The classes of the agent stay. Each round loads and changes the same class again, and its former constant pools and methods are freed by a
+// collection. Compilers' profiles grow as the agent's own code gets hot, and reflection makes a class when it is called often; so both are off.
+func TestAttachProbesMetaspace(t *testing.T) {
+	gasmtest.NeedNative(t)
+	p := startAsk(t, gasmtest.NeedJava(t), "-Xint", "-Dsun.reflect.inflationThreshold=1000", "-Dcalls=1000")
+	metaspace := attachTenTimes(t, p, 1000)
+	assert.Less(t, metaspace[9]-metaspace[0], int64(16<<10), "bytes of metaspace, where a class has more: %v", metaspace)
+}
+
+// attachTenTimes probes a program, and gives the use of its metaspace after each time.
+func attachTenTimes(t *testing.T, p *askProgram, calls int64) (metaspace []int64) {
+	t.Helper()
+	p.ask(t, "m")
+	want := p.ask(t, "w")
+	for range 10 {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "report.json")
+		done := make(chan result)
+		go func() {
+			done <- runGasm(t, []string{"attach", "--length", "200ms", "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe-lock", "Calls", p.pid()})
+		}()
+		p.awaitProbes(t)
+		assert.Equal(t, want, p.ask(t, "w"), "what the program prints")
+		r := <-done
+		require.Equal(t, 0, r.code, r.stderr)
+		rep := readReport(t, readFile(t, file))
+		assert.Equal(t, calls, probeOf(t, &rep.Profiles[0], "method", "Calls::count", "").Entries)
+		lock := probeOf(t, &rep.Profiles[0], "lock", "Calls::block", "")
+		assert.Equal(t, []int64{2, 2}, []int64{lock.Entries, lock.Returns})
+		assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())
+		_, text, _ := strings.Cut(p.ask(t, "m"), " ")
+		used, err := strconv.ParseInt(text, 10, 64)
+		require.NoError(t, err)
+		metaspace = append(metaspace, used)
+	}
+	assert.Equal(t, want, p.ask(t, "w"))
+	return metaspace
+}
+
+// notTransformed samples the program at work, which must not call the agent any more.
+func notTransformed(t *testing.T, p *askProgram) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.json")
+	done := make(chan result)
+	go func() {
+		done <- runGasm(t, []string{"attach", "--length", "500ms", "--format", "json", "--report", file, p.pid()})
+	}()
+	for {
+		select {
+		case r := <-done:
+			require.Equal(t, 0, r.code, r.stderr)
+			rep := readReport(t, readFile(t, file))
+			assert.Positive(t, methodSamples(&rep.Profiles[0], "Calls::ask")+methodSamples(&rep.Profiles[0], "Calls::count"))
+			for _, f := range rep.Profiles[0].Frames {
+				assert.NotContains(t, f.Method, "GasmProbes")
+			}
+			return
+		default:
+			p.ask(t, "w")
+		}
+	}
+}
+
+// What is in the way of probes is told in a line, with what mends it.
+func TestProbeObstacles(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := probedClasses(t)
+	t.Run("attach", func(t *testing.T) {
+		p := startAsk(t, gasmtest.NeedJava(t), "--add-opens", "java.base/java.lang=ALL-UNNAMED")
+		for _, c := range []struct{ probe, want string }{
+			{"Calls::cuont", "gasm: no method is Calls::cuont: the class has none of this name and these arguments; similar are Calls::count"},
+			{"Calls::count(int)", "gasm: no method is Calls::count(int): the class has none of this name and these arguments; similar are Calls::count"},
+			{"Clals::count", "gasm: no method is Clals::count: no such class was loaded; similar are Calls"},
+			{"java.lang.System::nanoTime", "gasm: java.lang.System is not probed: gasm's own code in the JVM needs it"},
+			{"java.lang.Class::isArray", "gasm: java.lang.Class::isArray is not probed: it is native, and its class was loaded before the agent came"},
+			{"java.lang.String::isEmpty", ""}, // of the boot loader
+		} {
+			r := runGasm(t, []string{"attach", "--length", "50ms", "--probe", c.probe, p.pid()})
+			if c.want == "" {
+				assert.Equal(t, 0, r.code, r.stderr)
+				assert.Contains(t, r.stdout, c.probe)
+			}
+			assert.Contains(t, r.stderr, c.want)
+		}
+		assert.True(t, strings.HasPrefix(p.ask(t, "w"), "work "), "the program goes on")
+	})
+	t.Run("refusing JVMs", func(t *testing.T) {
+		for option, want := range map[string]string{
+			"-XX:+DisableAttachMechanism":    "it was started with -XX:+DisableAttachMechanism: start it without this flag",
+			"-XX:-EnableDynamicAgentLoading": "it was started with -XX:-EnableDynamicAgentLoading: start it without this flag, or with gasm profile",
+		} {
+			p := startAsk(t, gasmtest.NeedJava(t), option)
+			r := runGasm(t, []string{"attach", "--length", "50ms", "--probe", "Calls::count", p.pid()})
+			assert.Equal(t, 1, r.code)
+			assert.Contains(t, r.stderr, "gasm: the JVM with pid "+p.pid()+" can't be probed")
+			assert.Contains(t, r.stderr, want)
+			assert.True(t, strings.HasPrefix(p.ask(t, "w"), "work "), "the program goes on")
+		}
+	})
+	t.Run("a full disk", func(t *testing.T) {
+		small := gasmtest.NeedSmallDisk(t, "4m")
+		r := runGasm(t, []string{"profile", "-o", filepath.Join(small, "capture"), "--skip-asm", "--width", "1000", "--probe", "Calls::count", "--", gasmtest.NeedJava(t), "-cp", classes, "Calls"})
+		assert.Len(t, ownNumbers(t, r.stdout), 11, "the program is not disturbed: %s", r.stderr)
+		assert.Contains(t, r.stdout, "could not count their calls", r.stderr)
+	})
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// withRecorder wants the JDKs of the issue's list that have Flight Recorder.
+func withRecorder(j gasmtest.JDK) bool {
+	_, err := os.Stat(filepath.Join(j.Home, "lib", "jfr", "default.jfc"))
+	return err == nil && slices.Contains([]int{11, 17, 21, 25}, j.Feature)
+}
+
+// programs11 compiles programs that record events of their own.
+func programs11(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		gasmtest.CompileJava(t, dir, 11, gasmtest.Testdata("programs", name+".java"))
+	}
+	return dir
+}
+
+// lineOf is the number of the line of a program that has a text.
+func lineOf(t *testing.T, program, text string) int {
+	t.Helper()
+	source, err := os.ReadFile(gasmtest.Testdata("programs", program+".java"))
+	require.NoError(t, err)
+	before, _, found := strings.Cut(string(source), text)
+	require.True(t, found, text)
+	return 1 + strings.Count(before, "\n")
+}
+
+// A program allocates in one line, and waits for a lock in another: both are named, with at least
+// nine tenths of what was waited and allocated.
+func TestRecordedSites(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	classPath := programs11(t, "Contended")
+	waits, allocates := lineOf(t, "Contended", "// the line that waits"), lineOf(t, "Contended", "// the line that allocates")
+	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
+		t.Run(j.Name(), func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "capture")
+			file := filepath.Join(t.TempDir(), "report.json")
+			r := runGasm(t, []string{"profile", "--events", "default,lock,alloc,sleep,compile", "-o", dir, "--format", "json", "--report", file, "--",
+				j.Java(), "-cp", classPath, "Contended", "1500"})
+			require.Equal(t, 0, r.code, r.stderr)
+			require.Regexp(t, `^READY\nbytes \d+ locks \d+\n$`, r.stdout, "nothing else is on the program's stdout")
+			said, _, _ := strings.Cut(strings.TrimPrefix(r.stdout, "READY\nbytes "), " ")
+			bytes, err := strconv.ParseFloat(said, 64)
+			require.NoError(t, err)
+			rep := readReport(t, readFile(t, file))
+			p := &rep.Profiles[0]
+
+			require.NotEmpty(t, p.Locks, rep.Capture.Notes)
+			var waited, all float64
+			for _, l := range p.Locks {
+				all += l.TotalMS
+				if l.At != nil && l.At.Method == "Contended::locked" && l.At.Line == waits && l.Class == "java.lang.Object" {
+					waited += l.TotalMS
+					assert.Equal(t, "worker-", l.Owner)
+				}
+			}
+			assert.GreaterOrEqual(t, waited, 0.9*all)
+			assert.Greater(t, p.Locks[0].Count, 10)
+
+			require.NotEmpty(t, p.Allocations)
+			var here, total int64
+			for _, a := range p.Allocations {
+				total += a.Bytes
+				if a.At != nil && a.At.Method == "Contended::allocate" && a.At.Line == allocates && a.Class == "byte[]" {
+					here += a.Bytes
+				}
+			}
+			assert.GreaterOrEqual(t, float64(here), 0.9*float64(total))
+			t.Logf("%.0f bytes were allocated, %d of them are named; %d lock sites have %.1f ms of %.1f", bytes, here, len(p.Locks), waited, all)
+			// The first sample of a thread stands for all that it allocated before, the last ones are missing.
+			assert.InDelta(t, bytes, float64(here), 0.2*bytes)
+
+			compiled, _ := eventsOfKind(p, "compile")
+			slept, millis := eventsOfKind(p, "sleep")
+			assert.Positive(t, compiled)
+			assert.Greater(t, slept, 100, "a sleep of 1 ms after each 100 allocations")
+			assert.Greater(t, millis, 500.0)
+			checkRecordedFormats(t, dir)
+		})
+	}
+}
+
+// checkRecordedFormats looks at the text, the lists and the page of a capture with a recording.
+func checkRecordedFormats(t *testing.T, dir string) {
+	t.Helper()
+	text := runGasm(t, []string{"report", "--skip-asm", dir})
+	require.Equal(t, 0, text.code, text.stderr)
+	assert.Regexp(t, `\[Locks\]\.+\n +waited +ms +longest +count *\n +[0-9.]+%.* Contended::locked:\d+ +java.lang.Object, had by worker-\n`, text.stdout)
+	assert.Regexp(t, `\[Allocations\]\.+\n +bytes +MB +events *\n +[0-9.]+% .* Contended::allocate:\d+ +byte\[\]\n`, text.stdout)
+	jsonl := runGasm(t, []string{"events", "--format", "jsonl", dir})
+	require.Equal(t, 0, jsonl.code, jsonl.stderr)
+	framed := 0
+	for line := range strings.Lines(jsonl.stdout) {
+		var e struct {
+			Kind   string
+			TID    int
+			Frames []struct{ Method string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		if e.Kind == "lock" && len(e.Frames) > 0 && e.Frames[0].Method == "Contended::locked" {
+			assert.Positive(t, e.TID)
+			framed++
+		}
+	}
+	assert.Positive(t, framed)
+	page := filepath.Join(t.TempDir(), "page.html")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "html", "--report", page, dir}).code)
+	html := string(readFile(t, page))
+	for _, want := range []string{"<title>waiting for locks</title>", "<title>compilations</title>", "Contended::allocate:"} {
+		assert.Contains(t, html, want)
+	}
+}
+
+// ownEvents gives how far each acme.Request of a list is from the System.nanoTime in it.
+func ownEvents(t *testing.T, jsonl string) (off []int64) {
+	t.Helper()
+	for line := range strings.Lines(jsonl) {
+		var e struct {
+			MonoNanos int64 `json:"mono_nanos"`
+			Name      string
+			Args      struct{ NanoTime string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		if e.Name == "acme.Request" {
+			at, err := strconv.ParseInt(e.Args.NanoTime, 10, 64)
+			require.NoError(t, err)
+			off = append(off, e.MonoNanos-at)
+		}
+	}
+	slices.Sort(off)
+	return off
+}
+
+// The windows of a server's requests have the handler's code, and nothing of the thread in the
+// background. The events are on the samples' clock.
+func TestWindowOfRequests(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	classPath := programs11(t, "Requests")
+	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
+		t.Run(j.Name(), func(t *testing.T) {
+			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
+			r := runGasm(t, []string{"profile", "--window-event", "jfr:acme.Request", "--frequency", "2001", "-o", dir, "--format", "json", "--report", file, "--",
+				j.Java(), "-cp", classPath, "Requests", "2500"})
+			require.Equal(t, 0, r.code, r.stderr)
+			assert.Equal(t, "READY\nDONE 2500\n", r.stdout)
+			rep := readReport(t, readFile(t, file))
+			checkRequests(t, &rep.Profiles[0], 2500)
+			// All else: the thread in the background is there, and both parts are the whole.
+			whole := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", dir}).stdout))
+			others := readReport(t, []byte(runGasm(t, []string{"report", "--window-event", "!jfr:acme.Request", "--format", "json", dir}).stdout))
+			profiled := func(r *schema.Report) int64 { return r.Profiles[0].Account.Values[0].Profiled }
+			assert.Equal(t, profiled(&whole), profiled(&others)+profiled(&rep))
+			assert.Contains(t, threadNames(&others.Profiles[0]), "background")
+
+			off := ownEvents(t, runGasm(t, []string{"events", "--format", "jsonl", dir}).stdout)
+			require.Len(t, off, 2500)
+			median := off[len(off)/2]
+			t.Logf("median %d ns, 10%% %d, 90%% %d", median, off[len(off)/10], off[len(off)*9/10])
+			assert.InDelta(t, 0, median, 2000, "the JVM reads the clock for the event behind the program")
+			wrong := runGasm(t, []string{"report", "--window-event", "jfr:acme.None", dir})
+			assert.Equal(t, 1, wrong.code)
+			assert.Contains(t, wrong.stderr, "--window-event jfr:acme.None: the capture has no event of this name; those that it has are acme.Request")
+		})
+	}
+}
+
+func threadNames(p *schema.Profile) (names []string) {
+	for _, k := range p.Threads {
+		for _, thread := range k.Threads {
+			names = append(names, thread.Name)
+		}
+	}
+	return names
+}
+
+// checkRequests checks a profile of the requests alone.
+func checkRequests(t *testing.T, p *schema.Profile, requests int) {
+	t.Helper()
+	assert.Equal(t, []string{"handler"}, threadNames(p))
+	var handling, compiled int64
+	for _, r := range p.Regions {
+		if !strings.HasPrefix(r.Source, "c") {
+			continue
+		}
+		compiled += r.Counts.Values[0]
+		if strings.HasPrefix(r.Method, "Requests::") || strings.HasPrefix(r.Method, "java.lang.Integer::") || strings.HasPrefix(r.Method, "java.lang.String::") {
+			handling += r.Counts.Values[0]
+		}
+		assert.NotContains(t, r.Method, "background")
+	}
+	all := p.Account.Values[0].Profiled
+	t.Logf("%d of %d samples of compiled code are the handler's, of %d in all", handling, compiled, all)
+	assert.Greater(t, all, int64(50))
+	assert.GreaterOrEqual(t, float64(handling), 0.95*float64(compiled))
+	for _, f := range p.Frames {
+		assert.NotContains(t, []string{"Requests::background", "java.lang.Math::cbrt"}, f.Method)
+	}
+	counted := 0
+	for _, e := range p.Happened {
+		if e.Name == "acme.Request" {
+			counted = e.Count
+			assert.Equal(t, all, e.Samples.Values[0], "all samples are in requests")
+		}
+	}
+	assert.Equal(t, requests, counted)
+}

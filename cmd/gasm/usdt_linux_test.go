@@ -1,0 +1,128 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// needUSDT skips a test where the kernel does not let this process record probes.
+func needUSDT(t *testing.T) {
+	t.Helper()
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	if err := usdt.Allowed(""); err != nil {
+		t.Skipf("USDT probes can't be recorded here: %v", err)
+	}
+}
+
+// lineWith is the number of the line of a program of testdata that has a text.
+func lineWith(t *testing.T, program, text string) int {
+	t.Helper()
+	source, err := os.ReadFile(gasmtest.Testdata("programs", program))
+	require.NoError(t, err)
+	i := slices.IndexFunc(strings.Split(string(source), "\n"), func(l string) bool { return strings.Contains(l, text) })
+	require.GreaterOrEqual(t, i, 0)
+	return i + 1
+}
+
+// What a program allocates in one line is found there, and in the instruction that calls the
+// JVM, whether C1 or C2 compiled it; and the probes of a command need no option of the user's.
+func TestUSDTAllocations(t *testing.T) {
+	needUSDT(t)
+	classPath := programs8(t, "Probed")
+	line := lineWith(t, "Probed.java", "the line that allocates")
+	input := filepath.Join(t.TempDir(), "input")
+	require.NoError(t, os.WriteFile(input, []byte("\n\n\n"), 0o600))
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 17 || j.Feature == 25 }) {
+		t.Run(j.Name(), func(t *testing.T) {
+			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
+			in, err := os.Open(input)
+			require.NoError(t, err)
+			defer in.Close()
+			cmd := exec.Command(binary, "profile", "-o", dir, "--events", "alloc,sleep,usdt:hotspot:vm-shutdown", "--events-from", "usdt", "--format", "json", "--report", file,
+				"--", j.Java(), "-cp", classPath, "Probed", "1500")
+			cmd.Stdin = in
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, string(out))
+			report := readReport(t, readFile(t, file))
+			p := &report.Profiles[0]
+			var all, there, withCode int
+			for _, a := range p.Allocations {
+				if a.Class != "int[]" {
+					continue
+				}
+				all += a.Events
+				if a.At == nil || a.At.Method != "Probed::allocate" || a.At.Line != line {
+					continue
+				}
+				there += a.Events
+				if a.Code != nil && strings.HasPrefix(a.Code.Text, "call") {
+					withCode += a.Events
+				}
+				assert.Equal(t, j.Feature > 17, a.Bytes > 0, "JDK 17 does not tell of the size")
+			}
+			t.Logf("%d int[], %d of them in line %d, %d in a call", all, there, line, withCode)
+			assert.Greater(t, all, 1_400_000)
+			// The interpreter has the first ones, until the loop is compiled: 60 000 rounds.
+			assert.Greater(t, float64(there), 0.9*float64(all))
+			assert.Equal(t, there, withCode)
+			sleeps, _ := eventsOfKind(p, "sleep")
+			assert.GreaterOrEqual(t, sleeps, 30)
+			assert.NotContains(t, strings.Join(report.Capture.Notes, "\n"), "USDT")
+			text := runGasm(t, []string{"report", "--skip-asm", dir})
+			assert.Regexp(t, `Probed::allocate:\d+ +int\[\], 0x[0-9a-f]+: call `, text.stdout)
+			assert.Regexp(t, `usdt +hotspot:vm__shutdown`, runGasm(t, []string{"events", dir}).stdout)
+		})
+	}
+}
+
+// gasm attach records the probes of a JVM that runs, and leaves it as it was.
+func TestUSDTAttach(t *testing.T) {
+	needUSDT(t)
+	classPath := programs8(t, "Pauses")
+	j := startJVM(t, "collections", gasmtest.NeedJava(t), "-Xmx32m", "-cp", classPath, "Pauses", "2", "forever")
+	dir := filepath.Join(t.TempDir(), "capture")
+	r := runGasm(t, []string{"attach", "--events", "gc,safepoint,usdt:hotspot:vmops__*,usdt:hotspot:nosuch", "--events-from", "usdt", "--length", "700ms", "-o", dir, "--skip-asm", j.pid()})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Regexp(t, `Events: +\d+ GC pauses?`, r.stdout)
+	assert.Regexp(t, `the\s+JVM\s+has\s+no\s+USDT\s+probes\s+hotspot:nosuch`, r.stdout)
+	listed := runGasm(t, []string{"events", dir}).stdout
+	assert.Regexp(t, `safepoint +safepoint`, listed)
+	assert.Regexp(t, `vm-operation +[A-Z]\w+`, listed)
+	assert.NoFileExists(t, filepath.Join(dir, "ev-"+j.pid()+".log"))
+}
+
+// Without the right to have programs in the kernel, and of a JVM without probes, there is the
+// report without their events, and a line that says why.
+func TestUSDTRefused(t *testing.T) {
+	needUSDT(t)
+	gasmtest.NeedRoot(t)
+	setpriv := gasmtest.NeedTool(t, "setpriv", "it is in util-linux")
+	classPath := programs8(t, "Pauses")
+	check := func(java, want string, wrap ...string) {
+		t.Helper()
+		args := slices.Concat(wrap, []string{binary, "profile", "--events", "safepoint", "--events-from", "usdt", "--skip-asm", "--", java, "-Xmx32m", "-cp", classPath, "Pauses", "200"})
+		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Regexp(t, strings.ReplaceAll(want, " ", `\s+`), string(out))
+	}
+	check(gasmtest.NeedJava(t), `no USDT events of JVM \d+: the kernel lets this user have no BPF program \([^)]*\): run gasm as root, or give it the capabilities BPF and PERFMON`,
+		setpriv, "--bounding-set=-sys_admin,-bpf,-perfmon", "--inh-caps=-all")
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 8 }) {
+		check(j.Java(), `no USDT events of JVM \d+: this JVM's libjvm.so was built without USDT probes`)
+	}
+	for _, bad := range []string{"usdt:hotspot:[", "usdt:gc__begin", "jni"} {
+		from := map[bool]string{true: "log", false: "usdt"}[bad == "jni"]
+		assert.Equal(t, 2, runGasm(t, []string{"profile", "--events", bad, "--events-from", from, "--", "true"}).code, bad)
+	}
+}

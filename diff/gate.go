@@ -1,0 +1,267 @@
+package diff
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/student"
+)
+
+// A Gate is what became slower by more than a limit.
+//
+// A benchmark is judged by its time per operation. It fails when that grew by more than the
+// limit and the noise together. Any other program is judged by the shares of its methods
+// and native functions: one fails when its share grew by more than the limit, in percentage
+// points, and its noise together.
+type Gate struct {
+	Percent float64   `json:"percent"` // the limit
+	Failed  int       `json:"failed"`  // of Rows
+	Rows    []GateRow `json:"rows"`    // every benchmark; of other programs what fails
+}
+
+// A GateRow is one thing that is judged.
+type GateRow struct {
+	Trial string `json:"trial"`
+	Name  string `json:"name,omitempty"` // the method; "" of a benchmark
+	// Before and After are the time per operation in ns, or shares from 0 to 1.
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
+	// Change and Noise are in percent of Before, or in percentage points. Noise is what chance can
+	// make of a change; it is 0 and NoiseKnown false where nothing tells.
+	Change     float64 `json:"change"`
+	Noise      float64 `json:"noise"`
+	NoiseKnown bool    `json:"noise_known"`
+	CPU        bool    `json:"cpu_time,omitempty"` // by samples, because JMH's scores are not there
+	Failed     bool    `json:"failed"`
+
+	trial int // of the Result's Trials
+}
+
+// Judge says what became slower by more than percent.
+func (r *Result) Judge(percent float64) *Gate {
+	g := &Gate{Percent: percent, Rows: []GateRow{}}
+	benchmarks := 0
+	for i := range r.Trials {
+		if r.Trials[i].benchmark() {
+			benchmarks++
+		}
+	}
+	for i := range r.Trials {
+		c := &r.Trials[i]
+		if c.A.Samples == 0 || c.B.Samples == 0 {
+			continue
+		}
+		if c.benchmark() {
+			row := c.timeRow(benchmarks)
+			row.trial = i
+			row.Failed = row.NoiseKnown && row.Change-row.Noise > percent
+			g.Rows = append(g.Rows, row)
+			continue
+		}
+		for _, row := range c.shareRows(percent) {
+			row.trial = i
+			g.Rows = append(g.Rows, row)
+		}
+	}
+	for i := range g.Rows {
+		if g.Rows[i].Failed {
+			g.Failed++
+		}
+	}
+	return g
+}
+
+// benchmark tells whether both sides know the time per operation.
+func (c *Comparison) benchmark() bool {
+	_, _, _, ok := c.times()
+	return ok
+}
+
+// times are the times per operation in ns: JMH's, or else those of the samples.
+func (c *Comparison) times() (a, b float64, cpu, ok bool) {
+	a, okA := c.A.scoreNanos()
+	b, okB := c.B.scoreNanos()
+	if okA && okB && isTime(a) && isTime(b) {
+		return a, b, false, true
+	}
+	a, b = c.A.NanosPerOp, c.B.NanosPerOp
+	return a, b, true, isTime(a) && isTime(b)
+}
+
+// isTime tells whether a number of nanoseconds is one that an operation can take: a
+// billionth of one to 30 years.
+func isTime(nanos float64) bool { return nanos > 1e-9 && nanos < 1e18 }
+
+// timeRow judges a benchmark, one of several.
+func (c *Comparison) timeRow(benchmarks int) GateRow {
+	a, b, cpu, _ := c.times()
+	row := GateRow{Trial: c.A.Title(), Before: a, After: b, Change: 100 * (b - a) / a, CPU: cpu}
+	var noise float64
+	if cpu {
+		noise, row.NoiseKnown = c.sampledNoise(), true
+	} else {
+		noise, row.NoiseKnown = c.scoreNoise(benchmarks)
+	}
+	row.Noise = 100 * noise / a
+	return row
+}
+
+// scoreNoise is by how much the time per operation can differ by chance, in ns. How much a side's
+// captures, forks or iterations differ among each other tells it, whichever differ the most.
+// All benchmarks together give a false alarm with the probability falseAlarms.
+func (c *Comparison) scoreNoise(benchmarks int) (noise float64, known bool) {
+	probability := 1 - falseAlarms/float64(max(benchmarks, 1))
+	for _, groups := range []func(*TrialSide) []float64{runTimes, forkTimes, iterationTimes} {
+		a, b := groups(c.A), groups(c.B)
+		if len(a) < 2 || len(b) < 2 {
+			continue
+		}
+		known = true
+		noise = max(noise, student.Quantile(probability, len(a)+len(b)-2)*math.Sqrt(meanVariance(a)+meanVariance(b)))
+	}
+	if !known && c.A.Score.Error > 0 && c.B.Score.Error > 0 {
+		// Of the mode "sample" JMH's own errors are all that is known.
+		return math.Hypot(relative(c.A), relative(c.B)), true
+	}
+	return noise, known
+}
+
+// relative is JMH's error of a side, in ns.
+func relative(t *TrialSide) float64 {
+	nanos, _ := t.scoreNanos()
+	return nanos * t.Score.Error / t.Score.Value
+}
+
+// sampledNoise is by how much CPU time per operation can differ by chance: by sampling, or as the
+// forks' samples differ.
+func (c *Comparison) sampledNoise() float64 {
+	variance := func(t *TrialSide) float64 {
+		v := 1 / float64(t.Samples)
+		if n := len(t.Forks); n > 1 {
+			var parts []float64
+			for _, samples := range t.Forks {
+				parts = append(parts, float64(samples)*float64(n)/float64(t.Samples))
+			}
+			v = max(v, meanVariance(parts))
+		}
+		return v * t.NanosPerOp * t.NanosPerOp
+	}
+	return c.Noise.SpreadFactor * math.Sqrt(variance(c.A)+variance(c.B))
+}
+
+// runTimes, forkTimes and iterationTimes are the times per operation of each capture, fork
+// or iteration, in ns.
+func runTimes(t *TrialSide) []float64 { return t.Runs }
+
+func forkTimes(t *TrialSide) []float64 {
+	var times []float64
+	for _, fork := range t.Score.Forks {
+		var sum float64
+		for _, x := range fork {
+			sum += x
+		}
+		if nanos, ok := capture.Nanos(sum/float64(len(fork)), t.Score.Unit); ok { // of no iteration it is NaN
+			times = append(times, nanos)
+		}
+	}
+	return finite(times)
+}
+
+func iterationTimes(t *TrialSide) []float64 {
+	var times []float64
+	for _, fork := range t.Score.Forks {
+		for _, x := range fork {
+			if nanos, ok := capture.Nanos(x, t.Score.Unit); ok {
+				times = append(times, nanos)
+			}
+		}
+	}
+	return finite(times)
+}
+
+// finite leaves out what is no number.
+func finite(values []float64) []float64 {
+	var kept []float64
+	for _, x := range values {
+		if !math.IsNaN(x) && !math.IsInf(x, 0) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// meanVariance is the variance of the mean of some values.
+func meanVariance(values []float64) float64 {
+	n := float64(len(values))
+	var sum, squares float64
+	for _, x := range values {
+		sum += x
+	}
+	for _, x := range values {
+		squares += (x - sum/n) * (x - sum/n)
+	}
+	return squares / (n - 1) / n
+}
+
+// shareRows are the methods of a program whose shares grew by more than percent. Inlining is
+// undone: which method is compiled into which one is no difference in speed. Native functions and
+// stubs have no frames.
+func (c *Comparison) shareRows(percent float64) []GateRow {
+	var rows []GateRow
+	judge := func(r *Row) {
+		row := GateRow{Trial: c.A.Title(), Name: strings.TrimSpace(r.Source + " " + r.Name), Before: r.ShareA, After: r.ShareB,
+			Change: 100 * r.Change, Noise: 100 * r.Threshold, NoiseKnown: true}
+		if row.Failed = row.Change-row.Noise > percent; row.Failed {
+			rows = append(rows, row)
+		}
+	}
+	for i := range c.Frames {
+		judge(&c.Frames[i])
+	}
+	for i := range c.Methods {
+		if r := &c.Methods[i]; len(c.A.Frames) == 0 || !strings.Contains(r.Source, ", level ") {
+			judge(r)
+		}
+	}
+	return rows
+}
+
+// text says what a row is: "a.B.c: 12.1 us -> 15.0 us per operation, +24.0 % (noise 3.1 %)".
+func (r *GateRow) text() string {
+	noise := fmt.Sprintf("noise %.1f", r.Noise)
+	if !r.NoiseKnown {
+		noise = "noise unknown: that takes two iterations"
+	}
+	if r.Name != "" {
+		return fmt.Sprintf("%s: %s has %s -> %s of the profile, %+.1f points (%s)", r.Trial, r.Name, percentText(r.Before), percentText(r.After), r.Change, noise)
+	}
+	what := "per operation"
+	if r.CPU {
+		what = "of CPU time per operation"
+	}
+	return fmt.Sprintf("%s: %s -> %s %s, %+.1f %% (%s)", r.Trial, nanosText(r.Before), nanosText(r.After), what, r.Change, noise)
+}
+
+// maxGateLines is how many of the things that fail are named.
+const maxGateLines = 10
+
+// Err is an error that names what failed; nil where nothing did.
+func (g *Gate) Err() error {
+	if g.Failed == 0 {
+		return nil
+	}
+	var lines []string
+	for i := range g.Rows {
+		if !g.Rows[i].Failed {
+			continue
+		}
+		if len(lines) == maxGateLines {
+			lines = append(lines, fmt.Sprintf("and %d more", g.Failed-maxGateLines))
+			break
+		}
+		lines = append(lines, g.Rows[i].text())
+	}
+	return fmt.Errorf("slower by more than the %g %% of --fail-above, beyond noise: %s", g.Percent, strings.Join(lines, "; "))
+}

@@ -1,0 +1,173 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// Join makes one side of several captures or reports of the same program: their samples together.
+// How much they differ from one another is part of the noise then, as the differences between
+// forks are.
+func Join(sides []*Side) (*Side, error) {
+	if len(sides) == 1 {
+		return sides[0], nil
+	}
+	all := *sides[0]
+	all.Notes, all.JVMs, all.Trials = nil, nil, nil
+	var names []string
+	index := map[trialKey]int{}
+	for _, s := range sides {
+		names = append(names, s.Name)
+		if s.Selection != all.Selection || s.Chosen != all.Chosen {
+			return nil, fmt.Errorf("%s is of other samples or other code (%s) than %s (%s): they can't be one side", s.Name,
+				cmp.Or(strings.TrimSpace(s.Chosen+" "+s.Selection), "all"), sides[0].Name, cmp.Or(strings.TrimSpace(all.Chosen+" "+all.Selection), "all"))
+		}
+		all.JVMs = append(all.JVMs, s.JVMs...)
+		for _, note := range s.Notes {
+			if !slices.Contains(all.Notes, note) && len(all.Notes) < maxNotes {
+				all.Notes = append(all.Notes, note)
+			}
+		}
+		for i := range s.Trials {
+			t := &s.Trials[i]
+			key := trialKey{t.Name, t.Program, t.JDK}
+			at, ok := index[key]
+			if !ok {
+				index[key] = len(all.Trials)
+				all.Trials = append(all.Trials, newRuns(t))
+				continue
+			}
+			if t.Samples > 0 && all.Trials[at].Samples > 0 && t.Event != all.Trials[at].Event {
+				return nil, fmt.Errorf("%s has samples of %s, %s of %s: they can't be one side", s.Name, t.Event, sides[0].Name, all.Trials[at].Event)
+			}
+			all.Trials[at].add(t)
+		}
+	}
+	all.Name = strings.Join(names, ", ")
+	for i := range all.Trials {
+		all.Trials[i].Regions = mergeRegions(all.Trials[i].Regions)
+	}
+	return &all, nil
+}
+
+// maxNotes is how many notes a joined side has.
+const maxNotes = 100
+
+// newRuns is a trial of the first capture that has it. Its counts by fork are known: without
+// forks, the capture is like one.
+func newRuns(t *TrialSide) TrialSide {
+	first := *t
+	first.Runs = nil
+	if nanos, ok := t.scoreNanos(); ok {
+		first.Runs = []float64{nanos}
+	}
+	first.Forks = forksOf(t)
+	first.Methods, first.Frames = withForks(t, t.Methods), withForks(t, t.Frames)
+	first.Regions = slices.Clone(t.Regions)
+	return first
+}
+
+// forksOf are the samples of each fork, or of the whole capture.
+func forksOf(t *TrialSide) []int64 {
+	if len(t.Forks) > 0 {
+		return slices.Clone(t.Forks)
+	}
+	return []int64{t.Samples}
+}
+
+// withForks gives each item counts by fork, where they are known.
+func withForks(t *TrialSide, items []Item) []Item {
+	out := slices.Clone(items)
+	for i := range out {
+		out[i].Forks = itemForks(t, &out[i])
+	}
+	return out
+}
+
+func itemForks(t *TrialSide, item *Item) []int64 {
+	if len(t.Forks) == 0 {
+		return []int64{item.Count}
+	}
+	if len(item.Forks) != len(t.Forks) {
+		return nil
+	}
+	return slices.Clone(item.Forks)
+}
+
+// add adds a trial of another capture.
+func (t *TrialSide) add(more *TrialSide) {
+	if nanos, ok := more.scoreNanos(); ok && len(t.Runs) > 0 {
+		t.Runs = append(t.Runs, nanos)
+	} else {
+		t.Runs = nil
+	}
+	if t.Score = t.Score.With(more.Score); t.Score == nil {
+		t.Runs = nil
+	}
+	forks, slicesBefore, slicesMore := len(t.Forks), len(t.Slices), len(more.Slices)
+	if slicesBefore == 0 || slicesMore == 0 {
+		t.Slices, slicesBefore, slicesMore = nil, 0, 0
+	}
+	addItems := func(items []Item, others []Item) []Item {
+		at := make(map[itemKey]int, len(items))
+		for i := range items {
+			at[items[i].key()] = i
+		}
+		seen := make([]bool, len(items))
+		for k := range others {
+			o := &others[k]
+			i, ok := at[o.key()]
+			if !ok {
+				i = len(items)
+				items = append(items, Item{Source: o.Source, Name: o.Name, Forks: make([]int64, forks), Slices: make([]int64, slicesBefore)})
+				seen = append(seen, false)
+			}
+			seen[i] = true
+			m := &items[i]
+			m.Count += o.Count
+			m.Forks = joined(m.Forks, forks, itemForks(more, o))
+			m.Slices = joined(m.Slices, slicesBefore, o.Slices[:min(len(o.Slices), slicesMore)])
+		}
+		for i := range items {
+			if !seen[i] { // the other capture has no samples of it
+				items[i].Forks = joined(items[i].Forks, forks, make([]int64, len(forksOf(more))))
+				items[i].Slices = joined(items[i].Slices, slicesBefore, make([]int64, slicesMore))
+			}
+		}
+		return items
+	}
+	t.Methods, t.Frames = addItems(t.Methods, more.Methods), addItems(t.Frames, more.Frames)
+	t.Regions = append(t.Regions, more.Regions...)
+	if t.NanosPerOp > 0 && more.NanosPerOp > 0 {
+		t.NanosPerOp = (t.NanosPerOp*t.Operations + more.NanosPerOp*more.Operations) / (t.Operations + more.Operations)
+		t.Operations += more.Operations
+	} else {
+		t.NanosPerOp, t.Operations = 0, 0
+	}
+	t.Forks = append(t.Forks, forksOf(more)...)
+	if slicesBefore > 0 {
+		t.Slices = slices.Concat(t.Slices, more.Slices)
+	}
+	t.Samples, t.Seconds = t.Samples+more.Samples, t.Seconds+more.Seconds
+	t.Event = cmp.Or(t.Event, more.Event)
+}
+
+// joined appends counts to those of n groups. It is nil where some are unknown.
+func joined(counts []int64, n int, more []int64) []int64 {
+	if len(counts) != n || len(more) == 0 {
+		return nil
+	}
+	return slices.Concat(counts, more)
+}
+
+// scoreNanos is the time per operation of JMH's score; false where there is none.
+func (t *TrialSide) scoreNanos() (nanos float64, ok bool) {
+	if t.Score == nil {
+		return 0, false
+	}
+	return capture.Nanos(t.Score.Value, t.Score.Unit)
+}

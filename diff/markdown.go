@@ -1,0 +1,386 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+)
+
+// MarkdownLimit is how many bytes of Markdown are written at most. A comment on GitHub may have
+// 65,536 characters, and what a job shows of itself 1 MiB.
+const MarkdownLimit = 60_000
+
+const (
+	maxMarkdownTrials  = 100 // rows of the first table
+	maxMarkdownRows    = 15  // of each table of methods
+	maxMarkdownLines   = 120 // of a listing
+	maxMarkdownName    = 200 // characters
+	maxMarkdownNotes   = 10
+	maxMarkdownRegions = 5 // listings of a trial
+)
+
+// A markdown is text that does not become longer than MarkdownLimit. Pieces that have no room any
+// more are left out as a whole, and counted.
+type markdown struct {
+	text strings.Builder
+	left int
+}
+
+// reserve is what the last line takes, which says how much is left out.
+const reserve = 200
+
+// add appends a piece, if there is room for it.
+func (m *markdown) add(piece string) bool {
+	if m.text.Len()+len(piece) > MarkdownLimit-reserve {
+		m.left++
+		return false
+	}
+	m.text.WriteString(piece)
+	return true
+}
+
+// WriteMarkdown writes the comparison for a pull request or the summary of a job, as GitHub's
+// Markdown: a table of all benchmarks or programs, and of each that changed, the methods, and the
+// code folded. gasm is the version of gasm that compared.
+func (r *Result) WriteMarkdown(w io.Writer, gasm string) error {
+	var m markdown
+	m.add(r.markdownHead())
+	m.add(r.markdownTable())
+	m.add(r.markdownNotes())
+	for _, i := range r.bySize() {
+		r.Trials[i].markdown(&m)
+	}
+	if m.left > 0 {
+		fmt.Fprintf(&m.text, "\n%d of the tables and listings had no room here: `gasm diff` without `--format markdown` shows all.\n", m.left)
+	}
+	fmt.Fprintf(&m.text, "\n<sub>gasm %s</sub>\n", markdownText(gasm))
+	_, err := io.WriteString(w, m.text.String())
+	return err
+}
+
+// bySize gives the trials, those first that fail, and then those whose methods changed the most.
+func (r *Result) bySize() []int {
+	order := make([]int, len(r.Trials))
+	size := make([]float64, len(r.Trials))
+	for i := range order {
+		order[i] = i
+		c := &r.Trials[i]
+		for k := range c.Methods {
+			size[i] = max(size[i], c.Methods[k].size())
+		}
+		for k := range c.Regions {
+			size[i] = max(size[i], c.Regions[k].size())
+		}
+	}
+	if r.Gate != nil {
+		for i := range r.Gate.Rows {
+			if row := &r.Gate.Rows[i]; row.Failed {
+				size[row.trial] += 1 + math.Abs(row.Change)
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(size[j], size[i]) })
+	return order
+}
+
+// markdownHead says in a line what came of it.
+func (r *Result) markdownHead() string {
+	title := "### gasm: " + layout.Plural(len(r.Trials), r.kind()) + " compared"
+	if g := r.Gate; g != nil {
+		slower := map[int]bool{}
+		for i := range g.Rows {
+			if g.Rows[i].Failed {
+				slower[g.Rows[i].trial] = true
+			}
+		}
+		switch len(slower) {
+		case 0:
+			title = fmt.Sprintf("### ✅ gasm: nothing is slower by more than %g %%", g.Percent)
+		default:
+			title = fmt.Sprintf("### ❌ gasm: %d of %s slower by more than %g %%", len(slower), layout.Plural(len(r.Trials), r.kind()), g.Percent)
+		}
+	}
+	return title + "\n\n" + fmt.Sprintf("Before: %s. After: %s.\n\n", codeSpan(r.A.Name), codeSpan(r.B.Name))
+}
+
+func (r *Result) kind() string {
+	if len(r.Trials) > 0 && r.Trials[0].A.Name != "" {
+		return "benchmark"
+	}
+	return "program"
+}
+
+// markdownTable has a row for each trial.
+func (r *Result) markdownTable() string {
+	var out strings.Builder
+	rows := r.gateRows()
+	out.WriteString("| | " + r.kind() + " | before | after | change | noise | changed |\n|---|---|--:|--:|--:|--:|---|\n")
+	for n, i := range r.bySize() {
+		if n == maxMarkdownTrials {
+			fmt.Fprintf(&out, "| | %d more | | | | | |\n", len(r.Trials)-n)
+			break
+		}
+		c := &r.Trials[i]
+		before, after, change, noise, mark := "", "", "", "", ""
+		if row := rows[i]; row != nil {
+			before, after = nanosText(row.Before), nanosText(row.After)
+			change, noise = fmt.Sprintf("%+.1f %%", row.Change), "?"
+			if row.NoiseKnown {
+				noise = fmt.Sprintf("± %.1f %%", row.Noise)
+			}
+		}
+		if r.Gate != nil {
+			mark = "✅"
+			if slices.ContainsFunc(r.Gate.Rows, func(row GateRow) bool { return row.trial == i && row.Failed }) {
+				mark = "❌"
+			}
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark, codeSpan(c.A.Title()), before, after, change, noise, c.changedText())
+	}
+	if len(rows) > 0 {
+		out.WriteString("\nBefore and after are times per operation. Noise is what chance can make of a change.\n")
+	}
+	if r.Gate != nil {
+		for i := range r.Gate.Rows {
+			if row := &r.Gate.Rows[i]; row.Failed && row.Name != "" && i < maxMarkdownTrials {
+				fmt.Fprintf(&out, "\n- ❌ %s: %s → %s of the profile, %+.1f points (noise %.1f)", codeSpan(row.Name), percentText(row.Before), percentText(row.After), row.Change, row.Noise)
+			}
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+// gateRows are the rows of benchmarks by trial, whether or not something is judged.
+func (r *Result) gateRows() map[int]*GateRow {
+	g := r.Gate
+	if g == nil {
+		g = r.Judge(math.Inf(1))
+	}
+	rows := map[int]*GateRow{}
+	for i := range g.Rows {
+		if row := &g.Rows[i]; row.Name == "" {
+			rows[row.trial] = row
+		}
+	}
+	return rows
+}
+
+// changedText is "2 methods, code of 1 region".
+func (c *Comparison) changedText() string {
+	if c.A.Samples == 0 || c.B.Samples == 0 {
+		return "a side has no samples"
+	}
+	var parts []string
+	if n := len(c.Methods); n > 0 {
+		parts = append(parts, layout.Plural(n, "method"))
+	}
+	code := 0
+	for i := range c.Regions {
+		if c.Regions[i].Code > 0 {
+			code++
+		}
+	}
+	if code > 0 {
+		parts = append(parts, "code of "+layout.Plural(code, "region"))
+	}
+	if len(parts) == 0 {
+		return "nothing above noise"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *Result) markdownNotes() string {
+	notes := slices.Clone(r.Notes)
+	for _, name := range r.UnpairedA {
+		notes = append(notes, "only before: "+name+", not compared")
+	}
+	for _, name := range r.UnpairedB {
+		notes = append(notes, "only after: "+name+", not compared")
+	}
+	var out strings.Builder
+	for i, note := range notes {
+		if i == maxMarkdownNotes {
+			fmt.Fprintf(&out, "- %s\n", layout.Plural(len(notes)-i, "more note"))
+			break
+		}
+		fmt.Fprintf(&out, "- %s\n", markdownText(note))
+	}
+	if out.Len() > 0 {
+		return "\n" + out.String()
+	}
+	return ""
+}
+
+// markdown writes what changed in a trial, with its tables and listings folded.
+func (c *Comparison) markdown(m *markdown) {
+	if c.unchanged() {
+		return
+	}
+	head := fmt.Sprintf("\n#### %s\n\n", codeSpan(c.A.Title()))
+	head += fmt.Sprintf("Samples: %d before, %d after.", c.A.Samples, c.B.Samples)
+	if a, b := c.A.Score, c.B.Score; a != nil && b != nil {
+		head += " Score: " + markdownText(a.String()) + " → " + markdownText(b.String()) + "."
+	}
+	if !m.add(head + "\n") {
+		return
+	}
+	rows, what := c.Methods, "method"
+	if len(rows) == 0 {
+		rows, what = c.Frames, "frame"
+	}
+	if len(rows) > 0 {
+		m.add(markdownRows(rows, what))
+	}
+	listed := 0
+	for i := range c.Regions {
+		if r := &c.Regions[i]; len(r.Listing) > 0 && listed < maxMarkdownRegions {
+			listed++
+			m.add(c.markdownListing(r))
+		}
+	}
+}
+
+func markdownRows(rows []Row, what string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "\n| before | after | change | %s | |\n|--:|--:|--:|---|---|\n", what)
+	for i := range rows {
+		if i == maxMarkdownRows {
+			fmt.Fprintf(&out, "| | | | %d more | |\n", len(rows)-i)
+			break
+		}
+		r := &rows[i]
+		name := codeSpan(r.Name)
+		if r.Source != "" {
+			name += " " + markdownText(r.Source)
+		}
+		cells := shareCells(r)
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", cells[0], cells[1], cells[2], name, markdownText(r.details(codeDifference(r.Code))))
+	}
+	return out.String()
+}
+
+// markdownListing is the aligned code of a region, folded.
+func (c *Comparison) markdownListing(r *RegionRow) string {
+	var code strings.Builder
+	shown, left := c.shown(r)
+	lines, skipped := 0, false
+	frame := ""
+	for i := range r.Listing {
+		l := &r.Listing[i]
+		if !shown[i] || lines >= maxMarkdownLines {
+			if shown[i] && l.Op != "=" {
+				left++
+			}
+			skipped = true
+			continue
+		}
+		if skipped {
+			code.WriteString("  …\n")
+			frame, skipped = "", false
+		}
+		lines++
+		text := l.Text
+		if l.Label != "" {
+			text = l.Label + ": " + text
+		}
+		if l.Frame != "" && l.Frame != frame {
+			text = layout.PadRight(text, minTextColumn) + "  ; " + l.Frame
+		}
+		frame = l.Frame
+		op := strings.ReplaceAll(l.Op, "=", " ")
+		code.WriteString(strings.TrimRight(fmt.Sprintf("%s %7s %7s  %s", op, linePercent(l.A, c.A), linePercent(l.B, c.B), cut(layout.Escape(text))), " ") + "\n")
+	}
+	if skipped {
+		code.WriteString("  …\n")
+	}
+	if left > 0 {
+		fmt.Fprintf(&code, "  (%s not shown)\n", layout.Plural(left, "more different line"))
+	}
+	fence := strings.Repeat("`", max(3, longestRun(code.String(), '`')+1))
+	return fmt.Sprintf("\n<details><summary>Code of <code>%s</code> (<code>%s</code>): %.0f %% of the lines are the same, %s → %s of the profile</summary>\n\n%sdiff\n%s%s\n\n</details>\n",
+		summaryText(r.Name), summaryText(r.Source), 100*r.Same, percentText(r.ShareA), percentText(r.ShareB), fence, code.String(), fence)
+}
+
+// cut shortens what is longer than a name or an instruction has to be.
+func cut(text string) string {
+	if runes := []rune(text); len(runes) > maxMarkdownName {
+		return string(runes[:maxMarkdownName]) + "…"
+	}
+	return text
+}
+
+// longestRun is the length of the longest run of a character in a text.
+func longestRun(text string, of rune) int {
+	longest, run := 0, 0
+	for _, c := range text {
+		if c != of {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// codeSpan writes text as code, which nothing in it gets out of: neither out of the span, nor
+// out of a cell of a table.
+func codeSpan(text string) string {
+	text = cut(layout.Escape(text))
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	ticks := strings.Repeat("`", longestRun(text, '`')+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+		text = " " + text + " "
+	}
+	return ticks + strings.ReplaceAll(text, "|", `\|`) + ticks
+}
+
+// markdownText writes text that is no code: a backslash takes its meaning from each punctuation
+// mark. What GitHub makes a link of by itself is broken up: addresses by an entity, and the names
+// of users, whom it would also tell, by making code of the @, since GitHub looks for names in what the
+// entities stand for.
+func markdownText(text string) string {
+	var out strings.Builder
+	runes := []rune(cut(layout.Escape(text)))
+	for i, c := range runes {
+		switch {
+		case c == '@':
+			if i == 0 || runes[i-1] != '@' {
+				out.WriteByte('`')
+			}
+			out.WriteByte('@')
+			if i+1 == len(runes) || runes[i+1] != '@' {
+				out.WriteByte('`')
+			}
+		case c == ':' && i+1 < len(runes) && runes[i+1] != ' ', c == '.' && i > 0 && (runes[i-1] == 'w' || runes[i-1] == 'W'):
+			fmt.Fprintf(&out, "&#%d;", c)
+		case strings.ContainsRune("\\`*_{}[]<>#|~&!", c):
+			out.WriteByte('\\')
+			out.WriteRune(c)
+		default:
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
+
+// summaryText writes text within HTML, which Markdown leaves as it is but for its own marks.
+func summaryText(text string) string {
+	var out strings.Builder
+	for _, c := range cut(layout.Escape(text)) {
+		if c < 0x80 && !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(" .,:;/$()-+%'", c)) {
+			fmt.Fprintf(&out, "&#%d;", c)
+		} else {
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}

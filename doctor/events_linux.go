@@ -1,0 +1,51 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/event/hslog"
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+)
+
+// checkEvents tells which events a JVM of this JDK can tell of, and from where, by asking one that runs. (USDT's
+// probes are a finding of their own.)
+func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Finding {
+	c := Finding{area, "events", OK, "", ""}
+	log := "from HotSpot's log: gc, safepoint"
+	if 0 < j.feature() && j.feature() < hslog.OldestRelease {
+		log = "not from HotSpot's log, which has their times from JDK 9 on"
+	}
+	switch recorder, err := hasRecorder(ctx, pid); {
+	case err != nil:
+		c.Status = Note
+		c.Text, c.Mend, _ = strings.Cut(log+"; whether it has Flight Recorder could not be found out: "+err.Error(), ": run ")
+	case recorder:
+		c.Text = log + "; from Flight Recorder: compile, lock, alloc, park, sleep, class, thread, and the program's own"
+	default:
+		c.Status, c.Text = Note, log+"; it has no Flight Recorder (the module jdk.jfr)"
+	}
+	return c
+}
+
+// hasRecorder asks a JVM that has just started for its recordings.
+func hasRecorder(ctx context.Context, pid int) (bool, error) {
+	for range 200 { // it is asked nothing before it runs its program
+		if started, known := attach.Started(pid); started || !known {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	text, err := jcmd.Run(ctx, pid, "JFR.check")
+	if refused := (*jcmd.FailedError)(nil); errors.As(err, &refused) {
+		return false, nil
+	}
+	return err == nil && !strings.Contains(text, "not found"), err
+}

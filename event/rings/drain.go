@@ -1,0 +1,162 @@
+package rings
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// A Drain takes the windows out of a JVM's file while the JVM writes it, before new ones are written over them.
+//
+// What it writes has three words for each: when the window began; 8, the site and the thread, as in the ring; when it ended. Where windows
+// were lost, the first word is 0, and the third is how many.
+type Drain struct {
+	file   io.ReaderAt
+	next   int64 // where the first segment begins that was not seen yet
+	rings  []drainedRing
+	taken  int64
+	buffer []byte
+}
+
+type drainedRing struct {
+	offset   int64 // of the segment
+	capacity int64
+	taken    int64 // windows
+}
+
+// maxTaken is how many windows of a JVM are kept: an hour of 2000 a second.
+const maxTaken = 8_000_000
+
+// NewDrain takes windows from a file.
+func NewDrain(file io.ReaderAt) *Drain { return &Drain{file: file, next: headerSize} }
+
+// Take writes the windows that have ended since the last call.
+func (d *Drain) Take(w io.Writer) error {
+	if err := d.findRings(); err != nil {
+		return err
+	}
+	for i := range d.rings {
+		if err := d.take(&d.rings[i], w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Drain) words(offset int64, n int) ([]byte, error) {
+	if len(d.buffer) < 8*n {
+		d.buffer = make([]byte, 8*n)
+	}
+	b := d.buffer[:8*n]
+	_, err := d.file.ReadAt(b, offset)
+	return b, err
+}
+
+// findRings looks at the segments that have come.
+func (d *Drain) findRings() error {
+	b, err := d.words(0, headWords)
+	if errors.Is(err, io.EOF) {
+		return nil // the JVM is about to write it
+	}
+	if err != nil {
+		return err
+	}
+	used := word(b, 3)
+	for d.next+8*headWords <= used {
+		head, err := d.words(d.next, headWords)
+		if err != nil {
+			return err
+		}
+		kind, size := word(head, 0), word(head, 1)
+		switch {
+		case size < 8*headWords || size > maxSegment || size%8 != 0:
+			return fmt.Errorf("the file of the probes is damaged at byte %d", d.next)
+		case kind == 0:
+			return nil // it is being made
+		case kind == 3:
+			if c := word(head, 5); c > 0 && 24*c <= size-8*headWords && c&(c-1) == 0 {
+				d.rings = append(d.rings, drainedRing{offset: d.next, capacity: c})
+			}
+		}
+		d.next += size
+	}
+	return nil
+}
+
+func (d *Drain) take(r *drainedRing, w io.Writer) error {
+	written, err := d.written(r)
+	if err != nil || written <= r.taken {
+		return err
+	}
+	// The JVM may be writing the next one.
+	first := max(r.taken, written-r.capacity+1)
+	out := make([]byte, 0, 24*(written-first)+24)
+	for at := first; at < written; {
+		n := min(written-at, r.capacity-at%r.capacity)
+		b, err := d.words(r.offset+8*headWords+24*(at%r.capacity), int(3*n))
+		if err != nil {
+			return err
+		}
+		out = append(out, b...)
+		at += n
+	}
+	now, err := d.written(r)
+	if err != nil {
+		return err
+	}
+	overwritten := min(max(0, now-r.capacity+1-first), written-first)
+	lost := first - r.taken + overwritten
+	out = out[24*overwritten:]
+	if left := maxTaken - d.taken; int64(len(out)) > 24*left {
+		lost += int64(len(out))/24 - left
+		out = out[:24*left]
+	}
+	d.taken += int64(len(out)) / 24
+	r.taken = written
+	if lost > 0 {
+		out = binary.LittleEndian.AppendUint64(out, 0)
+		out = binary.LittleEndian.AppendUint64(out, 0)
+		out = binary.LittleEndian.AppendUint64(out, uint64(lost))
+	}
+	_, err = w.Write(out)
+	return err
+}
+
+func (d *Drain) written(r *drainedRing) (int64, error) {
+	head, err := d.words(r.offset, headWords)
+	if err != nil {
+		return 0, err
+	}
+	return max(0, word(head, 4)), nil
+}
+
+// ReadDrained reads what a Drain has written. What is cut at the end is left out.
+func ReadDrained(r io.Reader) (*Windows, error) {
+	w := new(Windows)
+	b := make([]byte, 24<<10)
+	for {
+		n, err := io.ReadFull(r, b)
+		for at := 0; at+24 <= n; at += 24 {
+			w.add(b[at : at+24])
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return w, nil
+		}
+		if err != nil {
+			return w, err
+		}
+	}
+}
+
+// add adds the window that three words are of.
+func (w *Windows) add(b []byte) {
+	from, what, to := word(b, 0), uint64(word(b, 1)), word(b, 2)
+	switch {
+	case from == 0 && what == 0 && to > 0 && to < math.MaxInt64-w.Dropped:
+		w.Dropped += to
+	case Kind(what>>56) == inside && from < to:
+		w.Spans = append(w.Spans, Span{TID: int(int32(what)), Site: int(what >> 32 & 0xffffff), FromMonoNanos: from, ToMonoNanos: to})
+	}
+}

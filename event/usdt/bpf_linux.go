@@ -1,0 +1,220 @@
+package usdt
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+)
+
+// ringSize is that of the buffer between the kernel and gasm. It takes 60 000 allocations, as
+// a JVM makes in the time between two looks.
+const ringSize = 8 << 20
+
+// A bpf is the program in the kernel, at the places of one JVM. All of it is file descriptors:
+// when gasm ends, however it ends, nothing of it is left.
+type bpf struct {
+	lost    *ebpf.Map
+	program *ebpf.Program
+	links   []link.Link
+	ring    *ringbuf.Reader
+	events  *ebpf.Map
+	note    string // that it is had in a way that costs more
+}
+
+// Allowed tells why this process may not record probes; nil when it may. It has the kernel load
+// a program and set it on all probes of a library, as far as this very process has them. With an empty
+// path it only loads the program.
+func Allowed(path string) error {
+	if err := machine(); err != nil {
+		return err
+	}
+	probes := []Probe{{Provider: Provider, Name: "gc__end"}}
+	if path != "" {
+		found, err := readLibrary(path)
+		if err != nil {
+			return err
+		}
+		probes, _ = Select(found, []string{Provider + ":*", PrivateProvider + ":*"})
+	}
+	places, layouts := layOut(probes)
+	t := target{pid: int32(os.Getpid())}
+	if path != "" {
+		b, err := load(t, os.Getpid(), path, places, layouts)
+		if err == nil {
+			b.close()
+		}
+		return err
+	}
+	b := &bpf{}
+	defer b.close()
+	err := b.newMaps()
+	if err == nil {
+		b.program, err = b.newProgram(t, layouts, ebpf.AttachNone)
+	}
+	return refused(err)
+}
+
+// load loads the program and sets it on the places, of the library that a process has mapped.
+func load(t target, pid int, library string, places []place, layouts []layout) (b *bpf, err error) {
+	b = &bpf{}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	if err = b.newMaps(); err != nil {
+		return b, refused(err)
+	}
+	if err = b.attach(t, pid, library, places, layouts); err != nil {
+		return b, refused(err)
+	}
+	if b.ring, err = ringbuf.NewReader(b.events); err != nil {
+		return b, refused(err)
+	}
+	return b, nil
+}
+
+func (b *bpf) newMaps() (err error) {
+	if b.events, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_events", Type: ebpf.RingBuf, MaxEntries: ringSize}); err != nil {
+		return err
+	}
+	b.lost, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_lost", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1})
+	return err
+}
+
+// attach sets the program on all places at once, as kernels since 6.6 can, or one by one.
+func (b *bpf) attach(t target, pid int, library string, places []place, layouts []layout) (err error) {
+	lib, err := link.OpenExecutable(library)
+	if err != nil {
+		return err
+	}
+	err = b.attachAll(lib, t, pid, places, layouts)
+	if !errors.Is(err, ebpf.ErrNotSupported) {
+		return err
+	}
+	return b.attachEach(lib, t, pid, places, layouts)
+}
+
+func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
+	if b.program, err = b.newProgram(t, layouts, ebpf.AttachTraceUprobeMulti); err != nil {
+		return err
+	}
+	o := link.UprobeMultiOptions{PID: uint32(pid)}
+	if ofFirstThread() {
+		o.PID = 0 // the program itself looks whose event it is
+	}
+	for i := range places {
+		o.Addresses = append(o.Addresses, places[i].Offset)
+		o.Cookies = append(o.Cookies, places[i].cookie(i))
+	}
+	l, err := lib.UprobeMulti(nil, b.program, &o)
+	if err != nil {
+		b.program.Close()
+		b.program = nil
+		return err
+	}
+	b.links = []link.Link{l}
+	return nil
+}
+
+// ofFirstThread tells kernels that take the id of a process for that of its first thread
+// here; mended in Linux 6.10 (commit 46ba0e49b642).
+func ofFirstThread() bool {
+	var name syscall.Utsname
+	if err := syscall.Uname(&name); err != nil {
+		return false
+	}
+	release := make([]byte, 0, len(name.Release))
+	for _, c := range name.Release {
+		release = append(release, byte(c))
+	}
+	var major, minor int
+	_, err := fmt.Sscanf(string(release), "%d.%d", &major, &minor)
+	return err == nil && (major < 6 || major == 6 && minor < 10)
+}
+
+// attachEach sets the program on each place by an event of perf's.
+func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
+	if b.program, err = b.newProgram(t, layouts, ebpf.AttachNone); err != nil {
+		return err
+	}
+	for i := range places {
+		l, err := lib.Uprobe("", b.program, &link.UprobeOptions{Address: places[i].Offset, PID: pid, Cookie: places[i].cookie(i)})
+		if err != nil {
+			return fmt.Errorf("%s: %w", places[i].name, err)
+		}
+		b.links = append(b.links, l)
+	}
+	b.note = fmt.Sprintf("this kernel sets USDT probes one by one (Linux 6.6 and newer at once): %d of them", len(places))
+	return nil
+}
+
+func (b *bpf) newProgram(t target, layouts []layout, as ebpf.AttachType) (*ebpf.Program, error) {
+	return ebpf.NewProgram(&ebpf.ProgramSpec{Name: "gasm_usdt", Type: ebpf.Kprobe, AttachType: as,
+		// The kernel lets programs read memory and stacks that say they are under a license that goes with its own.
+		License: "Dual BSD/GPL", Instructions: program(t, layouts, b.events.FD(), b.lost.FD())})
+}
+
+// detach takes the program off, so that no event comes any more.
+func (b *bpf) detach() {
+	for _, l := range b.links {
+		l.Close()
+	}
+	b.links = nil
+}
+
+// lostEvents is how many events there was no room for.
+func (b *bpf) lostEvents() (n int64) {
+	var lost uint64
+	if err := b.lost.Lookup(uint32(0), &lost); err != nil {
+		return 0 // the map is an array, and has it
+	}
+	return int64(lost)
+}
+
+func (b *bpf) close() {
+	b.detach()
+	if b.ring != nil {
+		b.ring.Close()
+	}
+	if b.program != nil {
+		b.program.Close()
+	}
+	for _, m := range []*ebpf.Map{b.events, b.lost} {
+		if m != nil {
+			m.Close()
+		}
+	}
+}
+
+// refused says what an error of the kernel's means.
+func refused(err error) error {
+	var number syscall.Errno
+	switch errors.As(err, &number); {
+	case err == nil:
+		return nil
+	case number == syscall.EPERM, number == syscall.EACCES:
+		return &RefusedError{"the kernel lets this user have no BPF program (" + number.Error() + ")",
+			"run gasm as root, or give it the capabilities BPF and PERFMON (sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gasm)"}
+	case number == syscall.ENOSYS, errors.Is(err, ebpf.ErrNotSupported):
+		return &RefusedError{Cause: "this kernel has no BPF programs at USDT probes; Linux 5.15 and newer have them, with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS"}
+	case number == syscall.ESRCH, errors.Is(err, os.ErrNotExist):
+		return errGone
+	}
+	return fmt.Errorf("setting USDT probes: %w", err)
+}
+
+// machine tells whether programs for this machine are known: the kernel's registers differ.
+func machine() error {
+	if !slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH) {
+		return fmt.Errorf("gasm does not know the registers of %s", runtime.GOARCH)
+	}
+	return nil
+}

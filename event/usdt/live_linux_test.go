@@ -1,0 +1,357 @@
+package usdt
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/hslog"
+	"github.com/gasm-profiler/gasm/event/jfr"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// needBPF skips a test where the kernel does not let this process record probes.
+func needBPF(t testing.TB) {
+	t.Helper()
+	if err := Allowed(""); err != nil {
+		t.Skipf("USDT probes can't be recorded here: %v", err)
+	}
+}
+
+// A probedJVM is a run of testdata/programs/Probed.java.
+type probedJVM struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines *bufio.Scanner
+}
+
+func startProbed(t testing.TB, java, classes string, allocations int, options ...string) *probedJVM {
+	t.Helper()
+	j := &probedJVM{cmd: exec.Command(java, append(options, "-cp", classes, "Probed", strconv.Itoa(allocations))...)}
+	var err error
+	j.in, err = j.cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := j.cmd.StdoutPipe()
+	require.NoError(t, err)
+	j.cmd.Stderr = os.Stderr
+	require.NoError(t, j.cmd.Start())
+	j.lines = bufio.NewScanner(out)
+	t.Cleanup(func() { j.cmd.Process.Kill() }) // in a test that failed
+	j.await(t, "READY")
+	return j
+}
+
+func (j *probedJVM) await(t testing.TB, line string) {
+	t.Helper()
+	for j.lines.Scan() {
+		if j.lines.Text() == line {
+			return
+		}
+	}
+	t.Fatalf("the program did not print %s", line)
+}
+
+// goOn has the program go on to its next line.
+func (j *probedJVM) goOn(t testing.TB) {
+	t.Helper()
+	_, err := io.WriteString(j.in, "\n")
+	require.NoError(t, err)
+}
+
+// recordUntil records what the program does from its next line of input until a line of its
+// output.
+func (j *probedJVM) recordUntil(t testing.TB, line string, patterns ...string) (text []byte, r Result) {
+	t.Helper()
+	var out bytes.Buffer
+	recorder, err := Start(j.cmd.Process.Pid, Options{Patterns: patterns, Text: &out})
+	require.NoError(t, err)
+	j.goOn(t)
+	j.await(t, line)
+	r = recorder.Stop()
+	require.NoError(t, r.Err)
+	assert.Zero(t, r.Lost)
+	assert.Positive(t, r.Events)
+	return out.Bytes(), r
+}
+
+// end has the program end.
+func (j *probedJVM) end(t testing.TB) {
+	t.Helper()
+	j.goOn(t)
+	require.NoError(t, j.cmd.Wait())
+}
+
+func eventsIn(t testing.TB, text []byte) (events []event.Event) {
+	t.Helper()
+	r := NewReader(bytes.NewReader(text), "usdt.log", 7)
+	for r.Scan() {
+		switch rec := r.Record().(type) {
+		case *event.Event:
+			events = append(events, *rec)
+		default:
+			t.Fatalf("%#v\n%s", rec, bytes.Split(text, []byte("\n"))[r.Lines()-1])
+		}
+	}
+	require.NoError(t, r.Err())
+	event.Sort(events)
+	return events
+}
+
+func ofKind(events []event.Event, kind event.Kind) []event.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return e.Kind != kind })
+}
+
+// In one run, the probes tell of the same safepoints as HotSpot's log, of the same waiting for
+// locks and the same compilations as Flight Recorder, at the same times; and of as many
+// sleeps, parks, collections, allocations and threads as the program does.
+func TestProbesAgainstLogAndRecording(t *testing.T) {
+	gasmtest.NeedTime(t)
+	needBPF(t)
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
+	for _, jdk := range gasmtest.NeedJDKs(t, compared) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			dir := t.TempDir()
+			log, recording, settings := filepath.Join(dir, "ev.log"), filepath.Join(dir, "ev.jfr"), filepath.Join(dir, "gasm.jfc")
+			options := []string{"-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m", hslog.Flag([]event.Kind{event.Safepoint}, log)}
+			if hasRecorder(jdk) {
+				text, err := jfr.Settings(jdk.Feature, []event.Kind{event.Lock, event.Compilation, event.Safepoint})
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(settings, []byte(text), 0o644))
+				options = append(options, "-XX:StartFlightRecording=settings="+settings+",filename="+recording)
+			}
+			wall, mono := time.Now().UnixNano(), int64(monotonic())
+			j := startProbed(t, jdk.Java(), classes, 200, options...)
+			time.Sleep(300 * time.Millisecond) // Flight Recorder of JDK 11 goes on to start for some ms beside main
+			text, result := j.recordUntil(t, "DONE",
+				Patterns([]event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Park, event.Sleep, event.Thread})...)
+			events := eventsIn(t, text)
+			t.Logf("%d events of probes, %d bytes of text", result.Events, len(text))
+			checkCounts(t, events)
+			text, _ = j.recordUntil(t, "ALLOCATED", Patterns([]event.Kind{event.Alloc})...)
+			checkAllocations(t, jdk.Feature, eventsIn(t, text))
+			j.end(t)
+
+			safepoints := ofKind(events, event.Safepoint)
+			compare(t, "safepoints of the log", readLog(t, log), safepoints)
+			if hasRecorder(jdk) {
+				recorded := readRecording(t, recording, wall, mono, readLog(t, log))
+				locks := ofKind(events, event.Lock)
+				require.NotEmpty(t, locks)
+				compare(t, "locks of the recording", ofKind(recorded, event.Lock), locks)
+				compilations := ended(ofKind(events, event.Compilation))
+				compare(t, "compilations of the recording", ofKind(recorded, event.Compilation), compilations)
+			}
+		})
+	}
+}
+
+// compared wants the releases with long support: each takes some seconds.
+func compared(j gasmtest.JDK) bool { return slices.Contains([]int{11, 17, 21, 25}, j.Feature) }
+
+// hasRecorder tells JDKs that are whole enough for JFR.
+func hasRecorder(j gasmtest.JDK) bool {
+	out, _ := exec.Command(j.Java(), "--list-modules").Output()
+	return bytes.Contains(out, []byte("jdk.jfr"))
+}
+
+// checkCounts compares with what the program does.
+func checkCounts(t *testing.T, events []event.Event) {
+	t.Helper()
+	sleeps := slices.DeleteFunc(ofKind(events, event.Sleep), func(e event.Event) bool { return e.Nanos < 1_000_000 })
+	assert.GreaterOrEqual(t, len(sleeps), 30)
+	parks := slices.DeleteFunc(ofKind(events, event.Park), func(e event.Event) bool { return e.Name != "park" || e.Nanos < 100_000 })
+	assert.GreaterOrEqual(t, len(parks), 30)
+	assert.GreaterOrEqual(t, len(ofKind(events, event.GC)), 100)
+	threads := named(ofKind(events, event.Thread), "other one")
+	assert.Len(t, threads, 2, "its start and its end")
+	t.Logf("%d sleeps, %d parks", len(sleeps), len(parks))
+}
+
+// checkAllocations compares with the 200 000 arrays of the program.
+func checkAllocations(t *testing.T, feature int, events []event.Event) {
+	t.Helper()
+	var count, bytes, placed int64
+	for _, e := range ofKind(events, event.Alloc) {
+		if e.Name != "int[]" {
+			continue
+		}
+		count += Count(&e)
+		bytes += e.Bytes
+		if e.PC != 0 {
+			placed += Count(&e)
+		}
+	}
+	assert.GreaterOrEqual(t, count, int64(200_000))
+	assert.Greater(t, placed, count*9/10)
+	if feature > 17 { // C2's code of older ones hands over no size
+		assert.GreaterOrEqual(t, bytes, int64(24*200_000), "an int[2] has 24 bytes")
+	} else {
+		assert.Zero(t, bytes)
+	}
+	t.Logf("%d int[] allocated, %d of them by a known instruction", count, placed)
+}
+
+func named(events []event.Event, start string) []event.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return !strings.HasPrefix(e.Name, start) })
+}
+
+// ended leaves out what went on when the recording ended.
+func ended(events []event.Event) []event.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return e.Nanos == 0 })
+}
+
+// compare compares the times of the same events of two sources. They are of the same thread, and
+// begin or end at nearly the same time: a thread may lose its processor between the two. The
+// probes are within an instruction of what they tell of, and the others take their times beside it.
+func compare(t *testing.T, what string, others, probes []event.Event) {
+	t.Helper()
+	require.NotEmpty(t, probes, what)
+	var begins, ends []int64
+	var alone []event.Event
+	left := slices.Clone(others)
+	first, last := probes[0].MonoNanos, int64(0)
+	for _, p := range probes {
+		last = max(last, p.EndMonoNanos())
+		nearest := -1
+		for i, o := range left {
+			if o.TID == p.TID && (nearest < 0 || apart(&o, &p) < apart(&left[nearest], &p)) {
+				nearest = i
+			}
+		}
+		if nearest < 0 || apart(&left[nearest], &p) > sameTime {
+			alone = append(alone, p)
+			continue
+		}
+		begins = append(begins, left[nearest].MonoNanos-p.MonoNanos)
+		ends = append(ends, left[nearest].EndMonoNanos()-p.EndMonoNanos())
+		left = slices.Delete(left, nearest, nearest+1)
+	}
+	// Those that were not over when the recording began or ended may lack their other half.
+	left = slices.DeleteFunc(left, func(e event.Event) bool { return e.MonoNanos < first+sameTime || e.EndMonoNanos() > last-sameTime })
+	assert.Empty(t, alone, "%s: they have none of these", what)
+	assert.Empty(t, left, "%s: the probes have none of these", what)
+	require.NotEmpty(t, begins, what)
+	slices.Sort(begins)
+	slices.Sort(ends)
+	middle := len(begins) / 2
+	t.Logf("%s: %d, medians of the differences: begin %d ns, end %d ns; from %d to %d", what, len(begins), begins[middle], ends[middle], begins[0], begins[len(begins)-1])
+	assert.InDelta(t, 0, begins[middle], 10_000, what)
+	assert.InDelta(t, 0, ends[middle], 10_000, what)
+}
+
+// sameTime is how far apart the begins or ends of an event may be that two sources tell of.
+const sameTime = 200_000
+
+func apart(a, b *event.Event) int64 {
+	begin, end := a.MonoNanos-b.MonoNanos, a.EndMonoNanos()-b.EndMonoNanos()
+	return min(max(begin, -begin), max(end, -end))
+}
+
+func readLog(t *testing.T, path string) (events []event.Event) {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	r := hslog.NewReader(f, path, 7)
+	for r.Scan() {
+		if e, ok := r.Record().(*event.Event); ok && e.Kind == event.Safepoint {
+			events = append(events, *e)
+		}
+	}
+	require.NoError(t, r.Err())
+	event.Sort(events)
+	return events
+}
+
+// readRecording reads a recording, with the log's safepoints for the times of JDK 11.
+func readRecording(t *testing.T, path string, wall, mono int64, safepoints []event.Event) (events []event.Event) {
+	t.Helper()
+	var ends []int64
+	for i := range safepoints {
+		ends = append(ends, safepoints[i].EndMonoNanos())
+	}
+	slices.Sort(ends)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	open := func() *jfr.Reader { return jfr.NewReader(bytes.NewReader(data), int64(len(data)), path) }
+	anchor, exact, ok := jfr.FindAnchor(open(), wall, mono, func() []int64 { return ends })
+	require.True(t, ok && exact)
+	r := open()
+	all := jfr.NewEvents(r, 7, func(*jfr.Chunk) jfr.Anchor { return anchor })
+	for all.Scan() {
+		events = append(events, *all.Event())
+	}
+	require.NoError(t, r.Err())
+	event.Sort(events)
+	return events
+}
+
+// Nothing of a recording is left in the kernel: not in tracefs while it lasts, and no program
+// when gasm was killed.
+func TestNothingIsLeft(t *testing.T) {
+	gasmtest.NeedTime(t)
+	needBPF(t)
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
+	if pid := os.Getenv("GASM_RECORD_PID"); pid != "" { // this test in a process of its own
+		n, err := strconv.Atoi(pid)
+		require.NoError(t, err)
+		_, err = Start(n, Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
+		require.NoError(t, err)
+		fmt.Println("RECORDING")
+		time.Sleep(time.Minute)
+		return
+	}
+	j := startProbed(t, gasmtest.NeedJava(t), classes, 1)
+	before := probesInTracefs(t)
+	programs := programsInKernel(t)
+	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestNothingIsLeft$")
+	cmd.Env = append(os.Environ(), "GASM_RECORD_PID="+strconv.Itoa(j.cmd.Process.Pid))
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != "RECORDING" {
+	}
+	require.Equal(t, "RECORDING", lines.Text())
+	assert.Equal(t, before, probesInTracefs(t))
+	assert.Greater(t, programsInKernel(t), programs)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait() // which says that it was killed
+	assert.Equal(t, before, probesInTracefs(t))
+	assert.Eventually(t, func() bool { return programsInKernel(t) <= programs }, 5*time.Second, 20*time.Millisecond)
+	j.goOn(t)
+	j.await(t, "DONE")
+	j.goOn(t)
+	j.await(t, "ALLOCATED")
+	j.end(t)
+}
+
+// probesInTracefs is what the kernel's list of uprobes has; "" where there is none.
+func probesInTracefs(t *testing.T) string {
+	t.Helper()
+	text, _ := os.ReadFile("/sys/kernel/tracing/uprobe_events") // it may not be mounted
+	return string(text)
+}
+
+// A recording in JVMs that are no more, or that gasm has no right to.
+func TestStartRefused(t *testing.T) {
+	_, err := Start(os.Getpid(), Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
+	assert.ErrorContains(t, err, "has no libjvm.so mapped")
+	_, err = Start(1<<30, Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}

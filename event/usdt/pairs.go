@@ -1,0 +1,284 @@
+package usdt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A firing is a probe that was reached.
+type firing struct {
+	mono int64
+	tid  int
+	name string
+	args []argument
+}
+
+// opened names what a thread is in: "hotspot:thread__park". A thread that a probe's text does
+// not tell is 0.
+type opened struct {
+	tid  int
+	what string
+}
+
+// A begun is something whose end is not read yet.
+type begun struct {
+	firing
+	what string
+}
+
+// endings say what in a probe's name stands for the begin of something, and what for its end.
+var endings = []struct{ begin, end string }{
+	{"__begin", "__end"},
+	{"__entry", "__return"},
+	{"__contended__enter", "__contended__entered"},
+	{"monitor__wait", "monitor__waited"},
+}
+
+// halves tells whether a probe is the begin or the end of something, and of what. The begin
+// of a class's initialization has several ends, of which each is an event of its own, and
+// memory pools all begin before the first one ends.
+func halves(name string) (what string, begins, ends bool) {
+	if strings.HasPrefix(name, Provider+":class__initialization__") || strings.HasPrefix(name, Provider+":mem__pool__") {
+		return "", false, false
+	}
+	for _, e := range endings {
+		if what, ok := strings.CutSuffix(name, e.end); ok {
+			return what + e.begin, false, true
+		}
+		if strings.HasSuffix(name, e.begin) {
+			return name, true, false
+		}
+	}
+	return "", false, false
+}
+
+// reached takes a probe. The end of something makes an event of it.
+func (r *Reader) reached(f firing) (msg string) {
+	what, begins, ends := halves(f.name)
+	key := opened{f.tid, what}
+	switch {
+	case begins && r.n >= mostOpen:
+		return "more has begun and not ended than a JVM's threads can be in"
+	case begins:
+		r.open[key] = append(r.open[key], begun{f, what})
+		r.n++
+	case ends:
+		stack := r.open[key]
+		if len(stack) == 0 {
+			return "" // it began before the recording did
+		}
+		b := stack[len(stack)-1]
+		if r.n--; len(stack) == 1 {
+			delete(r.open, key)
+		} else {
+			r.open[key] = stack[:len(stack)-1]
+		}
+		r.record = r.event(&b.firing, &f, what)
+	default:
+		r.record = r.event(&f, nil, f.name)
+	}
+	return ""
+}
+
+// unended notes what has no end in the text, because the recording ended before.
+func (r *Reader) unended() {
+	r.ended = true
+	for _, stack := range r.open {
+		r.rest = append(r.rest, stack...)
+	}
+	slices.SortFunc(r.rest, func(a, b begun) int {
+		return cmp.Or(cmp.Compare(a.mono, b.mono), cmp.Compare(a.tid, b.tid), cmp.Compare(a.name, b.name))
+	})
+}
+
+func (r *Reader) nextUnended() bool {
+	if len(r.rest) == 0 || r.err != nil {
+		return false
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	r.record = r.event(&b.firing, nil, b.what)
+	return true
+}
+
+// event makes an event of a begin and perhaps its end.
+func (r *Reader) event(from, to *firing, what string) *event.Event {
+	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
+	args := from.args
+	if to != nil {
+		e.Nanos = max(to.mono-from.mono, 0)
+	}
+	base := from.name
+	if _, begins, _ := halves(base); begins {
+		what = strings.TrimSuffix(what, "__begin")
+	}
+	e.Kind, e.Name = kindOf(what), what
+	var used int // arguments that the name is made of
+	switch e.Kind {
+	case event.GC:
+		e.Name = collection(what, args)
+	case event.Safepoint:
+		e.Name = "safepoint" // the probes do not say what for
+	case event.VMOperation:
+		e.Name, used = textOf(args, 0, what), 1
+	case event.Compilation:
+		e.Name, used = methodName(args, what), 0
+	case event.Lock:
+		e.Name = textOf(args, 2, what)
+		if len(args) > 2 {
+			e.Name = className(&args[2])
+		}
+	case event.Park, event.Sleep:
+		if e.Name = strings.TrimPrefix(what, "hotspot:thread__"); len(args) > 2 && args[2].isText {
+			e.Name = className(&args[2]) // Object.wait
+		}
+	case event.ClassLoad:
+		if len(args) > 0 {
+			e.Name = className(&args[0])
+		}
+		used = 1
+	case event.Thread:
+		e.Name, used = textOf(args, 0, what), 1
+	case event.JNI:
+		e.Name = strings.TrimSuffix(strings.TrimPrefix(what, JNIProvider+":"), "__entry")
+	}
+	e.Args = r.arguments(base, args, used)
+	if to != nil {
+		e.Args = append(e.Args, r.results(to)...)
+	}
+	e.Args = append(e.Args, event.Arg{Name: probeArgument, Value: base})
+	return e
+}
+
+// probeArgument is the argument of an event that says which probe told of it, or of its begin.
+const probeArgument = "probe"
+
+// Plain makes an event one of its probe, and not of the kind that the probe tells of. It is for
+// a JVM of which another source tells of the same.
+func Plain(e *event.Event) {
+	for _, a := range e.Args {
+		if a.Name == probeArgument {
+			e.Kind, e.Name = event.Probe, a.Value
+		}
+	}
+}
+
+// CMS, which JDK 13 was the last to have, has probes of its own.
+const cmsMark, cmsRemark = PrivateProvider + ":cms__initmark", PrivateProvider + ":cms__remark"
+
+// kindOf says which kind of event a probe tells of.
+func kindOf(what string) event.Kind {
+	if strings.HasPrefix(what, JNIProvider+":") {
+		return event.JNI
+	}
+	switch strings.TrimPrefix(what, Provider+":") {
+	case "gc", cmsMark, cmsRemark:
+		return event.GC
+	case PrivateProvider + ":safepoint":
+		return event.Safepoint
+	case "vmops":
+		return event.VMOperation
+	case "method__compile":
+		return event.Compilation
+	case "monitor__contended__enter":
+		return event.Lock
+	case "thread__park", "monitor__wait":
+		return event.Park
+	case "thread__sleep":
+		return event.Sleep
+	case "class__loaded", "class__unloaded":
+		return event.ClassLoad
+	case "thread__start", "thread__stop":
+		return event.Thread
+	}
+	return event.Probe
+}
+
+// collection names a pause of the collector.
+func collection(what string, args []argument) string {
+	switch {
+	case what == cmsMark:
+		return "CMS initial mark"
+	case what == cmsRemark:
+		return "CMS remark"
+	case len(args) > 0 && args[0].number != 0:
+		return "full collection"
+	}
+	return "collection"
+}
+
+func textOf(args []argument, i int, otherwise string) string {
+	if i < len(args) && args[i].isText {
+		return args[i].text
+	}
+	return otherwise
+}
+
+// className gives a class as Java writes it.
+func className(a *argument) string {
+	if !a.isText {
+		return "(a class whose name could not be read)"
+	}
+	return javaClass(a.text)
+}
+
+// methodName names the method of a compilation: behind the compiler's name its class, name
+// and signature.
+func methodName(args []argument, otherwise string) string {
+	if len(args) < 4 || !args[1].isText || !args[2].isText {
+		return otherwise
+	}
+	return className(&args[1]) + "::" + printassembly.JavaName(args[2].text)
+}
+
+// arguments names the arguments, but for the first ones that the name is made of.
+func (r *Reader) arguments(probe string, args []argument, used int) (named []event.Arg) {
+	parameters := known[probe]
+	if len(parameters) != len(args) {
+		parameters = nil
+	}
+	for i := used; i < len(args); i++ {
+		name := "arg" + strconv.Itoa(i)
+		shown := args[i].shown(number)
+		if parameters != nil {
+			name, shown = parameters[i].name, args[i].shown(parameters[i].kind)
+		} else if strings.HasPrefix(probe, JNIProvider) {
+			shown = args[i].shown(address)
+		}
+		named = append(named, event.Arg{Name: name, Value: shown})
+	}
+	return named
+}
+
+// results are what the end of something tells that its begin has not told.
+func (r *Reader) results(end *firing) []event.Arg {
+	switch end.name {
+	case Provider + ":method__compile__end", Provider + ":thread__sleep__end":
+		all := r.arguments(end.name, end.args, 0)
+		return all[max(len(all)-1, 0):]
+	}
+	if strings.HasPrefix(end.name, JNIProvider) && len(end.args) == 1 {
+		return []event.Arg{{Name: "result", Value: end.args[0].shown(address)}}
+	}
+	return nil
+}
+
+func (a *argument) shown(kind parameterKind) string {
+	switch {
+	case a.unknown:
+		return "?"
+	case a.isText:
+		return a.text
+	case kind == boolean:
+		return strconv.FormatBool(a.number != 0)
+	case kind == address:
+		return fmt.Sprintf("%#x", uint64(a.number))
+	}
+	return strconv.FormatInt(a.number, 10)
+}

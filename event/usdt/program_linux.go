@@ -1,0 +1,202 @@
+package usdt
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/cilium/ebpf/asm"
+)
+
+// Registers of the program that keep their values over calls.
+const (
+	context = asm.R6 // the JVM's registers, as the kernel has them
+	thread  = asm.R7 // the thread, and the process in the upper half
+	cookie  = asm.R8
+	record  = asm.R9
+)
+
+// noWakeup says that nobody waits for the record: the reader looks some times a second.
+const noWakeup = 1 // BPF_RB_NO_WAKEUP
+
+// A target is the process that is recorded, as the kernel knows it.
+type target struct {
+	pid int32 // in its own namespace
+	// The namespace, by the file /proc/PID/ns/pid. For the machine's first one, device is 0.
+	device, inode uint64
+	// Where the library's code is.
+	libjvmLo, libjvmHi uint64
+}
+
+// program assembles the program that the probes run. It is one for all: it finds out which
+// thread it is, and which layout its cookie has, and writes a record.
+func program(t target, layouts []layout, ring, lost int) asm.Instructions {
+	p := append(asm.Instructions{asm.Mov.Reg(context, asm.R1)}, whoRuns(t)...)
+	p = append(p, asm.Mov.Reg(asm.R1, context), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0), asm.RSh.Imm(asm.R0, 32))
+	p = append(p, dispatch(0, len(layouts))...)
+	for i := range layouts {
+		p = append(p, layouts[i].write(i, t, ring)...)
+	}
+	p = append(p,
+		// A record for which there is no room is counted.
+		asm.LoadMapValue(asm.R1, lost, 0).WithSymbol("lost"),
+		asm.Mov.Imm(asm.R2, 1),
+		asm.StoreXAdd(asm.R1, asm.R2, asm.DWord),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("end"),
+		asm.Return())
+	return p
+}
+
+// whoRuns gets the thread, and ends the program if it is not one of the process.
+func whoRuns(t target) asm.Instructions {
+	if t.device == 0 {
+		return asm.Instructions{
+			asm.FnGetCurrentPidTgid.Call(),
+			asm.Mov.Reg(thread, asm.R0),
+			asm.RSh.Imm(asm.R0, 32),
+			asm.JNE.Imm(asm.R0, t.pid, "end"),
+		}
+	}
+	return asm.Instructions{
+		asm.LoadImm(asm.R1, int64(t.device), asm.DWord),
+		asm.LoadImm(asm.R2, int64(t.inode), asm.DWord),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, -8),
+		asm.Mov.Imm(asm.R4, 8),
+		asm.FnGetNsCurrentPidTgid.Call(), // thread and process, 4 bytes each; fails in other namespaces
+		asm.JNE.Imm(asm.R0, 0, "end"),
+		asm.LoadMem(thread, asm.RFP, -8, asm.DWord),
+		asm.Mov.Reg(asm.R0, thread),
+		asm.RSh.Imm(asm.R0, 32),
+		asm.JNE.Imm(asm.R0, t.pid, "end"),
+	}
+}
+
+// dispatch jumps to the code of the layout whose number is in R0, of those in [lo, hi).
+func dispatch(lo, hi int) asm.Instructions {
+	if hi-lo == 1 {
+		return asm.Instructions{asm.Ja.Label(layoutLabel(lo))}
+	}
+	mid := (lo + hi) / 2
+	label := fmt.Sprintf("from %d to %d", mid, hi)
+	upper := dispatch(mid, hi)
+	upper[0] = upper[0].WithSymbol(label)
+	lower := append(asm.Instructions{asm.JGE.Imm(asm.R0, int32(mid), label)}, dispatch(lo, mid)...)
+	return append(lower, upper...)
+}
+
+func layoutLabel(i int) string { return fmt.Sprintf("layout %d", i) }
+
+// write writes a record.
+func (l *layout) write(i int, t target, ring int) asm.Instructions {
+	p := asm.Instructions{
+		asm.LoadMapPtr(asm.R1, ring).WithSymbol(layoutLabel(i)),
+		asm.Mov.Imm(asm.R2, int32(l.size())),
+		asm.Mov.Imm(asm.R3, 0),
+		asm.FnRingbufReserve.Call(),
+		asm.JEq.Imm(asm.R0, 0, "lost"),
+		asm.Mov.Reg(record, asm.R0),
+		asm.FnKtimeGetNs.Call(),
+		asm.StoreMem(record, 0, asm.R0, asm.DWord),
+		asm.StoreMem(record, 8, thread, asm.DWord),
+		asm.StoreMem(record, 16, cookie, asm.DWord),
+	}
+	for i := range l.args {
+		p = append(p, l.args[i].write(int16(headSize+8*i))...)
+	}
+	if l.caller {
+		p = append(p, findCaller(i, t, int16(l.callerAt()))...)
+	}
+	if l.words {
+		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // behind the last frame of the library
+		p = append(p, readUser(int32(l.callerAt()+16), 8*words)...)
+	}
+	if l.brief >= 0 {
+		p = append(p, asm.LoadMem(asm.R3, record, int16(headSize+8*l.brief), asm.DWord))
+		p = append(p, readUser(int32(l.briefAt()), briefSize)...)
+	}
+	return append(p,
+		asm.Mov.Reg(asm.R1, record),
+		asm.Mov.Imm(asm.R2, noWakeup),
+		asm.FnRingbufSubmit.Call(),
+		asm.Ja.Label("end"))
+}
+
+// framePointer is the register that libjvm's frames are chained by: rbp, x29. At its address are the caller's one,
+// and the address to return to.
+var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
+
+// mostFrames is how many frames of the library are gone through: an allocation by the
+// interpreter has seven.
+const mostFrames = 10
+
+// deepest is how far the caller's frame may be above that of libjvm, in bytes. What is further off
+// is no frame: compiled code uses the frame pointer for anything.
+const deepest = 1 << 20
+
+// findCaller goes through the library's frames, and writes the address that the last one returns
+// to. It leaves the frame pointer of that in thread. Where that is a stub, which has a frame in the same chain, it also writes the address that
+// the stub returns to, else 0. Frames of compiled code are not chained: bpf_get_stack goes on to
+// where nothing is, and takes four times as long.
+func findCaller(i int, t target, at int16) asm.Instructions {
+	const next, back = -16, -8 // on the program's stack: the caller's frame, and the address to return to
+	fp := thread               // both are written already, like the cookie
+	done, end := fmt.Sprintf("caller of layout %d", i), fmt.Sprintf("callers of layout %d", i)
+	read := func(frame asm.Register) asm.Instructions {
+		return asm.Instructions{asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, next), asm.Mov.Imm(asm.R2, 16), asm.Mov.Reg(asm.R3, frame),
+			asm.FnProbeReadUser.Call()}
+	}
+	p := asm.Instructions{asm.LoadMem(cookie, context, framePointer, asm.DWord)}
+	for range mostFrames {
+		p = append(p, asm.Mov.Reg(fp, cookie))
+		p = append(p, read(fp)...)
+		p = append(p,
+			asm.LoadMem(cookie, asm.RFP, next, asm.DWord),
+			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord), // 0 where there is nothing to read
+			asm.StoreMem(record, at, asm.R1, asm.DWord),
+			asm.LoadImm(asm.R2, int64(t.libjvmLo), asm.DWord),
+			asm.Sub.Reg(asm.R1, asm.R2),
+			asm.LoadImm(asm.R2, int64(t.libjvmHi-t.libjvmLo), asm.DWord),
+			asm.JGE.Reg(asm.R1, asm.R2, done))
+	}
+	p = append(p,
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(record, at, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(done),
+		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
+		asm.Mov.Reg(asm.R1, cookie),
+		asm.Sub.Reg(asm.R1, fp),
+		asm.JGE.Imm(asm.R1, deepest, end))
+	p = append(p, read(cookie)...)
+	return append(p,
+		asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord),
+		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // a place to jump to
+}
+
+// write writes an argument into the record.
+func (o *Operand) write(at int16) asm.Instructions {
+	if o.Form == RegisterForm {
+		return asm.Instructions{asm.LoadMem(asm.R1, context, int16(o.Register), asm.DWord), asm.StoreMem(record, at, asm.R1, asm.DWord)}
+	}
+	return append(o.address(), readUser(int32(at), int32(o.Size))...)
+}
+
+// address computes where in the JVM's memory an argument is, into R3.
+func (o *Operand) address() asm.Instructions {
+	p := asm.Instructions{asm.LoadMem(asm.R3, context, int16(o.Register), asm.DWord)}
+	if o.Index >= 0 {
+		p = append(p, asm.LoadMem(asm.R1, context, int16(o.Index), asm.DWord), asm.Mul.Imm(asm.R1, int32(o.Scale)), asm.Add.Reg(asm.R3, asm.R1))
+	}
+	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
+}
+
+// readUser reads memory of the JVM at R3 into the record. Where a page is not there, that
+// are zeros.
+func readUser(at, size int32) asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R1, record),
+		asm.Add.Imm(asm.R1, at),
+		asm.Mov.Imm(asm.R2, size),
+		asm.FnProbeReadUser.Call(),
+	}
+}

@@ -1,0 +1,109 @@
+package usdt
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// patterns are the probes that tell of a kind of events.
+var patterns = map[event.Kind][]string{
+	event.GC:          {"hotspot:gc__*", "hs_private:cms__*"},
+	event.Safepoint:   {"hs_private:safepoint__*"},
+	event.Compilation: {"hotspot:method__compile__*"},
+	event.Lock:        {"hotspot:monitor__contended__enter*"},
+	event.Alloc:       {"hotspot:object__alloc"},
+	event.Park:        {"hotspot:thread__park__*", "hotspot:monitor__wait*"},
+	event.Sleep:       {"hotspot:thread__sleep__*"},
+	event.ClassLoad:   {"hotspot:class__loaded", "hotspot:class__unloaded"},
+	event.Thread:      {"hotspot:thread__start", "hotspot:thread__stop"},
+	event.JNI:         {"hotspot_jni:*"},
+}
+
+// Kinds are the kinds of events that probes tell of, sorted.
+func Kinds() []event.Kind {
+	kinds := make([]event.Kind, 0, len(patterns))
+	for k := range patterns {
+		kinds = append(kinds, k)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// Patterns gives the patterns of the probes that tell of these kinds.
+func Patterns(kinds []event.Kind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, patterns[k]...)
+	}
+	return names
+}
+
+// CheckPattern tells what is wrong with a pattern of probes: a provider and a name, in which *
+// stands for any characters. A single _ or - of the name may be written for __, as DTrace and
+// perf spell them.
+func CheckPattern(pattern string) error {
+	provider, name, ok := strings.Cut(pattern, ":")
+	if _, err := path.Match(pattern, ""); err != nil || !ok || name == "" || provider == "" || strings.Contains(pattern, "/") {
+		return fmt.Errorf("%q names no USDT probe: a provider (hotspot, hotspot_jni, hs_private) and a name, as hotspot:gc__begin or hotspot:*", pattern)
+	}
+	return nil
+}
+
+// Select gives the probes that match one of the patterns, and the patterns that match none.
+func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string) {
+	taken := make([]bool, len(probes))
+	for _, pattern := range patterns {
+		found := false
+		for i := range probes {
+			if matches, _ := path.Match(spelled(pattern), spelled(probes[i].FullName())); matches { // see CheckPattern
+				taken[i], found = true, true
+			}
+		}
+		if !found {
+			unknown = append(unknown, pattern)
+		}
+	}
+	for i := range probes {
+		if taken[i] {
+			chosen = append(chosen, probes[i])
+		}
+	}
+	return chosen, unknown
+}
+
+// spelled gives a name in the spelling that perf, DTrace and the notes have in common.
+func spelled(name string) string { return strings.ReplaceAll(name, "__", "-") }
+
+// Flags are the options that a JVM must be started with so that all of these probes are
+// reached, sorted.
+func Flags(probes []Probe) []string {
+	var flags []string
+	for i := range probes {
+		if f := probes[i].Flag(); f != "" {
+			flags = append(flags, f)
+		}
+	}
+	slices.Sort(flags)
+	return slices.Compact(flags)
+}
+
+// FlagsOf are the options that a JVM must be started with so that all probes that match the
+// patterns are reached.
+func FlagsOf(patterns []string) []string {
+	var all []Probe
+	for name := range known {
+		provider, name, _ := strings.Cut(name, ":")
+		all = append(all, Probe{Provider: provider, Name: name})
+	}
+	chosen, _ := Select(all, patterns)
+	return Flags(chosen)
+}
+
+// byOffset sorts probes by where they are.
+func byOffset(probes []Probe) []Probe {
+	return slices.SortedFunc(slices.Values(probes), func(a, b Probe) int { return cmp.Compare(a.Offset, b.Offset) })
+}

@@ -1,0 +1,101 @@
+package usdt
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A textCache reads texts out of the JVM's memory: the names of classes and methods, which stay
+// where they are as long as their class is loaded.
+type textCache struct {
+	pid   int
+	read  map[textKey][]byte
+	since time.Time
+}
+
+type textKey struct{ addr, length uint64 }
+
+const (
+	// longestText: the names of methods have 64 kB at most.
+	longestText = 1 << 16
+	// textsLive is how long a text is taken to be the same. The name of a class that was unloaded
+	// may be overwritten by another of the same length. To read one takes a microsecond.
+	textsLive = time.Second
+	mostTexts = 1 << 16
+)
+
+func newTextCache(pid int) *textCache { return &textCache{pid: pid, read: map[textKey][]byte{}} }
+
+func (c *textCache) text(addr, length uint64) ([]byte, bool) {
+	if length == 0 {
+		return nil, true
+	}
+	if addr == 0 || length > longestText {
+		return nil, false
+	}
+	key := textKey{addr, length}
+	if text, ok := c.read[key]; ok {
+		return text, true
+	}
+	text := make([]byte, length)
+	local := []unix.Iovec{{Base: &text[0]}}
+	local[0].SetLen(len(text))
+	n, err := unix.ProcessVMReadv(c.pid, local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
+	if err != nil || n < len(text) {
+		return nil, false
+	}
+	c.read[key] = text
+	return text, true
+}
+
+// age forgets texts that may have become others.
+func (c *textCache) age(now time.Time) {
+	if now.Sub(c.since) > textsLive || len(c.read) > mostTexts {
+		clear(c.read)
+		c.since = now
+	}
+}
+
+// threadIDs translates the ids of threads from the JVM's namespace to that of gasm.
+type threadIDs struct {
+	pid   int
+	known map[int]int
+}
+
+// of gives a thread's id. It reads those of all threads when it meets a new one.
+func (t *threadIDs) of(own int) int {
+	if id, ok := t.known[own]; ok {
+		return id
+	}
+	t.known[own] = 0 // it has ended
+	folder := filepath.Join("/proc", strconv.Itoa(t.pid), "task")
+	threads, _ := os.ReadDir(folder) // none of a JVM that has ended
+	for _, e := range threads {
+		id, _ := strconv.Atoi(e.Name()) // the kernel writes numbers
+		if inner, err := ownID(filepath.Join(folder, e.Name())); err == nil {
+			t.known[inner] = id
+		}
+	}
+	return t.known[own]
+}
+
+// ownID gives the id that a process or thread has in its own namespace, by its folder in /proc.
+func ownID(folder string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "status"))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			fields := strings.Fields(ids)
+			return strconv.Atoi(fields[len(fields)-1])
+		}
+	}
+	return 0, fmt.Errorf("%s has no NSpid", folder)
+}

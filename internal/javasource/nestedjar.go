@@ -1,0 +1,74 @@
+package javasource
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// nestedFolders are where Spring Boot's jars, and web applications, have the jars of their libraries:
+// BOOT-INF/lib/kotlin-stdlib-2.0.21.jar.
+var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/", "WEB-INF/lib-provided/"}
+
+// maxNestedEntries is more files than all libraries of a program have. A hostile jar can have one library
+// under many names, each of which takes memory for its list of files.
+const maxNestedEntries = 500_000
+
+// nestedJars are the jars of libraries in a jar.
+func nestedJars(outer *zip.Reader) (jars []*zip.File) {
+	for _, f := range outer.File[:min(len(outer.File), maxEntries)] {
+		in := func(folder string) bool { return strings.HasPrefix(f.Name, folder) }
+		if strings.HasSuffix(f.Name, ".jar") && slices.ContainsFunc(nestedFolders, in) {
+			jars = append(jars, f)
+		}
+	}
+	return jars
+}
+
+// openNested opens the next jar in the jar that was opened last; false when there is none.
+func (c *classPath) openNested() bool {
+	for len(c.nested) > 0 && len(c.open) < maxClassPath && c.nestedEntries < maxNestedEntries {
+		entry := c.nested[0]
+		c.nested = c.nested[1:]
+		jar, err := c.left.nested(entry)
+		if err != nil {
+			continue // it is damaged, or too large; its classes are not known then
+		}
+		c.nestedEntries += len(jar.File)
+		name := path.Base(entry.Name)
+		c.open = append(c.open, classRoot{&zipFile{name: name, archive: jar, file: io.NopCloser(nil)}, name})
+		return true
+	}
+	c.nested = nil
+	return false
+}
+
+// nested opens a jar in a jar. Spring Boot's are stored as they are, and read in place; others are unpacked.
+func (a *allowance) nested(entry *zip.File) (*zip.Reader, error) {
+	if entry.Method == zip.Store {
+		raw, err := entry.OpenRaw()
+		if err != nil {
+			return nil, err
+		}
+		if section, ok := raw.(io.ReaderAt); ok {
+			return zip.NewReader(section, int64(entry.CompressedSize64))
+		}
+	}
+	file, err := entry.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, int64(*a)+1))
+	if *a -= allowance(len(data)); *a < 0 {
+		*a = 0
+		return nil, errSpent
+	}
+	if err != nil {
+		return nil, err
+	}
+	return zip.NewReader(bytes.NewReader(data), int64(len(data)))
+}

@@ -1,0 +1,57 @@
+// Package student has quantiles of Student's t distribution: how many standard errors a mean
+// of few values may be off.
+package student
+
+import "math"
+
+// Quantile gives the t that a value of the distribution is below with a probability, which is
+// at least 0.5 and less than 1. degrees are the degrees of freedom, at least 1.
+func Quantile(probability float64, degrees int) float64 {
+	degrees = max(degrees, 1)
+	if !(probability > 0.5) { // NaN is not
+		return 0
+	}
+	low, high := 0.0, 1.0
+	for cumulative(high, degrees) < probability && high < 1e12 {
+		low, high = high, 2*high
+	}
+	for range 200 { // more than a float64 has bits
+		middle := (low + high) / 2
+		if cumulative(middle, degrees) < probability {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// cumulative is the probability that a value is below t, which is not negative. It sums the
+// finite series for integer degrees (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+func cumulative(t float64, degrees int) float64 {
+	if degrees > 2000 { // where it is the normal distribution, to five digits
+		return 0.5 * (1 + math.Erf(t/math.Sqrt2))
+	}
+	n := float64(degrees)
+	angle := math.Atan(t / math.Sqrt(n))
+	sin, cos := math.Sincos(angle)
+	within := 0.0 // the probability of a value between -t and t
+	if degrees%2 == 0 {
+		term, sum := 1.0, 1.0
+		for k := 2; k < degrees; k += 2 {
+			term *= float64(k-1) / float64(k) * cos * cos
+			sum += term
+		}
+		within = sin * sum
+	} else {
+		term, sum := cos, 0.0
+		for k := 1; k < degrees; k += 2 {
+			if k > 1 {
+				term *= float64(k-1) / float64(k) * cos * cos
+			}
+			sum += term
+		}
+		within = 2 / math.Pi * (angle + sin*sum)
+	}
+	return 0.5 + within/2
+}

@@ -1,0 +1,134 @@
+package profile
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// checkParts fails where the parts of anything do not add up to its samples.
+func checkParts(t *testing.T, p *Profile) {
+	t.Helper()
+	if p.Parts == nil {
+		return
+	}
+	require.LessOrEqual(t, len(p.Parts.List), maxProfileParts)
+	check := func(want Counts, parts PartCounts, what string) {
+		t.Helper()
+		sum := make(Counts, len(want))
+		for i, c := range parts {
+			require.True(t, c.Part < len(p.Parts.List) && (i == 0 || parts[i-1].Part < c.Part), "%s: %v", what, parts)
+			sum.Add(c.Counts)
+		}
+		require.Equal(t, want, sum, what)
+	}
+	for _, part := range p.Parts.List {
+		require.Less(t, part.Slice, len(p.Parts.Slices))
+		require.Less(t, part.Thread, len(p.Parts.Threads))
+	}
+	all := make(Counts, len(p.Events))
+	for e, a := range p.Accounts {
+		all[e] = a.Profiled
+	}
+	check(all, p.Parts.All, "all")
+	for _, m := range p.Methods {
+		check(m.Counts, p.Parts.Methods[[2]string{m.Source, m.Name}], m.Name)
+	}
+	for _, f := range p.Native {
+		check(f.Counts, p.Parts.Native[[2]string{f.Module, f.Symbol}], f.Symbol)
+	}
+	for _, s := range p.Sources {
+		check(s.Counts, p.Parts.Sources[s.Source], s.Source)
+	}
+	for _, f := range p.Frames {
+		check(f.Counts, p.Parts.Frames[f.Method], f.Method)
+		check(f.Total, p.Parts.Totals[f.Method], f.Method)
+		for _, l := range f.Lines {
+			check(l.Counts, p.Parts.Lines[MethodLine{f.Method, l.Line}], fmt.Sprint(f.Method, l.Line))
+		}
+	}
+	for _, k := range p.Threads {
+		for _, thread := range k.Threads {
+			check(thread.Counts, p.Parts.ByThread[thread.Name], thread.Name)
+		}
+	}
+	for i := range p.Listings {
+		l := &p.Listings[i]
+		check(l.Counts, l.Parts.All, l.Method)
+		for k := range l.Lines {
+			check(l.Lines[k].Counts, l.Parts.Lines[k], l.Method)
+		}
+	}
+}
+
+// A benchmark is cut as its slices are, and by threads.
+func TestPartsOfBenchmark(t *testing.T) {
+	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
+		[]capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(1, 250e6, 300e6), window(2, 100e6, 150e6)}}})
+	b.wantParts()
+	for ms := range int64(400) {
+		s := at(1, ms, 0x1000)
+		s.Thread = fmt.Sprintf("worker-%d", ms%3)
+		idle := native(1, ms, "kernel", "idle")
+		idle.Thread = "GC Thread#0"
+		add(b, s, idle, at(2, ms, 0x1003))
+	}
+	p := build(t, b, Options{Listings: 100})[0]
+	require.NotNil(t, p.Parts)
+	assert.ElementsMatch(t, []ThreadGroup{{ApplicationThreads, "worker-"}, {CollectorThreads, "GC Thread#"}, {ApplicationThreads, ""}}, p.Parts.Threads)
+	slices := make([]Counts, len(p.Parts.Slices))
+	for i := range slices {
+		slices[i] = Counts{0}
+	}
+	for _, c := range p.Parts.All {
+		slices[p.Parts.List[c.Part].Slice].Add(c.Counts)
+	}
+	assert.Equal(t, p.Slices, slices)
+	assert.Equal(t, TimeSlice{1, capture.Span{FromMonoNanos: 190e6, ToMonoNanos: 270e6}}, p.Parts.Slices[3], "over the time between two windows")
+	assert.Equal(t, TimeSlice{2, capture.Span{FromMonoNanos: 100e6, ToMonoNanos: 110e6}}, p.Parts.Slices[5])
+}
+
+// A program is cut into equal slices of time; where there are too many JVMs, threads or places,
+// into fewer parts.
+func TestPartsOfProgram(t *testing.T) {
+	log := newLog(t, c2(0, 7, "A::a", 0x1000, nops(64)))
+	for _, c := range []struct {
+		name             string
+		jvms, samples    int
+		threads          int
+		slices, leastOut int
+	}{
+		{"one JVM", 1, 1200, 1, 12, 12}, {"three", 3, 1200, 1, 36, 30}, {"forty", 40, 1200, 1, 40, 40}, {"a hundred", 100, 1200, 3, 1, 3},
+		{"many threads", 1, 1200, 20, 6, 50},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var jvms []capture.JVM
+			for pid := range c.jvms {
+				jvms = append(jvms, capture.JVM{PID: pid + 1, Log: log})
+			}
+			b := NewBuilder(jvms, nil)
+			b.wantParts()
+			for i := range c.samples {
+				s := at(1+i%c.jvms, int64(100+i), 0x1000+uint64(i%64))
+				s.Thread = string(rune('a' + i%c.threads))
+				add(b, s)
+			}
+			p := build(t, b, Options{Listings: 100})[0]
+			require.NotNil(t, p.Parts)
+			assert.Len(t, p.Parts.Slices, c.slices)
+			assert.GreaterOrEqual(t, len(p.Parts.List), c.leastOut)
+			assert.LessOrEqual(t, len(p.Parts.Threads), namedThreads+1)
+		})
+	}
+	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
+	b.wantParts()
+	without := at(1, 0, 0x1000)
+	without.MonoNanos = -1
+	add(b, without, without)
+	assert.Nil(t, build(t, b, Options{})[0].Parts, "samples without times, of one thread")
+}

@@ -1,0 +1,74 @@
+package profile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+func TestPrints(t *testing.T) {
+	for _, c := range []struct {
+		module, symbol string
+		want           printingFunction
+	}{
+		{"libjvm.so", "ElfSymbolTable::lookup", alwaysPrints},
+		{"libjvm.so", "xmlStream::write_text", alwaysPrints},
+		{"libjvm.so", "defaultStream::hold", alwaysPrints},
+		{"libjvm.so", "outputStream::print", printsInCompilers},
+		{"libjvm.so", "nmethod::print_code_comment_on", printsInCompilers},
+		{"libjvm.so", "RelocIterator::initialize", printsInCompilers},
+		{"libjvm.dylib", "os::current_thread_id", printsInCompilers},
+		{"libjvm.so", "PhaseChaitin::Split", neverPrints},
+		{"libjvm.so", "printf_something", neverPrints}, // of no class
+		{"libjvm.so", "", neverPrints},
+		{"libc.so.6", "__vfprintf_internal", printsInCompilers},
+		{"libc-2.31.so", "_IO_file_xsputn", printsInCompilers},
+		{"libc.so.6", "malloc", neverPrints},
+		{"libcrypto.so.3", "write", neverPrints},
+		{"ld-linux-x86-64.so.2", "__tls_get_addr", printsInCompilers},
+		{kernelModule, "ext4_da_write_begin", printsInCompilers},
+		{kernelModule, "__do_sys_gettid", printsInCompilers},
+		{kernelModule, "clear_page_erms", neverPrints},
+		{kernelModule, "futex_wait", neverPrints},
+	} {
+		assert.Equal(t, c.want, prints(c.module, c.symbol), "%s %s", c.module, c.symbol)
+	}
+}
+
+// What HotSpot spends on printing for gasm is in a row of the account, and nowhere else. Where the code
+// was copied, and where nobody knows how it was had, nothing is told apart.
+func TestPrintingAccount(t *testing.T) {
+	in := func(ms int64, thread, module, symbol string) sampler.Sample {
+		s := native(1, ms, module, symbol)
+		s.Thread = thread
+		return s
+	}
+	const compiler, collector, main = "C2 CompilerThre", "GC Thread#0", "main"
+	samples := []sampler.Sample{
+		in(15, compiler, "libjvm.so", "xmlStream::write_text"), in(15, main, "libjvm.so", "xmlStream::write_text"), // the main thread prints stubs
+		in(15, compiler, "libc.so.6", "__vfprintf_internal"), in(15, main, "libc.so.6", "__vfprintf_internal"),
+		in(15, compiler, kernelModule, "vfs_write"), in(15, collector, kernelModule, "vfs_write"),
+		in(15, compiler, "libjvm.so", "PhaseChaitin::Split"), in(15, "", "libjvm.so", "outputStream::print"),
+		in(99, compiler, "libjvm.so", "xmlStream::write_text"), at(1, 15, 0x700),
+	}
+	for code, want := range map[string]Account{
+		capture.CodePrinted: {Total: 10, OutsideWindow: 1, Printing: 4, Profiled: 5, Compiled: 1, Native: 3, Kernel: 1},
+		capture.CodeMixed:   {Total: 10, OutsideWindow: 1, Printing: 4, Profiled: 5, Compiled: 1, Native: 3, Kernel: 1},
+		capture.CodeCopied:  {Total: 10, OutsideWindow: 1, Profiled: 9, Compiled: 1, Native: 6, Kernel: 2},
+		"":                  {Total: 10, OutsideWindow: 1, Profiled: 9, Compiled: 1, Native: 6, Kernel: 2},
+	} {
+		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}})
+		b.printers = newPrinters(&capture.Capture{Description: capture.Description{Code: code}})
+		add(b, samples...)
+		p := build(t, b, DefaultOptions())[0]
+		assert.Equal(t, want, p.Accounts[0], code)
+		if want.Printing > 0 {
+			for _, f := range p.Native {
+				assert.NotEqual(t, "xmlStream::write_text", f.Symbol)
+			}
+		}
+	}
+}

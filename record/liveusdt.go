@@ -1,0 +1,132 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event/usdt"
+)
+
+// liveUSDT records HotSpot's USDT probes in JVMs that run.
+type liveUSDT struct {
+	s        *session
+	patterns []string // of probes; none: nothing is recorded
+	named    []string // those that the user has named
+
+	jvms sync.WaitGroup  // whose recording has not ended
+	stop <-chan struct{} // closed when all are to end
+
+	mu      sync.Mutex
+	results map[int]usdt.Result
+	failed  []failedUSDT // by their errors
+}
+
+// failedUSDT are JVMs whose probes could not be recorded.
+type failedUSDT struct {
+	pids []string
+	why  string
+}
+
+func (l *liveUSDT) begin(s *session, choice *EventChoice, stop <-chan struct{}) {
+	l.s, l.patterns, l.named = s, choice.usdtPatterns(), choice.Probes
+	l.stop, l.results = stop, map[int]usdt.Result{}
+}
+
+// found begins to record the probes of a JVM. It returns at once.
+func (l *liveUSDT) found(pid int) {
+	if len(l.patterns) > 0 {
+		l.jvms.Go(func() { l.record(pid) })
+	}
+}
+
+// record records the probes of a JVM until it ends, or all are to end.
+func (l *liveUSDT) record(pid int) {
+	ticks := startTicks(pid)
+	f, err := os.OpenFile(l.s.path(capture.USDTText(pid)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
+		return
+	}
+	recorder, err := usdt.Start(pid, usdt.Options{Patterns: l.patterns, Text: f, Placed: l.s.placedIn(pid)})
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		l.fail(pid, err)
+		return
+	}
+	awaitEnd(pid, ticks, l.stop)
+	result := recorder.Stop()
+	if err := errors.Join(result.Err, f.Close()); err != nil {
+		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.results[pid] = result
+}
+
+func (l *liveUSDT) fail(pid int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.failed, func(f failedUSDT) bool { return f.why == err.Error() })
+	if i < 0 {
+		i = len(l.failed)
+		l.failed = append(l.failed, failedUSDT{why: err.Error()})
+	}
+	if f := &l.failed[i]; len(f.pids) < maxWithout {
+		f.pids = append(f.pids, fmt.Sprintf("JVM %d", pid))
+	} else if len(f.pids) == maxWithout {
+		f.pids = append(f.pids, "others")
+	}
+}
+
+// await waits until the recording of all JVMs has ended, which stop is closed for.
+func (l *liveUSDT) await() { l.jvms.Wait() }
+
+// take notes in each JVM which text is its.
+func (l *liveUSDT) take(jvms map[int]*capture.JVM) (notes []string) {
+	for _, f := range l.failed {
+		notes = append(notes, fmt.Sprintf("no USDT events of %s: %s", strings.Join(f.pids, ", "), f.why))
+	}
+	var said []string
+	for _, pid := range slices.Sorted(maps.Keys(l.results)) {
+		r, j := l.results[pid], jvms[pid]
+		if j == nil {
+			continue // it is not in the capture
+		}
+		j.USDT = capture.USDTText(pid)
+		for _, note := range []string{r.Note, l.noProbes(r.Unknown)} {
+			if note != "" && !slices.Contains(said, note) {
+				said = append(said, note)
+			}
+		}
+	}
+	return append(notes, said...)
+}
+
+// noProbes says that names of the user's match no probe; "" for none.
+func (l *liveUSDT) noProbes(names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(l.named, n) })
+	if len(names) == 0 {
+		return ""
+	}
+	return "the JVM has no USDT probes " + strings.Join(names, ", ") + " (docs/usdt-probes.md says which JDK has which)"
+}
+
+// usdtPatterns are the probes that are to be recorded.
+func (c *EventChoice) usdtPatterns() []string {
+	return slices.Concat(usdt.Patterns(c.USDT), c.Probes)
+}
+
+// addUSDTFlags adds the options without which some of HotSpot's probes are never reached.
+// All JVMs with probes know them, and those without too.
+func (r *Recording) addUSDTFlags(flags javaFlags) javaFlags {
+	needed := usdt.FlagsOf(r.o.Happenings.usdtPatterns())
+	flags.tool = append(slices.Clip(flags.tool), needed...)
+	return flags
+}

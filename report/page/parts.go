@@ -1,0 +1,99 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// partsData is what the script needs to know to show the samples of some threads or of some
+// time alone. Counts by part are texts, as partText writes them.
+type partsData struct {
+	List    [][2]int     `json:"list"` // of each part its slice and its threads
+	Slices  []sliceData  `json:"slices"`
+	Threads []threadData `json:"threads"`
+	All     []string     `json:"all"` // of each event
+}
+
+type sliceData struct {
+	Name string `json:"name"`
+	JVM  string `json:"jvm"`
+}
+
+type threadData struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"` // "" for the other threads of the kind
+}
+
+// partText writes the samples of an event, part by part, as the attribute data-v has them: the
+// number of the part and, where it is not 1, the number of samples: "0.12 3 7.2".
+func partText(counts profile.PartCounts, event int) string {
+	var b []byte
+	for _, c := range counts {
+		n := c.Counts[event]
+		if n == 0 {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendInt(b, int64(c.Part), 10)
+		if n != 1 {
+			b = strconv.AppendInt(append(b, '.'), n, 10)
+		}
+	}
+	return string(b)
+}
+
+// partTexts writes those of all events.
+func partTexts(counts profile.PartCounts, events int) []string {
+	texts := make([]string, events)
+	for e := range texts {
+		texts[e] = partText(counts, e)
+	}
+	return texts
+}
+
+// partsOf makes the parts of a profile for the script; nil where there are none.
+func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
+	parts := p.Parts
+	if parts == nil {
+		return nil
+	}
+	d := &partsData{All: partTexts(parts.All, events)}
+	for _, part := range parts.List {
+		d.List = append(d.List, [2]int{part.Slice, part.Thread})
+	}
+	for _, g := range parts.Threads {
+		d.Threads = append(d.Threads, threadData{shown(g.Kind), shown(g.Name)})
+	}
+	var from int64
+	if h := b.in.Profiles.History; h != nil {
+		from = h.FromMonoNanos
+	}
+	for _, s := range parts.Slices {
+		d.Slices = append(d.Slices, sliceData{sliceName(s, from), b.jvmName(s.PID)})
+	}
+	return d
+}
+
+// sliceName is "2.00–4.00 s", as the axis of the time line counts them.
+func sliceName(s profile.TimeSlice, from int64) string {
+	if s.FromMonoNanos < 0 {
+		return "without a time"
+	}
+	seconds := func(mono int64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", float64(mono-from)/1e9), ".00") }
+	return seconds(s.FromMonoNanos) + "–" + seconds(s.ToMonoNanos) + " s"
+}
+
+// jvmName names a JVM shortly.
+func (b *builder) jvmName(pid int) string {
+	for _, j := range b.in.Profiles.Capture.JVMs {
+		if j.PID == pid && j.Fork > 0 {
+			return "fork " + strconv.Itoa(j.Fork)
+		}
+	}
+	return "pid " + strconv.Itoa(pid)
+}

@@ -1,0 +1,130 @@
+package sampler
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// WriteText writes the samples as perf script writes its own, with times of CLOCK_MONOTONIC.
+func (x *XCTrace) WriteText(ctx context.Context, w io.Writer) error {
+	began, err := x.began(ctx)
+	if err != nil {
+		return err
+	}
+	cmd := toolCommand(ctx, "xcrun", xctraceExport(x.trace, x.table))
+	var stderr cappedBuffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("xctrace export: %w", err)
+	}
+	bad, err := copyXCTrace(w, NewXCTraceReader(out, "xctrace's export"), x.event, began)
+	if err != nil {
+		// Nothing may be left in the pipe, or xctrace would wait for ever.
+		_, _ = io.Copy(io.Discard, out)
+	}
+	if waitErr := cmd.Wait(); err == nil && waitErr != nil {
+		err = fmt.Errorf("xctrace export: %w: %s", waitErr, stderr.String())
+	}
+	if bad.count > 0 {
+		x.note("%d rows of xctrace's export could not be read, the first: %s", bad.count, bad.first)
+	}
+	return err
+}
+
+// badRows are rows that could not be read.
+type badRows struct {
+	count int
+	first string
+}
+
+// copyXCTrace writes an export's samples as perf script writes its own. began is the recording's start on CLOCK_MONOTONIC.
+func copyXCTrace(w io.Writer, r *XCTraceReader, event Event, began int64) (bad badRows, err error) {
+	text := newPerfText([]string{event.Spec})
+	last := Sample{PID: NoPID, TID: NoPID, MonoNanos: began}
+	for r.Scan() {
+		switch rec := r.Record().(type) {
+		case *Sample:
+			last = *rec
+			last.MonoNanos += began
+			path := last.Module
+			switch path {
+			case "":
+				path = "//anon"
+			case KernelModule:
+				path = "[kernel.kallsyms]"
+			}
+			text.sample(&last, 0, path)
+		case *Lost:
+			text.lost(&last, rec.Count, false)
+		case *SyntaxError:
+			if bad.count++; bad.count == 1 {
+				bad.first = rec.Error()
+			}
+		}
+		if len(text.lines) > 64<<10 {
+			if _, err := w.Write(text.lines); err != nil {
+				return bad, err
+			}
+			text.lines = text.lines[:0]
+		}
+	}
+	if _, err := w.Write(text.lines); err != nil {
+		return bad, err
+	}
+	return bad, r.Err()
+}
+
+// began is when the recording began, on CLOCK_MONOTONIC. Its samples' times are counted from then. The recording has that moment
+// by mach_absolute_time, in its table time-info. Where that table is missing, it is the wall clock's, in ms.
+func (x *XCTrace) began(ctx context.Context) (int64, error) {
+	out, err := toolCommand(ctx, "xcrun", xctraceExport(x.trace, "time-info")).Output()
+	if err == nil {
+		if uptime, err := XCTraceStart(bytes.NewReader(out)); err == nil {
+			return uptime + uptimeToMono(), nil
+		}
+	}
+	out, tocErr := toolCommand(ctx, "xcrun", xctraceTOC(x.trace)).Output()
+	if tocErr != nil {
+		return 0, fmt.Errorf("xctrace export --toc: %w", errors.Join(tocErr, err))
+	}
+	wall, err := xctraceDate(out)
+	if err != nil {
+		return 0, err
+	}
+	x.note("xctrace did not tell when its recording began by the clock of the samples: it is taken from the wall clock, in ms")
+	return wall.UnixNano() - time.Now().UnixNano() + clockNanos(unix.CLOCK_MONOTONIC), nil
+}
+
+// xctraceDate finds when a recording began in its table of contents: <start-date>2026-03-01T12:30:05.123+01:00</start-date>
+func xctraceDate(toc []byte) (time.Time, error) {
+	x := newXMLReader(bytes.NewReader(toc))
+	for x.scan() {
+		if name, _, end, _ := cutTag(x.tag); x.bad == "" && end && string(name) == "start-date" {
+			at, err := time.Parse(time.RFC3339Nano, string(x.text))
+			if err != nil {
+				return at, fmt.Errorf("xctrace: the recording's start-date can't be read: %w", err)
+			}
+			return at, nil
+		}
+	}
+	return time.Time{}, errors.New("xctrace: the recording does not tell when it began: it has no time-info and no start-date")
+}
+
+// clockNanos reads a clock.
+func clockNanos(clock int32) int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(clock, &ts); err != nil {
+		return 0 // cannot happen: it is one that the system has
+	}
+	return ts.Nano()
+}

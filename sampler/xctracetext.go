@@ -1,0 +1,387 @@
+package sampler
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+)
+
+// An XCTraceReader reads what `xctrace export` writes of a recording of Instruments: the rows of the tables time-profile,
+// cpu-profile and counters-profile. See the package comment for the format.
+type XCTraceReader struct {
+	x    *xmlReader
+	name string
+
+	table  string // whose rows are being read
+	open   []xcOpen
+	ignore int // how many elements are open that are nested too deep
+	values xcValues
+	names  xcNames
+	row    xcSample
+	x86    bool // a file with instructions of x86-64 was seen
+
+	record  any // what Record returns
+	sample  Sample
+	lost    Lost
+	bad     SyntaxError
+	err     error
+	ended   bool
+	told    bool // of the limits
+	samples bool
+	kernel  bool // there was a sample of the kernel
+	scratch []byte
+
+	clock machClock
+}
+
+// xcEvents are the tables that have samples, and the events that these are of. Time Profiler samples by a timer, CPU Profiler
+// by each CPU's counter of cycles, and CPU Counters by what its template says.
+var xcEvents = map[string]string{"time-profile": timeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
+
+// timeProfile is the event of Instruments' Time Profiler: a timer that fires each ms on each CPU.
+const timeProfile = "time-profile"
+
+// An xcOpen is an element whose end has not come yet.
+type xcOpen struct {
+	xcValue
+	id     uint64
+	stored bool // id is to be kept
+	frames int  // of a backtrace: how many are told of
+}
+
+// maxXCDepth is how deep elements are nested: a binary in a frame in a backtrace in a tag in a row in a node in the result is 7.
+const maxXCDepth = 32
+
+// An xcSample is a row.
+type xcSample struct {
+	time, pid, tid       int64
+	thread               uint32
+	stack                xcValue
+	timed, stacked, idle bool
+	unknown              bool // it means a value that was not there
+}
+
+// NewXCTraceReader returns a reader of r. The name is for messages only. Times are from the recording's start.
+func NewXCTraceReader(r io.Reader, name string) *XCTraceReader {
+	return &XCTraceReader{x: newXMLReader(r), name: name, names: newXCNames()}
+}
+
+// Record returns what Scan has read, valid until the next Scan.
+func (r *XCTraceReader) Record() any { return r.record }
+
+// Err returns the I/O error that ended the reading, nil after plain EOF.
+func (r *XCTraceReader) Err() error { return r.err }
+
+// UserOnly tells whether there are samples, and none of them of the kernel: the text does not tell what Instruments was asked
+// for.
+func (r *XCTraceReader) UserOnly() bool { return r.samples && !r.kernel }
+
+// Scan reads the next record.
+func (r *XCTraceReader) Scan() bool {
+	r.record = nil
+	for r.x.scan() {
+		if r.x.bad != "" {
+			return r.wrong(r.x.bad)
+		}
+		name, rest, end, empty := cutTag(r.x.tag)
+		if !end {
+			r.start(name, rest)
+		}
+		if (end || empty) && r.end() {
+			return true
+		}
+	}
+	first := !r.ended
+	r.ended, r.err = true, r.x.failure(r.name)
+	if first && r.table == "" && r.err == nil {
+		return r.wrong("no table of samples: export time-profile, cpu-profile or counters-profile by --xpath")
+	}
+	return false
+}
+
+// wrong makes a SyntaxError the record.
+func (r *XCTraceReader) wrong(msg string) bool {
+	r.bad = SyntaxError{File: r.name, Line: r.x.line, Msg: msg}
+	r.record = &r.bad
+	return true
+}
+
+// start takes the beginning of an element.
+func (r *XCTraceReader) start(name, rest []byte) {
+	o := xcOpen{}
+	o.kind = xcKinds[string(name)]
+	if o.kind == xcRow { // Rows are never in each other, and what is around them tells nothing.
+		r.open, r.ignore = r.open[:0], 0
+		r.row = xcSample{pid: NoPID, tid: NoPID}
+	}
+	if len(r.open) == maxXCDepth {
+		r.ignore++
+		return
+	}
+	var ref uint64
+	referred := false
+	attributes(rest, func(name, value []byte) {
+		switch string(name) {
+		case "id":
+			o.id, o.stored = parseNumber(value)
+			r.values.numbered++
+		case "ref":
+			ref, referred = parseNumber(value)
+		default:
+			r.attribute(&o, name, value)
+		}
+	})
+	if referred && o.kind != xcOther {
+		value, ok := r.values.find(ref, o.kind)
+		r.row.unknown = r.row.unknown || !ok
+		o.xcValue, o.stored = value, false
+	}
+	r.open = append(r.open, o)
+}
+
+// attribute takes an attribute that is not about numbers of elements.
+func (r *XCTraceReader) attribute(o *xcOpen, name, value []byte) {
+	switch {
+	case o.kind == xcFrame && string(name) == "addr":
+		digits, hex := bytes.CutPrefix(value, []byte("0x"))
+		n, err := strconv.ParseUint(string(digits), 16, 64)
+		if hex && err == nil {
+			o.number, o.flags = n, o.flags|xcKnown
+		}
+	case o.kind == xcFrame && string(name) == "name":
+		if !isAddress(value) { // there are too many addresses to remember them
+			o.name = r.keepName(value)
+		}
+	case o.kind == xcFrame && string(name) == "inlined" && string(value) == "true":
+		o.flags |= xcInlined
+	case o.kind == xcBinary && string(name) == "name":
+		o.name = r.keepName(value)
+	case o.kind == xcBinary && string(name) == "arch":
+		r.x86 = r.x86 || string(value) == "x86_64"
+	case o.kind == xcThread && string(name) == "fmt":
+		r.scratch = unescapeXML(r.scratch, value)
+		o.name = r.names.add(threadOf(r.scratch))
+	case o.kind == xcSchema && string(name) == "name":
+		r.table = string(value[:min(len(value), 64)])
+	}
+}
+
+func (r *XCTraceReader) keepName(value []byte) uint32 {
+	r.scratch = unescapeXML(r.scratch, value)
+	return r.names.add(r.scratch)
+}
+
+// threadOf is the name of a thread in "C2 CompilerThread0  0x37c2d0a (java, pid: 32471)", as the kernel of Linux has it.
+// HotSpot puts "Java: " in front of it on macOS (os_bsd.cpp, os::set_native_thread_name).
+func threadOf(text []byte) []byte {
+	if i := bytes.LastIndex(text, []byte(" 0x")); i >= 0 {
+		text = text[:i]
+	}
+	text = bytes.TrimSpace(text)
+	text = bytes.TrimPrefix(text, []byte("Java: "))
+	return bytes.ToValidUTF8(text[:min(len(text), 15)], nil)
+}
+
+func parseNumber(text []byte) (uint64, bool) {
+	n, rest, ok := cutUint(text, math.MaxInt64)
+	return n, ok && len(rest) == 0
+}
+
+// end takes the end of the innermost element. It returns true when that is a record.
+func (r *XCTraceReader) end() bool {
+	if r.ignore > 0 {
+		r.ignore--
+		return false
+	}
+	if len(r.open) == 0 {
+		return false
+	}
+	o := r.open[len(r.open)-1]
+	r.open = r.open[:len(r.open)-1]
+	if o.kind == xcOther || o.kind == xcSchema {
+		return false
+	}
+	if o.kind == xcRow {
+		return r.endRow()
+	}
+	r.takeText(&o)
+	if o.stored && !r.values.keep(o.id, o.xcValue) && !r.told {
+		r.told = true
+		return r.wrong("there are more values with numbers than gasm keeps: samples that mean one of those by its number are left out")
+	}
+	if len(r.open) > 0 {
+		r.give(&o, &r.open[len(r.open)-1])
+	}
+	return false
+}
+
+// takeText takes the text of an element that has a number or a word in it.
+func (r *XCTraceReader) takeText(o *xcOpen) {
+	if o.flags&xcKnown != 0 || len(r.x.text) == 0 {
+		return
+	}
+	switch o.kind {
+	case xcTime, xcTID, xcPID, xcMachTime, xcTimebaseField:
+		if n, ok := parseNumber(r.x.text); ok {
+			o.number, o.flags = n, o.flags|xcKnown
+		}
+	case xcState:
+		o.flags |= xcKnown
+		if string(r.x.text) == "Running" {
+			o.flags |= xcRunning
+		}
+	}
+}
+
+// give has an element's parent take what it tells.
+func (r *XCTraceReader) give(o *xcOpen, parent *xcOpen) {
+	known := o.flags&xcKnown != 0
+	switch {
+	case parent.kind == xcRow:
+		r.giveRow(o, known)
+	case parent.kind == xcThread && o.kind == xcTID && known:
+		parent.number, parent.flags = o.number, parent.flags|xcKnown
+	case parent.kind == xcThread && o.kind == xcProcess && known:
+		parent.more, parent.flags = uint32(o.number), parent.flags|xcMore
+	case parent.kind == xcProcess && o.kind == xcPID && known && o.number <= math.MaxInt32:
+		parent.number, parent.flags = o.number, parent.flags|xcKnown
+	case parent.kind == xcBacktrace && o.kind == xcBacktrace:
+		parent.xcValue, parent.frames = o.xcValue, parent.frames+1
+	case parent.kind == xcBacktrace && o.kind == xcFrame:
+		parent.giveFrame(&o.xcValue)
+	case parent.kind == xcFrame && o.kind == xcBinary:
+		parent.more, parent.flags = o.name, parent.flags|xcMore
+	case parent.kind == xcTimebase && o.kind == xcTimebaseField && known:
+		if parent.flags&xcKnown == 0 {
+			parent.number, parent.flags = o.number, parent.flags|xcKnown
+		} else if parent.flags&xcMore == 0 && o.number <= math.MaxUint32 {
+			parent.more, parent.flags = uint32(o.number), parent.flags|xcMore
+		}
+	}
+}
+
+// giveFrame takes a frame. The innermost one comes first and has the address. If its function was inlined, the function of
+// the code is that of the first frame that was not.
+func (b *xcOpen) giveFrame(f *xcValue) {
+	switch {
+	case b.frames == 0:
+		b.xcValue = xcValue{number: f.number, name: f.name, more: f.more, kind: xcBacktrace, flags: f.flags}
+	case b.flags&xcInlined != 0:
+		b.name, b.more = f.name, f.more
+		b.flags = b.flags&^(xcInlined|xcMore) | f.flags&(xcInlined|xcMore)
+	}
+	b.frames++
+}
+
+// giveRow takes a column of a row.
+func (r *XCTraceReader) giveRow(o *xcOpen, known bool) {
+	row := &r.row
+	switch o.kind {
+	case xcTime:
+		row.time, row.timed = int64(o.number), known
+	case xcThread:
+		row.thread = o.name
+		if known && o.number <= math.MaxInt32 {
+			row.tid = int64(o.number)
+		}
+		if o.flags&xcMore != 0 {
+			row.pid = int64(o.more)
+		}
+	case xcProcess:
+		if known {
+			row.pid = int64(o.number)
+		}
+	case xcState:
+		row.idle = o.flags&xcRunning == 0
+	case xcBacktrace:
+		row.stack, row.stacked = o.xcValue, known
+	case xcMachTime:
+		r.clock.ticks, r.clock.known = o.number, known
+	case xcTimebase:
+		r.clock.numerator, r.clock.denominator = o.number, uint64(o.more)
+	}
+}
+
+// endRow makes a record of a row, if it is one of samples. A thread that waits is none, and one whose place Instruments could
+// not tell (<sentinel/> in place of a backtrace) is lost.
+func (r *XCTraceReader) endRow() bool {
+	row, event := &r.row, xcEvents[r.table]
+	switch {
+	case event == "":
+		return false
+	case row.unknown:
+		return r.wrong("a row means a value by a number that no value has")
+	case !row.timed:
+		return r.wrong("a row without sample-time")
+	case row.idle:
+		return false
+	case !row.stacked:
+		r.lost = Lost{Count: 1}
+		r.record = &r.lost
+		return true
+	}
+	r.sample = Sample{MonoNanos: row.time, PID: int(row.pid), TID: int(row.tid), Thread: r.names.all[row.thread], PC: r.address(row.stack.number),
+		Event: event, Symbol: r.names.all[row.stack.name]}
+	if row.stack.flags&xcMore != 0 {
+		r.sample.Module = r.names.all[row.stack.more]
+	}
+	if r.sample.PC >= kernelStart {
+		r.sample.Module, r.kernel = KernelModule, true
+	}
+	r.samples = true
+	r.record = &r.sample
+	return true
+}
+
+// address is the program counter of an innermost frame. xctrace writes it higher by one in all tables named -profile, and right
+// in those that they are made from (https://developer.apple.com/forums/thread/748112). On arm64 an instruction's address is a
+// multiple of four, so that one which is right is left as it is.
+func (r *XCTraceReader) address(addr uint64) uint64 {
+	if addr == 0 || !r.x86 && addr%4 == 0 {
+		return addr
+	}
+	return addr - 1
+}
+
+// A machClock is the moment at which a recording began, as its table time-info has it: in ticks of mach_absolute_time.
+type machClock struct {
+	ticks                  uint64
+	numerator, denominator uint64 // ns per tick: 125/3 on Apple's processors, 1/1 on Intel's
+	known                  bool
+}
+
+// nanos is that moment in ns, on the clock CLOCK_UPTIME_RAW.
+func (c *machClock) nanos() (int64, bool) {
+	n, d := c.numerator, c.denominator
+	if !c.known || n == 0 || d == 0 || n > 1<<20 {
+		return 0, false
+	}
+	whole, rest := c.ticks/d, c.ticks%d
+	if whole > math.MaxInt64/n-1 {
+		return 0, false
+	}
+	return int64(whole*n + rest*n/d), true
+}
+
+// XCTraceStart reads when a recording began out of an export of its table time-info, in ns on the clock CLOCK_UPTIME_RAW:
+//
+//	<mach-absolute-time id="2" fmt="…">2897656234073</mach-absolute-time>
+//	<mach-timebase-info id="4" fmt="125/3"><mach-timebase-info-field>125</…><mach-timebase-info-field>3</…></mach-timebase-info>
+func XCTraceStart(in io.Reader) (nanos int64, err error) {
+	r := NewXCTraceReader(in, "time-info")
+	for r.Scan() {
+		if bad, ok := r.Record().(*SyntaxError); ok && r.table != "time-info" {
+			return 0, bad
+		}
+	}
+	if r.Err() != nil {
+		return 0, r.Err()
+	}
+	nanos, ok := r.clock.nanos()
+	if !ok {
+		return 0, errors.New("xctrace: the recording's table time-info does not tell when it began")
+	}
+	return nanos, nil
+}

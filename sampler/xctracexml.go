@@ -1,0 +1,235 @@
+package sampler
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+)
+
+// An xmlReader cuts XML, as a program writes it, into tags: what `xctrace export` needs of XML and no more. It has one
+// buffer, and gives bytes of it. encoding/xml would take ten times as long, and copy all of it.
+type xmlReader struct {
+	in   io.Reader
+	buf  []byte // the text from the current tag's own beginning on
+	next int    // in buf, behind the current tag
+	line int    // of the current tag, from 1
+	err  error  // the reading is over; io.EOF at the end
+
+	text []byte // what stands in front of the current tag, without blanks around it; at most keptText of it
+	tag  []byte // the current tag without its brackets: "frame id="3"", "/row", "sentinel/"
+	bad  string // why there is no whole tag: it is too long, or the file ends in it
+}
+
+const (
+	xmlBuffer = 256 << 10
+	// maxTag is the length of the longest tag that is read: a function's name is in a tag.
+	maxTag = maxLine
+	// keptText is how much of the text in front of a tag is kept. The texts that matter are numbers and single words.
+	keptText = 256
+)
+
+func newXMLReader(in io.Reader) *xmlReader { return &xmlReader{in: in, line: 1} }
+
+// scan reads the next tag, or what is none: then bad says why. It returns false at the end and on an I/O error.
+func (x *xmlReader) scan() bool {
+	x.bad, x.text = "", x.text[:0]
+	for {
+		if !x.skipTo('<') {
+			return false
+		}
+		end := x.tagEnd()
+		if end < 0 {
+			x.advance(len(x.buf))
+			return true
+		}
+		x.tag = x.buf[x.next+1 : end]
+		if c := x.tag; len(c) == 0 || c[0] != '!' && c[0] != '?' {
+			x.advance(end + 1)
+			return true
+		}
+		x.advance(end + 1) // a comment, a declaration
+	}
+}
+
+// skipTo goes to the next byte c, and keeps the beginning of what it passes.
+func (x *xmlReader) skipTo(c byte) bool {
+	for {
+		rest := x.buf[x.next:]
+		i := bytes.IndexByte(rest, c)
+		passed := rest
+		if i >= 0 {
+			passed = rest[:i]
+		}
+		x.text = append(x.text, passed[:min(len(passed), keptText-len(x.text))]...)
+		x.advance(x.next + len(passed))
+		if i >= 0 {
+			x.text = bytes.TrimSpace(x.text)
+			return true
+		}
+		if !x.fill() {
+			return false
+		}
+	}
+}
+
+// advance goes on in the buffer, and counts lines.
+func (x *xmlReader) advance(to int) {
+	x.line += bytes.Count(x.buf[x.next:to], []byte{'\n'})
+	x.next = to
+}
+
+// tagEnd finds the bracket that ends the tag at next; -1 when there is none. A bracket in quotes, as in name="a<b>", does not
+// end a tag, nor does one in a comment.
+func (x *xmlReader) tagEnd() int {
+	quote := byte(0)
+	for i := x.next + 1; ; i++ {
+		if i >= len(x.buf) {
+			start := i - x.next
+			if start > maxTag {
+				x.bad = "a tag is longer than 1 MB, as no name is"
+				return -1
+			}
+			if !x.fill() {
+				x.bad = "the file ends in the middle of a tag"
+				return -1
+			}
+			i = x.next + start
+		}
+		tag := x.buf[x.next+1 : i]
+		switch c := x.buf[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '>' && endsTag(tag):
+			return i
+		case (c == '"' || c == '\'') && len(tag) > 0 && tag[0] != '!' && tag[0] != '?':
+			quote = c
+		}
+	}
+}
+
+// endsTag tells whether a bracket behind this text ends it: <?x ?> and <!-- --> end with more than a bracket.
+func endsTag(tag []byte) bool {
+	switch {
+	case bytes.HasPrefix(tag, []byte("?")):
+		return len(tag) > 1 && tag[len(tag)-1] == '?'
+	case bytes.HasPrefix(tag, []byte("!--")):
+		return len(tag) >= 5 && bytes.HasSuffix(tag, []byte("--"))
+	}
+	return true
+}
+
+// fill reads more text behind what is still needed.
+func (x *xmlReader) fill() bool {
+	if x.err != nil {
+		return false
+	}
+	if x.next > 0 {
+		x.buf = x.buf[:copy(x.buf, x.buf[x.next:])]
+		x.next = 0
+	}
+	if cap(x.buf)-len(x.buf) < xmlBuffer/2 {
+		x.buf = append(make([]byte, 0, 2*cap(x.buf)+xmlBuffer), x.buf...)
+	}
+	for range 100 { // as bufio: a reader that gives nothing again and again is broken
+		n, err := x.in.Read(x.buf[len(x.buf):cap(x.buf)])
+		x.buf = x.buf[:len(x.buf)+n]
+		if err != nil {
+			x.err = err
+		}
+		if n > 0 {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+	x.err = io.ErrNoProgress
+	return false
+}
+
+// failure is the I/O error that ended the reading.
+func (x *xmlReader) failure(name string) error {
+	if x.err == nil || errors.Is(x.err, io.EOF) {
+		return nil
+	}
+	return fmt.Errorf("%s:%d: %w", name, x.line, x.err)
+}
+
+// cutTag gives the name of a tag, whether it ends an element, and whether it is one without content.
+func cutTag(tag []byte) (name, attributes []byte, end, empty bool) {
+	if tag, end = bytes.CutPrefix(tag, []byte{'/'}); end {
+		return bytes.TrimSpace(tag), nil, true, false
+	}
+	tag, empty = bytes.CutSuffix(tag, []byte{'/'})
+	for i, c := range tag {
+		if c == ' ' || c == '\t' || c == '\n' || c == '\r' {
+			return tag[:i], tag[i:], false, empty
+		}
+	}
+	return tag, nil, false, empty
+}
+
+// attributes calls give for each attribute of a tag, with its value as it is written.
+func attributes(text []byte, give func(name, value []byte)) {
+	for {
+		text = bytes.TrimLeft(text, " \t\r\n")
+		name, rest, ok := bytes.Cut(text, []byte{'='})
+		rest = bytes.TrimLeft(rest, " \t\r\n")
+		if !ok || len(rest) == 0 || rest[0] != '"' && rest[0] != '\'' {
+			return
+		}
+		end := bytes.IndexByte(rest[1:], rest[0])
+		if end < 0 {
+			return
+		}
+		give(bytes.TrimSpace(name), rest[1:1+end])
+		text = rest[end+2:]
+	}
+}
+
+// xmlEntities are those that XML has without a declaration.
+var xmlEntities = map[string]string{"lt": "<", "gt": ">", "amp": "&", "quot": `"`, "apos": "'"}
+
+// unescapeXML gives a value with its entities replaced; to is used again. What is none stays as it is.
+func unescapeXML(to, value []byte) []byte {
+	to = to[:0]
+	for {
+		i := bytes.IndexByte(value, '&')
+		if i < 0 {
+			return append(to, value...)
+		}
+		to = append(to, value[:i]...)
+		value = value[i:]
+		end := bytes.IndexByte(value[:min(len(value), 12)], ';')
+		if end < 0 {
+			to, value = append(to, '&'), value[1:]
+			continue
+		}
+		entity := string(value[1:end])
+		if r, ok := numberedCharacter(entity); ok {
+			to, value = utf8.AppendRune(to, r), value[end+1:]
+		} else if text, ok := xmlEntities[entity]; ok {
+			to, value = append(to, text...), value[end+1:]
+		} else {
+			to, value = append(to, '&'), value[1:]
+		}
+	}
+}
+
+// numberedCharacter reads "#60" and "#x3c".
+func numberedCharacter(entity string) (rune, bool) {
+	if len(entity) < 2 || entity[0] != '#' {
+		return 0, false
+	}
+	digits, base := entity[1:], 10
+	if digits[0] == 'x' {
+		digits, base = digits[1:], 16
+	}
+	n, err := strconv.ParseUint(digits, base, 31)
+	return rune(n), err == nil && n <= utf8.MaxRune
+}

@@ -1,0 +1,274 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A program that knows how often its methods are called, and how long they take. It prints lines of a name and a number, and "identity" with the
+ * identity hash of an object that is locked before and after a collection.
+ *
+ * With -Dsec=N it serves for so long instead: handle() in main, and background() in another thread. With -Dask=true it does what the lines of
+ * its stdin say: "work", "metaspace".
+ */
+public class Calls {
+    static final int THREADS = 8, CALLS = 20000;
+    static final AtomicLong entered = new AtomicLong(), thrown = new AtomicLong(), made = new AtomicLong(), failed = new AtomicLong();
+    static final AtomicLong recursive = new AtomicLong(), locked = new AtomicLong(), allocated = new AtomicLong(), areas = new AtomicLong();
+    static volatile long sink;
+
+    final int number;
+
+    Calls(int number) {
+        super();
+        if (number < 0) {
+            failed.incrementAndGet();
+            throw new IllegalArgumentException("negative");
+        }
+        this.number = number;
+        made.incrementAndGet();
+    }
+
+    interface Shape {
+        double area();
+    }
+
+    static class Square implements Shape {
+        @Override
+        public double area() {
+            areas.incrementAndGet();
+            return 4;
+        }
+    }
+
+    static class Circle implements Shape {
+        @Override
+        public double area() {
+            areas.incrementAndGet();
+            return 3.14;
+        }
+    }
+
+    static long count(long a) {
+        entered.incrementAndGet();
+        return 31 * a + 7;
+    }
+
+    static long count(String s) { // another one of the same name
+        return s.length();
+    }
+
+    static void sometimes(int i) {
+        try {
+            if (i % 3 == 0) {
+                thrown.incrementAndGet();
+                throw new IllegalStateException("three");
+            }
+        } finally {
+            sink = i;
+        }
+    }
+
+    static int fibonacci(int n) {
+        recursive.incrementAndGet();
+        return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+    }
+
+    synchronized void synchronizedMethod(int i) {
+        locked.incrementAndGet();
+        if (i % 5 == 0) {
+            throw new IllegalStateException("five");
+        }
+    }
+
+    void block(Object lock) {
+        synchronized (lock) {
+            locked.incrementAndGet();
+            synchronized (this) {
+                locked.incrementAndGet();
+            }
+        }
+    }
+
+    static Object[] allocate(int n) {
+        Object[] all = new Object[n];
+        for (int i = 0; i < n; i++) {
+            all[i] = i % 2 == 0 ? new Object() : new int[i][2];
+        }
+        allocated.addAndGet(n + 1);
+        return all;
+    }
+
+    /** Takes 20 microseconds. */
+    static void slow() {
+        long end = System.nanoTime() + 20000;
+        while (System.nanoTime() < end) {
+            sink++;
+        }
+    }
+
+    static long brief(long a) {
+        return a ^ a << 3;
+    }
+
+    static void twice(Object moved) {
+        synchronized (moved) {
+            sink++;
+        }
+    }
+
+    static void worker(int me) {
+        long v = me;
+        for (int i = 0; i < CALLS; i++) {
+            v = count(v);
+        }
+        sink = v + count("text");
+        fibonacci(12);
+        Shape[] shapes = {new Square(), new Circle()};
+        for (int i = 0; i < 1000; i++) {
+            try {
+                sometimes(i);
+            } catch (IllegalStateException e) {
+                sink++;
+            }
+            try {
+                Calls p = new Calls(i - 10);
+                p.block(shapes);
+                p.synchronizedMethod(i);
+            } catch (IllegalArgumentException | IllegalStateException e) {
+                sink++;
+            }
+            sink += (long) shapes[i & 1].area();
+        }
+        Runnable lambda = () -> sink++;
+        for (int i = 0; i < 10; i++) {
+            lambda.run();
+            sink += allocate(i).length;
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        if (Boolean.getBoolean("ask")) {
+            ask();
+            return;
+        }
+        if (Integer.getInteger("sec", 0) > 0) {
+            serve(Integer.getInteger("sec"));
+            return;
+        }
+        Thread[] threads = new Thread[THREADS];
+        for (int i = 0; i < THREADS; i++) {
+            final int me = i;
+            threads[i] = new Thread(() -> worker(me), "worker " + i);
+            threads[i].start();
+        }
+        for (Thread t : threads) {
+            t.join();
+        }
+        times();
+        Object moved = new Object();
+        System.out.printf("identity %08x%n", System.identityHashCode(moved));
+        twice(moved);
+        System.gc();
+        twice(moved);
+        print("entered", entered);
+        print("thrown", thrown);
+        print("made", made);
+        print("failed", failed);
+        print("recursive", recursive);
+        print("locked", locked);
+        print("allocated", allocated);
+        print("areas", areas);
+    }
+
+    static void print(String name, AtomicLong n) {
+        System.out.println(name + " " + n);
+    }
+
+    static void times() {
+        long all = 0;
+        for (int i = 0; i < 2000; i++) {
+            long start = System.nanoTime();
+            slow();
+            all += System.nanoTime() - start;
+        }
+        System.out.println("slow " + all);
+        long v = 1;
+        for (int i = 0; i < 50000; i++) { // until it is compiled
+            v = brief(v);
+        }
+        long start = System.nanoTime();
+        for (int i = 0; i < 500000; i++) {
+            v = brief(v);
+        }
+        System.out.println("brief " + (System.nanoTime() - start));
+        sink = v;
+    }
+
+    static long handle(int k) {
+        long s = 0;
+        for (int i = 0; i < 20000; i++) {
+            s += i * k ^ s;
+        }
+        return s + part(k);
+    }
+
+    static long part(int k) {
+        long s = 1;
+        for (int i = 0; i < 10000; i++) {
+            s = s * 31 + (i ^ k);
+        }
+        return s;
+    }
+
+    static long background(int k) {
+        long s = 0;
+        for (int i = 0; i < 100000; i++) {
+            s += i ^ s << 1;
+        }
+        return s;
+    }
+
+    static void serve(int sec) throws Exception {
+        long end = System.nanoTime() + sec * 1000000000L;
+        Thread other = new Thread(() -> {
+            for (int i = 0; System.nanoTime() < end; i++) {
+                sink = background(i);
+            }
+        }, "background");
+        other.start();
+        System.out.println("READY");
+        for (int k = 0; System.nanoTime() < end; k++) {
+            sink = handle(k);
+            sink = background(k);
+        }
+        other.join();
+    }
+
+    static void ask() throws Exception {
+        Calls p = new Calls(7);
+        int calls = Integer.getInteger("calls", 100000);
+        metaspace();
+        System.out.println("READY");
+        for (int c; (c = System.in.read()) >= 0; ) {
+            if (c == 'm') {
+                System.out.println("metaspace " + metaspace());
+            } else if (c == 'w') {
+                long v = 1;
+                for (int i = 0; i < calls; i++) {
+                    v = count(v);
+                }
+                p.block(p);
+                System.out.println("work " + v);
+            }
+        }
+    }
+
+    static long metaspace() {
+        System.gc();
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getName().equals("Metaspace")) {
+                return pool.getUsage().getUsed();
+            }
+        }
+        return 0;
+    }
+}
