@@ -22,6 +22,7 @@
 //	warmup     a program with many compilations: plain, under gasm, and with the flags of JMH's perfasm
 //	sampling   the CPU time of sampling a JMH run, compared with that of perf record and perf script
 //	steady     the scores of two JMH benchmarks under gasm, compared with those without it
+//	sdt        what a call of a method costs that other tracers could watch (--probe-sdt)
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
 //
 // The table goes to stdout, what is being done to stderr. All files are in one temporary
@@ -69,6 +70,7 @@ var measurements = []measurement{
 	{"sampling", measureSampling},
 	{"steady", measureSteady},
 	{"latency", measureLatency},
+	{"sdt", measureSDT},
 }
 
 // A setup is what all measurements use.

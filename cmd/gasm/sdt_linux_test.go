@@ -123,6 +123,10 @@ func (s semaphore) count(t *testing.T) int {
 	return int(le.LittleEndian.Uint16(value[:]))
 }
 
+// settle is how long a tracer may take to switch its program on, when the semaphore says that it watches. The agent looks each
+// 50 ms whether there is one, for loops that run.
+const settle = time.Second
+
 // await waits until somebody watches, or nobody any more. The kernel counts once for all who watch by uprobes.
 func (s semaphore) await(t *testing.T, watched bool) {
 	t.Helper()
@@ -164,17 +168,18 @@ func startTracer(t *testing.T, command, home string) *tracer {
 	return tr
 }
 
-// watches waits until perf has opened its event.
+// watches waits until perf has started its own command: before that, it switches its events on.
 func (tr *tracer) watches(t *testing.T) {
 	t.Helper()
+	pid := tr.cmd.Process.Pid
 	require.Eventually(t, func() bool {
-		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", tr.cmd.Process.Pid))
-		return slices.ContainsFunc(links, func(link string) bool {
-			to, _ := os.Readlink(link)
-			return to == "anon_inode:[perf_event]"
-		})
-	}, 30*time.Second, 10*time.Millisecond)
-	time.Sleep(200 * time.Millisecond) // until it has switched it on
+		child, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		if err != nil || len(child) == 0 {
+			return false
+		}
+		name, err := os.ReadFile("/proc/" + strings.Fields(string(child))[0] + "/comm")
+		return err == nil && string(name) == "sleep\n"
+	}, 60*time.Second, 10*time.Millisecond)
 }
 
 // end stops the tracer, which then tells what it has counted.
@@ -212,6 +217,7 @@ func TestProbeSDT(t *testing.T) {
 	assert.Equal(t, tiny, all["Svc_tiny__entry"])
 
 	var dtrace, bpftrace, perf *tracer
+	whole := t // the tracers run on behind their subtests
 	t.Run("dtrace", func(t *testing.T) {
 		gasmtest.NeedDTrace(t)
 		listed := strings.Fields(runRecipe(t, recipe("dtrace -l"), home))
@@ -221,12 +227,12 @@ func TestProbeSDT(t *testing.T) {
 		for name, semaphore := range all {
 			assert.Zero(t, semaphore.count(t), "%s is watched, and was only listed", name)
 		}
-		dtrace = startTracer(t, recipe("dtrace -n"), home)
+		dtrace = startTracer(whole, recipe("dtrace -n"), home)
 		tiny.await(t, true)
 	})
 	t.Run("bpftrace", func(t *testing.T) {
 		gasmtest.NeedBPFTrace(t)
-		bpftrace = startTracer(t, recipe("bpftrace"), home)
+		bpftrace = startTracer(whole, recipe("bpftrace"), home)
 		all["Svc_tiny__return"].await(t, true)
 	})
 	t.Run("perf", func(t *testing.T) {
@@ -234,13 +240,14 @@ func TestProbeSDT(t *testing.T) {
 		runRecipe(t, recipe("perf buildid-cache -a"), home)
 		assert.Contains(t, runRecipe(t, "perf list 'sdt_java:*'", home), "sdt_java:Svc_tiny__entry ")
 		runRecipe(t, recipe("perf probe sdt_java"), home)
-		t.Cleanup(func() {
-			runRecipe(t, recipe("perf probe -d"), home)
-			runRecipe(t, recipe("perf buildid-cache -r"), home)
+		whole.Cleanup(func() {
+			runRecipe(whole, recipe("perf probe -d"), home)
+			runRecipe(whole, recipe("perf buildid-cache -r"), home)
 		})
-		perf = startTracer(t, recipe("perf record"), home)
+		perf = startTracer(whole, recipe("perf record"), home)
 		perf.watches(t)
 	})
+	time.Sleep(settle)
 	const calls = 1000
 	hash := s.call(t, calls)
 	if dtrace != nil {
@@ -329,8 +336,10 @@ func TestProbeSDTOfJDKs(t *testing.T) {
 			gasm, said, object := s.publish(t)
 			s.call(t, 200_000)
 			tracer := startTracer(t, "bpftrace -p "+s.pid()+" -e '"+script+"'", dir)
-			s.semaphores(t, object)["Svc_init__entry"].await(t, true)
-			s.semaphores(t, object)["Svc_tiny__return"].await(t, true)
+			for _, name := range []string{"Svc_init__entry", "Svc_tiny__entry", "Svc_tiny__return"} {
+				s.semaphores(t, object)[name].await(t, true)
+			}
+			time.Sleep(settle)
 			s.call(t, 100_000)
 			assert.Equal(t, map[string]string{"entry, even": "50000", "entry, odd": "50000", "return, ": "80000",
 				"thrown, java.lang.IllegalStateException": "20000", "init, last": "1"}, counts(tracer.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
