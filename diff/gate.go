@@ -11,8 +11,10 @@ import (
 
 // A Gate is what became slower by more than a limit.
 //
-// A benchmark is judged by its time per operation. It fails when that grew by more than the
-// limit and the noise together. Any other program is judged by the shares of its methods
+// A benchmark is judged by its time per operation, JMH's score. It fails when that grew by more
+// than the limit and the noise together. Where each side has several captures, the CPU time per
+// operation is judged in the same way: on a machine that does much else, a thread often waits for
+// a processor, which makes scores differ and CPU time not. Any other program is judged by the shares of its methods
 // and native functions: one fails when its share grew by more than the limit, in percentage
 // points, and its noise together.
 type Gate struct {
@@ -42,22 +44,22 @@ type GateRow struct {
 // Judge says what became slower by more than percent.
 func (r *Result) Judge(percent float64) *Gate {
 	g := &Gate{Percent: percent, Rows: []GateRow{}}
-	benchmarks := 0
+	judged := 0
 	for i := range r.Trials {
-		if r.Trials[i].benchmark() {
-			benchmarks++
-		}
+		judged += len(r.Trials[i].measures())
 	}
 	for i := range r.Trials {
 		c := &r.Trials[i]
 		if c.A.Samples == 0 || c.B.Samples == 0 {
 			continue
 		}
-		if c.benchmark() {
-			row := c.timeRow(benchmarks)
+		for _, m := range c.measures() {
+			row := c.timeRow(m, judged)
 			row.trial = i
 			row.Failed = row.NoiseKnown && row.Change-row.Noise > percent
 			g.Rows = append(g.Rows, row)
+		}
+		if len(c.measures()) > 0 {
 			continue
 		}
 		for _, row := range c.shareRows(percent) {
@@ -73,53 +75,63 @@ func (r *Result) Judge(percent float64) *Gate {
 	return g
 }
 
-// benchmark tells whether both sides know the time per operation.
-func (c *Comparison) benchmark() bool {
-	_, _, _, ok := c.times()
-	return ok
+// A measure is a time per operation of both sides, in ns: JMH's, or that of the samples.
+type measure struct {
+	a, b float64
+	cpu  bool
 }
 
-// times are the times per operation in ns: JMH's, or else those of the samples.
-func (c *Comparison) times() (a, b float64, cpu, ok bool) {
+// measures are those that a benchmark is judged by; none of what is no benchmark.
+func (c *Comparison) measures() (m []measure) {
+	if c.A.Samples == 0 || c.B.Samples == 0 {
+		return nil
+	}
 	a, okA := c.A.scoreNanos()
 	b, okB := c.B.scoreNanos()
 	if okA && okB && isTime(a) && isTime(b) {
-		return a, b, false, true
+		m = append(m, measure{a, b, false})
 	}
-	a, b = c.A.NanosPerOp, c.B.NanosPerOp
-	return a, b, true, isTime(a) && isTime(b)
+	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; isTime(a) && isTime(b) && (len(m) == 0 || len(c.A.CPURuns) > 1 && len(c.B.CPURuns) > 1) {
+		m = append(m, measure{a, b, true})
+	}
+	return m
 }
 
 // isTime tells whether a number of nanoseconds is one that an operation can take: a
 // billionth of one to 30 years.
 func isTime(nanos float64) bool { return nanos > 1e-9 && nanos < 1e18 }
 
-// timeRow judges a benchmark, one of several.
-func (c *Comparison) timeRow(benchmarks int) GateRow {
-	a, b, cpu, _ := c.times()
-	row := GateRow{Trial: c.A.Title(), Before: a, After: b, Change: 100 * (b - a) / a, CPU: cpu}
+// timeRow judges a benchmark by a measure, one of so many that are judged.
+func (c *Comparison) timeRow(m measure, judged int) GateRow {
+	row := GateRow{Trial: c.A.Title(), Before: m.a, After: m.b, Change: 100 * (m.b - m.a) / m.a, CPU: m.cpu}
 	var noise float64
-	if cpu {
+	switch probability := 1 - falseAlarms/float64(max(judged, 1)); {
+	case !m.cpu:
+		noise, row.NoiseKnown = c.scoreNoise(probability)
+	case len(c.A.CPURuns) > 1 && len(c.B.CPURuns) > 1:
+		noise, row.NoiseKnown = max(groupNoise(probability, c.A.CPURuns, c.B.CPURuns), c.sampledNoise()), true
+	default:
 		noise, row.NoiseKnown = c.sampledNoise(), true
-	} else {
-		noise, row.NoiseKnown = c.scoreNoise(benchmarks)
 	}
-	row.Noise = 100 * noise / a
+	row.Noise = 100 * noise / m.a
 	return row
 }
 
-// scoreNoise is by how much the time per operation can differ by chance, in ns. How much a side's
-// captures, forks or iterations differ among each other tells it, whichever differ the most.
-// All benchmarks together give a false alarm with the probability falseAlarms.
-func (c *Comparison) scoreNoise(benchmarks int) (noise float64, known bool) {
-	probability := 1 - falseAlarms/float64(max(benchmarks, 1))
+// groupNoise is by how much the means of two groups of times can differ by chance, as the
+// times in them differ.
+func groupNoise(probability float64, a, b []float64) float64 {
+	return student.Quantile(probability, len(a)+len(b)-2) * math.Sqrt(meanVariance(a)+meanVariance(b))
+}
+
+// scoreNoise is by how much JMH's times can differ by chance, in ns. How much a side's captures,
+// forks or iterations differ among each other tells it, whichever differ the most. All that is
+// judged together gives a false alarm with the probability falseAlarms.
+func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool) {
 	for _, groups := range []func(*TrialSide) []float64{runTimes, forkTimes, iterationTimes} {
 		a, b := groups(c.A), groups(c.B)
-		if len(a) < 2 || len(b) < 2 {
-			continue
+		if len(a) > 1 && len(b) > 1 {
+			noise, known = max(noise, groupNoise(probability, a, b)), true
 		}
-		known = true
-		noise = max(noise, student.Quantile(probability, len(a)+len(b)-2)*math.Sqrt(meanVariance(a)+meanVariance(b)))
 	}
 	if !known && c.A.Score.Error > 0 && c.B.Score.Error > 0 {
 		// Of the mode "sample" JMH's own errors are all that is known.
@@ -134,12 +146,12 @@ func relative(t *TrialSide) float64 {
 	return nanos * t.Score.Error / t.Score.Value
 }
 
-// sampledNoise is by how much CPU time per operation can differ by chance: by sampling, or as the
-// forks' samples differ.
+// sampledNoise is by how much CPU time per operation can differ by chance: by sampling, or, where
+// nothing else is known, as the forks' samples differ.
 func (c *Comparison) sampledNoise() float64 {
 	variance := func(t *TrialSide) float64 {
 		v := 1 / float64(t.Samples)
-		if n := len(t.Forks); n > 1 {
+		if n := len(t.Forks); n > 1 && len(t.CPURuns) < 2 {
 			var parts []float64
 			for _, samples := range t.Forks {
 				parts = append(parts, float64(samples)*float64(n)/float64(t.Samples))

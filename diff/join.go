@@ -65,6 +65,10 @@ func newRuns(t *TrialSide) TrialSide {
 	if nanos, ok := t.scoreNanos(); ok {
 		first.Runs = []float64{nanos}
 	}
+	first.CPURuns = nil
+	if t.NanosPerOp > 0 {
+		first.CPURuns = []float64{t.NanosPerOp}
+	}
 	first.Forks = forksOf(t)
 	first.Methods, first.Frames = withForks(t, t.Methods), withForks(t, t.Frames)
 	first.Regions = slices.Clone(t.Regions)
@@ -107,6 +111,11 @@ func (t *TrialSide) add(more *TrialSide) {
 	}
 	if t.Score = t.Score.With(more.Score); t.Score == nil {
 		t.Runs = nil
+	}
+	if more.NanosPerOp > 0 && len(t.CPURuns) > 0 {
+		t.CPURuns = append(t.CPURuns, more.NanosPerOp)
+	} else {
+		t.CPURuns = nil
 	}
 	forks, slicesBefore, slicesMore := len(t.Forks), len(t.Slices), len(more.Slices)
 	if slicesBefore == 0 || slicesMore == 0 {

@@ -129,6 +129,9 @@ func (r *Result) markdownTable() string {
 		before, after, change, noise, mark := "", "", "", "", ""
 		if row := rows[i]; row != nil {
 			before, after = nanosText(row.Before), nanosText(row.After)
+			if row.CPU {
+				before, after = before+" CPU", after+" CPU"
+			}
 			change, noise = fmt.Sprintf("%+.1f %%", row.Change), "?"
 			if row.NoiseKnown {
 				noise = fmt.Sprintf("± %.1f %%", row.Noise)
@@ -156,7 +159,8 @@ func (r *Result) markdownTable() string {
 	return out.String()
 }
 
-// gateRows are the rows of benchmarks by trial, whether or not something is judged.
+// gateRows are the rows of benchmarks by trial, whether or not something is judged: of two
+// measures the first one, or that which fails.
 func (r *Result) gateRows() map[int]*GateRow {
 	g := r.Gate
 	if g == nil {
@@ -164,7 +168,8 @@ func (r *Result) gateRows() map[int]*GateRow {
 	}
 	rows := map[int]*GateRow{}
 	for i := range g.Rows {
-		if row := &g.Rows[i]; row.Name == "" {
+		row := &g.Rows[i]
+		if shown := rows[row.trial]; row.Name == "" && (shown == nil || row.Failed && !shown.Failed) {
 			rows[row.trial] = row
 		}
 	}

@@ -45,6 +45,8 @@ type TrialSide struct {
 	Score *capture.Score
 	// Runs are the scores of each capture, as time per operation in ns, where the side has several.
 	Runs []float64
+	// CPURuns are the CPU times per operation of each capture, in ns, where the side has several.
+	CPURuns []float64
 	// Forks are the samples of each JVM of a benchmark. It is nil for a single JVM, and
 	// where the JVMs do not repeat the same work.
 	Forks []int64

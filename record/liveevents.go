@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -146,6 +147,9 @@ func (l *liveEvents) take(jvms []capture.JVM) (notes []string) {
 		for tid, own := range f.threads {
 			j.Threads[own] = tid
 		}
+	}
+	if len(l.choice.JFR) > 0 && runtime.GOOS != "linux" {
+		notes = append(notes, "no events from Flight Recorder: gasm can tell JVMs to record on Linux alone; report --jfr FILE reads a recording of your own")
 	}
 	for _, t := range l.told {
 		j := byPID[t.pid]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ type toldJVM struct {
 	feature       int // of its JDK; 0 when unknown
 	notes         []string
 	problems      []error
-	begun, over   chan struct{}
+	begun         chan struct{} // closed when it has been told, or can't be
 }
 
 // Names in a JVM's folder. The recording has the name of the folder, so that each gasm ends its own.
@@ -68,7 +69,7 @@ func (t *toldJVM) start(ctx context.Context) {
 	}
 }
 
-// How long to wait until a JVM runs its program: how often it is looked at, and how old one must be that does not tell.
+// How long to wait until a JVM runs its program: how often it is looked at, and how long of one that does not tell.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second
@@ -77,14 +78,17 @@ const (
 // awaitStart waits until the JVM runs its program. One that has not come so far does not take commands, and may end
 // because of the signal that asks it to. It is false when the JVM ends, or ctx is done.
 func (t *toldJVM) awaitStart(ctx context.Context) bool {
+	looked := time.Now()
 	for {
 		if hasEnded(t.pid, t.ticks) {
 			return false
 		}
 		started, known := attach.Started(t.pid)
-		if seen, err := attach.Look(t.pid); started && err == nil || !known && err == nil && time.Duration(capture.MonoNanos()-seen.StartMonoNanos) > surelyUp {
-			t.feature = jdk.Feature(seen.Version)
-			return true
+		if started || !known && time.Since(looked) > surelyUp {
+			if seen, err := attach.Look(t.pid); err == nil {
+				t.feature = jdk.Feature(seen.Version)
+				return true
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -232,11 +236,17 @@ func (t *toldJVM) takeLog(s *session) (name string) {
 	return name
 }
 
+// Flight Recorder drops the oldest chunks of a recording that is larger than this.
+const keptRecording, chunkSize = 250 << 20, 16 << 20
+
 // takeRecordings takes the recording, or what a JVM that was killed has left of it.
 func (t *toldJVM) takeRecordings(s *session) (names []string) {
 	name := capture.RecordingFile(t.pid, 0)
 	err := t.folder.take(toldRecording, s.path(name))
 	if err == nil {
+		if info, err := os.Stat(s.path(name)); err == nil && info.Size() > keptRecording-chunkSize {
+			t.notes = append(t.notes, fmt.Sprintf("the recording of JVM %d may lack what happened first: Flight Recorder keeps 250 MB", t.pid))
+		}
 		return []string{name}
 	}
 	if !errors.Is(err, errNotThere) {

@@ -41,7 +41,7 @@ changed, and 3 when something became slower by more than --fail-above.`,
 		Args:                  func(_ *cobra.Command, args []string) error { return flags.checkArguments(args) },
 		RunE: func(_ *cobra.Command, args []string) error {
 			sides := flags.sides(args)
-			if err := errors.Join(flags.check(), flags.report.checkInputs(slices.Concat(sides[0], sides[1])), flags.report.checkOutput(s.out, false)); err != nil {
+			if err := errors.Join(flags.check(), flags.report.checkInputs(slices.Concat(sides[0], sides[1])), flags.checkOutput(s.out)); err != nil {
 				return err
 			}
 			return runDiff(s, &flags, sides)
@@ -54,6 +54,7 @@ changed, and 3 when something became slower by more than --fail-above.`,
 // diffFlags are the values of diff's flags: those of its own, and some of report's.
 type diffFlags struct {
 	minChange     float64
+	format        string
 	before, after []string
 	failAbove     float64
 	given         func(flag string) bool
@@ -63,7 +64,7 @@ type diffFlags struct {
 func (f *diffFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.report.register(&all)
-	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "format", "report", "no-pager", "jvm", "thread", "window-event", "merge-jvms"} {
+	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "report", "no-pager", "jvm", "thread", "window-event", "merge-jvms"} {
 		flags.AddFlag(all.Lookup(name))
 	}
 	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
@@ -71,7 +72,7 @@ func (f *diffFlags) register(flags *pflag.FlagSet) {
 	flags.Lookup("jvm").Usage = "compare only JVMs whose main class or jar matches `REGEX`"
 	flags.Lookup("thread").Usage = "compare only samples of `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression"
 	flags.Lookup("merge-jvms").Usage = "compare all programs of a command as one"
-	flags.Lookup("format").Usage = "`format` of the comparison: text, json, html or markdown"
+	flags.StringVar(&f.format, "format", "text", "`format` of the comparison: text, json, html or markdown")
 	flags.Lookup("report").Usage = "write the comparison to `FILE` instead of stdout"
 	f.minChange = 0.01
 	f.given = flags.Changed
@@ -115,6 +116,13 @@ func (f *diffFlags) choice() string {
 	return ""
 }
 
+// checkOutput finds a page that would go to a terminal.
+func (f *diffFlags) checkOutput(out *os.File) error {
+	r := f.report
+	r.format = f.format
+	return r.checkOutput(out, false)
+}
+
 func (f *diffFlags) check() error {
 	if !(f.failAbove >= 0 && f.failAbove <= maxPercent) { // NaN is neither
 		return usage("--fail-above is %g; it is a number of percent, from 0 to %d", f.failAbove, maxPercent)
@@ -122,7 +130,7 @@ func (f *diffFlags) check() error {
 	if !(f.minChange > 0 && f.minChange <= 1) { // NaN is neither
 		return usage("--min-change is %g; it is a share above 0 and up to 1", f.minChange)
 	}
-	if err := oneOf("format", f.report.format, "text", "json", "html", "markdown"); err != nil {
+	if err := oneOf("format", f.format, "text", "json", "html", "markdown"); err != nil {
 		return err
 	}
 	return f.report.check()
@@ -227,7 +235,7 @@ func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 // write writes the comparison where the flags say.
 func (f *diffFlags) write(s streams, r *diff.Result) error {
 	write := func(w io.Writer) error { return r.WriteJSON(w, version) }
-	switch f.report.format {
+	switch f.format {
 	case "html":
 		write = func(w io.Writer) error { return r.WriteHTML(w, version) }
 	case "markdown":

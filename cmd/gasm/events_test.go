@@ -223,8 +223,8 @@ func TestEventsBesideOwnLog(t *testing.T) {
 			_, dir = run("--events", "default", "-Xlog:disable")
 			reported := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Equal(t, 0, reported.code)
-			for _, wrong := range [][]string{{"profile", "--events", "lock", "--", "true"}, {"profile", "--events", "gc", "--window-event", "safepoint", "--", "true"},
-				{"attach", "--window-event", "gc", "1"}} {
+			for _, wrong := range [][]string{{"profile", "--events", "locks", "--", "true"}, {"profile", "--events", "gc", "--window-event", "safepoint", "--", "true"},
+				{"attach", "--events", "lock", "--events-from", "log", "1"}, {"attach", "--events-from", "perf", "1"}} {
 				assert.Equal(t, 2, runGasm(t, wrong).code, wrong)
 			}
 		})

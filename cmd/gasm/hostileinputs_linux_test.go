@@ -203,7 +203,7 @@ func inRecording(write func(f *filler)) func(h *hostile) {
 			}
 		})
 		h.write("capture.json", func(f *filler) {
-			f.printf(`{"schema":1,"command":["java"],"sampler":"perf","events":["cpu-clock"],"frequency":1001,"clocks":[{"mono_nanos":10000000000,"wall_nanos":1700000000000000001}],` +
+			f.printf(`{"schema":1,"command":["java"],"sampler":"perf","events":["cpu-clock"],"frequency":1001,"clocks":[{"mono_nanos":10000000000,"wall_nanos":1700000000000123457}],` +
 				`"jvms":[{"pid":4711,"log":"asm-4711.log","start_mono_nanos":1,"recordings":["ev-4711.jfr"]}],` +
 				`"trials":[{"windows":[{"pid":4711,"from_mono_nanos":1,"to_mono_nanos":20000000000}]}]}`)
 		})

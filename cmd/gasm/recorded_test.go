@@ -223,3 +223,43 @@ func checkRequests(t *testing.T, p *schema.Profile, requests int) {
 	}
 	assert.Equal(t, requests, counted)
 }
+
+// A recording of the user's own tells of a capture that has none; and a JVM that takes no commands costs a note.
+func TestOwnRecording(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	classPath := programs11(t, "Requests")
+	jdk := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && j.Feature == 17 })[0]
+	dir, own := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "own.jfr")
+	r := runGasm(t, []string{"profile", "--events", "default,lock", "--frequency", "2001", "--skip-asm", "-o", dir, "--",
+		jdk.Java(), "-XX:StartFlightRecording=settings=profile,filename=" + own, "-XX:+DisableAttachMechanism", "-cp", classPath, "Requests", "2000"})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, oneLine(r.stdout), "can't be told anything: it was started with -XX:+DisableAttachMechanism: start it without this flag")
+	without := runGasm(t, []string{"report", "--window-event", "jfr:acme.Request", dir})
+	assert.Equal(t, 1, without.code)
+	assert.Contains(t, without.stderr, "and --jfr FILE reads another recording")
+	with := runGasm(t, []string{"report", "--window-event", "jfr:acme.Request", "--jfr", own, "--format", "json", dir})
+	require.Equal(t, 0, with.code, with.stderr)
+	rep := readReport(t, []byte(with.stdout))
+	checkRequests(t, &rep.Profiles[0], 2000)
+	listed := runGasm(t, []string{"events", "--format", "jsonl", "--jfr", own, dir})
+	require.Equal(t, 0, listed.code, listed.stderr)
+	off := ownEvents(t, listed.stdout)
+	require.Len(t, off, 2000)
+	assert.InDelta(t, 0, off[1000], 2000)
+	pauses := map[string]int{}
+	for line := range strings.Lines(listed.stdout) {
+		var e struct{ Kind, Name string }
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		pauses[e.Kind]++
+	}
+	assert.Positive(t, pauses["gc"], "as the log has them, and not twice")
+	p := &readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", dir}).stdout)).Profiles[0]
+	count, _ := eventsOfKind(p, "gc")
+	assert.Equal(t, count, pauses["gc"])
+	for _, wrong := range []string{filepath.Join(dir, "samples.txt"), filepath.Join(dir, "none.jfr")} {
+		r := runGasm(t, []string{"report", "--jfr", wrong, dir})
+		assert.Equal(t, 1, r.code)
+		assert.Regexp(t, `^gasm: --jfr: .*\n$`, r.stderr, "one line")
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,7 +52,7 @@ func TestUSDTAllocations(t *testing.T) {
 			require.NoError(t, err)
 			defer in.Close()
 			cmd := exec.Command(binary, "profile", "-o", dir, "--events", "alloc,sleep,usdt:hotspot:vm-shutdown", "--events-from", "usdt", "--format", "json", "--report", file,
-				"--", j.Java(), "-cp", classPath, "Probed", "1500")
+				"--", j.Java(), "-XX:Tier3BackEdgeThreshold=5000", "-cp", classPath, "Probed", "1000")
 			cmd.Stdin = in
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, string(out))
@@ -72,13 +74,18 @@ func TestUSDTAllocations(t *testing.T) {
 				assert.Equal(t, j.Feature > 17, a.Bytes > 0, "JDK 17 does not tell of the size")
 			}
 			t.Logf("%d int[], %d of them in line %d, %d in a call", all, there, line, withCode)
-			assert.Greater(t, all, 1_400_000)
-			// The interpreter has the first ones, until the loop is compiled: 60 000 rounds.
+			var lost int
+			notes := strings.Join(slices.Concat(report.Capture.Notes, p.Warnings), "\n")
+			if m := regexp.MustCompile(`(\d+) USDT events of JVM \d+ were lost`).FindStringSubmatch(notes); m != nil {
+				lost, err = strconv.Atoi(m[1])
+				require.NoError(t, err)
+			}
+			assert.GreaterOrEqual(t, all+lost, 1_000_000, "gasm with the race detector does not read a million a second")
+			assert.Greater(t, all, 100_000)
 			assert.Greater(t, float64(there), 0.9*float64(all))
 			assert.Equal(t, there, withCode)
 			sleeps, _ := eventsOfKind(p, "sleep")
 			assert.GreaterOrEqual(t, sleeps, 30)
-			assert.NotContains(t, strings.Join(report.Capture.Notes, "\n"), "USDT")
 			text := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Regexp(t, `Probed::allocate:\d+ +int\[\], 0x[0-9a-f]+: call `, text.stdout)
 			assert.Regexp(t, `usdt +hotspot:vm__shutdown`, runGasm(t, []string{"events", dir}).stdout)

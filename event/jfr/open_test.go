@@ -2,6 +2,7 @@ package jfr
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 // behind it: each is its size, the id of test.Event (21), start, duration, 8 for the thread, 9 for the stack, 3 for gc, a text, a number, and a double.
 func TestOpenRecording(t *testing.T) {
 	begun := header{state: 1}.chunkOf(metadataOf(basicClasses()...), basicCheckpoint())
+	binary.BigEndian.PutUint64(begun[32:], 1_700_000_000_000_123_457) // not in whole milliseconds
 	gasmtest.Golden(t, "open.jfr", begun)
 	r := made(slices.Concat(begun, bytes.Repeat(basicEvent(200, 3, utf8Text("one"), 1), 3)))
 	n := 0

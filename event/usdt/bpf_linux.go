@@ -13,9 +13,9 @@ import (
 	"github.com/cilium/ebpf/ringbuf"
 )
 
-// ringSize is that of the buffer between the kernel and gasm. It takes 60 000 allocations, as
-// a JVM makes in the time between two looks.
-const ringSize = 8 << 20
+// The sizes of the buffer between the kernel and gasm. The large one is for probes that are reached
+// a million times a second: it takes 200 000 allocations, and gasm may not be let run for a while.
+const ringSize, largeRing = 4 << 20, 32 << 20
 
 // A bpf is the program in the kernel, at the places of one JVM. All of it is file descriptors:
 // when gasm ends, however it ends, nothing of it is left.
@@ -54,7 +54,7 @@ func Allowed(path string) error {
 	}
 	b := &bpf{}
 	defer b.close()
-	err := b.newMaps()
+	err := b.newMaps(ringSize)
 	if err == nil {
 		b.program, err = b.newProgram(t, layouts, ebpf.AttachNone)
 	}
@@ -69,7 +69,11 @@ func load(t target, pid int, library string, places []place, layouts []layout) (
 			b.close()
 		}
 	}()
-	if err = b.newMaps(); err != nil {
+	size := ringSize
+	if slices.ContainsFunc(places, func(p place) bool { return p.isFrequent() }) {
+		size = largeRing
+	}
+	if err = b.newMaps(size); err != nil {
 		return b, refused(err)
 	}
 	if err = b.attach(t, pid, library, places, layouts); err != nil {
@@ -81,8 +85,8 @@ func load(t target, pid int, library string, places []place, layouts []layout) (
 	return b, nil
 }
 
-func (b *bpf) newMaps() (err error) {
-	if b.events, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_events", Type: ebpf.RingBuf, MaxEntries: ringSize}); err != nil {
+func (b *bpf) newMaps(size int) (err error) {
+	if b.events, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_events", Type: ebpf.RingBuf, MaxEntries: uint32(size)}); err != nil {
 		return err
 	}
 	b.lost, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_lost", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1})
@@ -95,12 +99,16 @@ func (b *bpf) attach(t target, pid int, library string, places []place, layouts 
 	if err != nil {
 		return err
 	}
-	err = b.attachAll(lib, t, pid, places, layouts)
-	if !errors.Is(err, ebpf.ErrNotSupported) {
-		return err
+	if allAtOnce {
+		if err = b.attachAll(lib, t, pid, places, layouts); !errors.Is(err, ebpf.ErrNotSupported) {
+			return err
+		}
 	}
 	return b.attachEach(lib, t, pid, places, layouts)
 }
+
+// allAtOnce is false in a test of what kernels before 6.6 can.
+var allAtOnce = true
 
 func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
 	if b.program, err = b.newProgram(t, layouts, ebpf.AttachTraceUprobeMulti); err != nil {

@@ -132,10 +132,12 @@ func (p *Probe) Flag() string {
 	case p.Name == objectAlloc:
 		return "-XX:+DTraceAllocProbes"
 	case p.Name == "method__entry" || p.Name == "method__return":
-		return "-XX:+DTraceMethodProbes"
+		return methodFlag
 	}
 	return ""
 }
+
+const methodFlag = "-XX:+DTraceMethodProbes"
 
 // objectAlloc is the probe of an allocation.
 const objectAlloc = "object__alloc"

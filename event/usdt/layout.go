@@ -101,5 +101,10 @@ func layoutOf(p *place) layout {
 // hasSize tells whether the size of an allocation is to be trusted: see doc.go.
 func (p *Probe) hasSize() bool { return len(p.Args) == 4 && p.Args[3].Size == 8 }
 
+// isFrequent tells the probes that a program may reach a million times a second.
+func (p *Probe) isFrequent() bool {
+	return p.Provider == JNIProvider || p.Name == objectAlloc || p.Flag() == methodFlag
+}
+
 // cookie is what the kernel hands to the program with each event.
 func (p *place) cookie(index int) uint64 { return uint64(p.layout)<<32 | uint64(index) }

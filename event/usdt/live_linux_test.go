@@ -82,7 +82,6 @@ func (j *probedJVM) recordUntil(t testing.TB, line string, patterns ...string) (
 	j.await(t, line)
 	r = recorder.Stop()
 	require.NoError(t, r.Err)
-	assert.Zero(t, r.Lost)
 	assert.Positive(t, r.Events)
 	return out.Bytes(), r
 }
@@ -94,20 +93,22 @@ func (j *probedJVM) end(t testing.TB) {
 	require.NoError(t, j.cmd.Wait())
 }
 
-func eventsIn(t testing.TB, text []byte) (events []event.Event) {
+func eventsIn(t testing.TB, text []byte) (events []event.Event, lost int64) {
 	t.Helper()
 	r := NewReader(bytes.NewReader(text), "usdt.log", 7)
 	for r.Scan() {
 		switch rec := r.Record().(type) {
 		case *event.Event:
 			events = append(events, *rec)
+		case *Lost:
+			lost += rec.Events
 		default:
 			t.Fatalf("%#v\n%s", rec, bytes.Split(text, []byte("\n"))[r.Lines()-1])
 		}
 	}
 	require.NoError(t, r.Err())
 	event.Sort(events)
-	return events
+	return events, lost
 }
 
 func ofKind(events []event.Event, kind event.Kind) []event.Event {
@@ -138,21 +139,22 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 			time.Sleep(300 * time.Millisecond) // Flight Recorder of JDK 11 goes on to start for some ms beside main
 			text, result := j.recordUntil(t, "DONE",
 				Patterns([]event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Park, event.Sleep, event.Thread})...)
-			events := eventsIn(t, text)
+			events, lost := eventsIn(t, text)
+			assert.Zero(t, lost)
 			t.Logf("%d events of probes, %d bytes of text", result.Events, len(text))
 			checkCounts(t, events)
-			text, _ = j.recordUntil(t, "ALLOCATED", Patterns([]event.Kind{event.Alloc})...)
-			checkAllocations(t, jdk.Feature, eventsIn(t, text))
+			safepoints, locks, compilations := ofKind(events, event.Safepoint), ofKind(events, event.Lock), ended(ofKind(events, event.Compilation))
+			text, result = j.recordUntil(t, "ALLOCATED", Patterns([]event.Kind{event.Alloc})...)
+			events, lost = eventsIn(t, text)
+			assert.Equal(t, result.Lost, lost)
+			checkAllocations(t, jdk.Feature, events, lost)
 			j.end(t)
 
-			safepoints := ofKind(events, event.Safepoint)
 			compare(t, "safepoints of the log", readLog(t, log), safepoints)
 			if hasRecorder(jdk) {
 				recorded := readRecording(t, recording, wall, mono, readLog(t, log))
-				locks := ofKind(events, event.Lock)
 				require.NotEmpty(t, locks)
 				compare(t, "locks of the recording", ofKind(recorded, event.Lock), locks)
-				compilations := ended(ofKind(events, event.Compilation))
 				compare(t, "compilations of the recording", ofKind(recorded, event.Compilation), compilations)
 			}
 		})
@@ -182,7 +184,7 @@ func checkCounts(t *testing.T, events []event.Event) {
 }
 
 // checkAllocations compares with the 200 000 arrays of the program.
-func checkAllocations(t *testing.T, feature int, events []event.Event) {
+func checkAllocations(t *testing.T, feature int, events []event.Event, lost int64) {
 	t.Helper()
 	var count, bytes, placed int64
 	for _, e := range ofKind(events, event.Alloc) {
@@ -195,10 +197,10 @@ func checkAllocations(t *testing.T, feature int, events []event.Event) {
 			placed += Count(&e)
 		}
 	}
-	assert.GreaterOrEqual(t, count, int64(200_000))
+	assert.GreaterOrEqual(t, count+lost, int64(200_000), "what is lost is counted: the race detector slows the reader down")
 	assert.Greater(t, placed, count*9/10)
 	if feature > 17 { // C2's code of older ones hands over no size
-		assert.GreaterOrEqual(t, bytes, int64(24*200_000), "an int[2] has 24 bytes")
+		assert.InDelta(t, 24*count, bytes, 100, "an int[2] has 24 bytes")
 	} else {
 		assert.Zero(t, bytes)
 	}
@@ -298,6 +300,27 @@ func readRecording(t *testing.T, path string, wall, mono int64, safepoints []eve
 	require.NoError(t, r.Err())
 	event.Sort(events)
 	return events
+}
+
+// Kernels before 6.6 take one probe at a time.
+func TestOneByOne(t *testing.T) {
+	gasmtest.NeedTime(t)
+	needBPF(t)
+	defer func() { allAtOnce = true }()
+	allAtOnce = false
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
+	j := startProbed(t, gasmtest.NeedJava(t), classes, 1)
+	before := probesInTracefs(t)
+	text, r := j.recordUntil(t, "DONE", "hotspot:thread__sleep__*", "hotspot:thread__start")
+	assert.Equal(t, before, probesInTracefs(t))
+	assert.Contains(t, r.Note, "one by one")
+	events, _ := eventsIn(t, text)
+	assert.GreaterOrEqual(t, len(ofKind(events, event.Sleep)), 30)
+	assert.Len(t, named(ofKind(events, event.Thread), "other one"), 1)
+	j.goOn(t)
+	j.await(t, "ALLOCATED")
+	j.end(t)
 }
 
 // Nothing of a recording is left in the kernel: not in tracefs while it lasts, and no program

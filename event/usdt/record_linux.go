@@ -88,6 +88,9 @@ func (r *Recorder) read() {
 
 // Stop ends the recording, and gives what it has found.
 func (r *Recorder) Stop() Result {
+	// The kernel takes the program off one place after another. Until it is done, some probes
+	// are recorded and others are not.
+	r.sink.until.Store(monotonic())
 	r.b.detach()
 	if err := r.b.ring.Flush(); err != nil {
 		r.b.ring.Close()
@@ -95,7 +98,7 @@ func (r *Recorder) Stop() Result {
 	<-r.done
 	lost := r.b.lostEvents()
 	r.b.close()
-	r.sink.end(monotonic(), lost)
+	r.sink.end(r.sink.until.Load(), lost)
 	err := r.err
 	if r.sink.err != nil {
 		err = r.sink.err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"sync/atomic"
 )
 
 // maxLines is how many lines a text may have. No capture's events are more, see package
@@ -26,6 +27,9 @@ type sink struct {
 	thread func(own int) int
 	// placed is told of the code that allocates; nil for nobody.
 	placed func(pc uint64, monoNanos int64)
+
+	// until is when the recording ends; 0 while it goes on.
+	until atomic.Uint64
 
 	line   []byte
 	lines  int
@@ -64,6 +68,9 @@ func (s *sink) take(data []byte) {
 	at := binary.NativeEndian.Uint64(data[16:])
 	index, number := int(uint32(at)), int(at>>32)
 	if index >= len(s.places) || number >= len(s.layouts) || len(data) < s.layouts[number].size() {
+		return
+	}
+	if until := s.until.Load(); until != 0 && binary.NativeEndian.Uint64(data) > until {
 		return
 	}
 	s.events++

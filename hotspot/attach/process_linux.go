@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"debug/elf"
@@ -63,6 +64,9 @@ func Look(pid int) (*Process, error) {
 		j.Kind = NativeImage
 	case hidden:
 		return nil, fmt.Errorf("process %d (%s) can't be looked into: %w", pid, status.name, whyHidden(pid, status.uid))
+	case p.isEmulated():
+		return nil, fmt.Errorf("process %d (%s) runs a JVM of another processor in an emulator: its addresses are not those of this processor, "+
+			"so there is nothing to sample: run gasm and the JVM on such a machine", pid, status.name)
 	default:
 		return nil, fmt.Errorf("process %d (%s) is no JVM: it has not loaded libjvm.so", pid, status.name)
 	}
@@ -229,6 +233,34 @@ func (p process) absolute(list string) string {
 		}
 	}
 	return strings.Join(paths, string(filepath.ListSeparator))
+}
+
+// isEmulated tells whether the process is an emulator that runs a JVM.
+func (p process) isEmulated() bool {
+	program, err := os.Readlink(p.path("exe"))
+	return err == nil && isEmulator(filepath.Base(program)) && p.hasAsData("libjvm.so")
+}
+
+// isEmulator knows the programs that run those of other processors: "qemu-aarch64-static".
+func isEmulator(program string) bool {
+	return strings.HasPrefix(program, "qemu-") || strings.HasPrefix(program, "FEX") || program == "box64"
+}
+
+// hasAsData tells whether the process has mapped a library, executable or not. An emulator has the
+// code of others as data.
+func (p process) hasAsData(library string) bool {
+	text, err := os.Open(p.path("maps"))
+	if err != nil {
+		return false
+	}
+	defer text.Close()
+	lines := bufio.NewScanner(text)
+	for lines.Scan() {
+		if strings.HasSuffix(lines.Text(), "/"+library) {
+			return true
+		}
+	}
+	return false
 }
 
 // isNativeImage tells whether the process's program was made by GraalVM's native-image.

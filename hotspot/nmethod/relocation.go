@@ -57,7 +57,7 @@ func packingOf(release int, arm64 bool) relocPacking {
 	if arm64 {
 		p.formatBits, p.unit = 1, 4
 		if release >= 20 {
-			p.formatBits = 3
+			p.formatBits = 2
 		}
 	}
 	return p

@@ -152,16 +152,34 @@ func TestNewRelocations(t *testing.T) {
 	}
 }
 
-// TestBranchARM64 reads aarch64's b and bl.
-func TestBranchARM64(t *testing.T) {
-	cases := map[uint32]uint64{0x14000001: 0x1004, 0x97ffffff: 0xffc, 0x94000400: 0x2000, 0xd503201f: 0}
-	require.NotEmpty(t, cases)
-	for word, want := range cases {
-		got, ok := branchARM64(binary.LittleEndian.AppendUint32(nil, word), 0x1000)
-		assert.Equal(t, want != 0, ok, "%#x", word)
-		assert.Equal(t, want, got, "%#x", word)
+// TestTargetARM64 finds the addresses in aarch64's code.
+func TestTargetARM64(t *testing.T) {
+	for _, c := range []struct {
+		code []uint32
+		want uint64 // 0 for none
+	}{
+		{[]uint32{0x14000040}, 0x1234_5100},                                        // b .+0x100
+		{[]uint32{0x97ffffc0}, 0x1234_4f00},                                        // bl .-0x100
+		{[]uint32{0x90000008}, 0x1234_5000},                                        // adrp x8, this page
+		{[]uint32{0xb0000008, 0x9119e108}, 0x1234_6678},                            // adrp x8, the next one; add x8, x8, #0x678
+		{[]uint32{0xf0ffffe8, 0x9119e108}, 0x1234_4678},                            // adrp x8, the one before
+		{[]uint32{0x90000008, 0x9119e129}, 0x1234_5000},                            // add x9, x9, #0x678
+		{[]uint32{0x90000008, 0xf2c00fe8, 0x9119e108}, 0x7f_1234_5678},             // movk x8, #0x7f, lsl #32
+		{[]uint32{0xd2824688, 0xf2aacf08, 0xf2c00fe8, 0xd63f0100}, 0x7f_5678_1234}, // movz x8; movk; movk; blr x8
+		{[]uint32{0xd2824688, 0xf2aacf08, 0xf2c00fe9}, 0},                          // of x9
+		{[]uint32{0xd2824688, 0xf2aacf08}, 0},
+		{[]uint32{0xd63f0100}, 0}, // blr x8
+		{nil, 0},
+	} {
+		var code []byte
+		for _, word := range c.code {
+			code = binary.LittleEndian.AppendUint32(code, word)
+		}
+		got, ok := targetARM64(code, 0x1234_5000)
+		assert.Equal(t, c.want, got, "%x", c.code)
+		assert.Equal(t, c.want != 0, ok, "%x", c.code)
 	}
-	_, ok := branchARM64([]byte{1, 2, 3}, 0)
+	_, ok := targetARM64([]byte{1, 2, 3}, 0)
 	assert.False(t, ok)
 }
 

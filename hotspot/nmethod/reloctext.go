@@ -137,7 +137,10 @@ func (c *Code) callee(index int) string {
 // nmethod's table, or, where the index is 0, in the code (metadata_Relocation::metadata_addr).
 func (c *Code) metadata(r *relocation) (uint64, bool) {
 	index := r.number(0, 1)
-	if index == 0 && !c.copier.layout.arm64 {
+	switch {
+	case index == 0 && c.copier.layout.arm64:
+		return movedConstantARM64(c.from(r.offset))
+	case index == 0:
 		return movedConstant(c.from(r.offset))
 	}
 	if index <= 0 || index > len(c.methods) {

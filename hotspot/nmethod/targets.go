@@ -51,7 +51,7 @@ func FunctionNames(pid int) func(addr uint64) string {
 func (c *Code) target(offset int) (uint64, bool) {
 	code, at := c.from(offset), c.Lo+uint64(offset)
 	if c.copier.layout.arm64 {
-		return branchARM64(code, at)
+		return targetARM64(code, at)
 	}
 	if len(code) >= 5 && (code[0] == 0xe8 || code[0] == 0xe9) {
 		target := at + 5 + displacement(code[1:])
@@ -73,18 +73,6 @@ func movedConstant(code []byte) (uint64, bool) {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint64(code[2:]), true
-}
-
-// branchARM64 gives the target of aarch64's b and bl.
-func branchARM64(code []byte, at uint64) (uint64, bool) {
-	if len(code) < 4 {
-		return 0, false
-	}
-	word := binary.LittleEndian.Uint32(code)
-	if word&0x7c000000 != 0x14000000 {
-		return 0, false
-	}
-	return at + uint64(int64(int32(word<<6)>>4)), true
 }
 
 // targetName names an address as HotSpot names the target of a runtime call, escaped for a

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -81,6 +82,16 @@ func NeedBenchmarks(tb testing.TB) string {
 	jar := Testdata("benchmarks", "target", "benchmarks.jar")
 	if _, err := os.Stat(jar); err != nil {
 		tb.Skip("no benchmarks.jar: make benchmarks builds it")
+	}
+	return jar
+}
+
+// NeedJMHProfiler gives the path of the jar with JMH's profiler -prof gasm.
+func NeedJMHProfiler(tb testing.TB) string {
+	tb.Helper()
+	jar := filepath.Join(filepath.Dir(Testdata()), "integrations", "jmh", "target", "gasm-jmh.jar")
+	if _, err := os.Stat(jar); err != nil {
+		tb.Skip("no gasm-jmh.jar: make jmh builds it")
 	}
 	return jar
 }

@@ -16,7 +16,7 @@ const hotLines = 30
 type hotLine struct {
 	Link, Text, Share string
 	Method, Tier      string // of the compiled code
-	Made              string // the innermost method and line that it was made from
+	Made, Whole       string // the innermost method and line that it was made from, short and whole
 	Loop              string
 	Raw               int64
 	Parts             string
@@ -37,11 +37,12 @@ func (b *builder) addHot(number int, l *profile.Listing, blocks []block, loops [
 		line := &l.Lines[i]
 		h := hotLine{Link: rowID(number, l, i), Text: shown(line.Text), Method: shown(l.Method), Tier: l.Source, counts: line.Counts}
 		if len(line.Frames) > 0 {
-			h.Made = brief(line.Frames[0].Method)
+			at := ""
 			if n := line.Frames[0].Line; n > 0 {
-				h.Made += ":" + strconv.Itoa(n)
+				at = ":" + strconv.Itoa(n)
 			}
-			h.Made = shown(h.Made)
+			h.Whole = shown(line.Frames[0].Method + at)
+			h.Made = shown(brief(line.Frames[0].Method) + at)
 		}
 		switch in := blocks[blockAt(blocks, i)].loop; {
 		case in >= 0:
@@ -79,7 +80,7 @@ func (t *tableBuilder) hotTable() *table {
 	out := t.start("hot", "Hottest instructions", "of the code in this page; a loop has its number in the code of its method", "instruction", "made from", "loop", "in")
 	for _, h := range t.b.hot {
 		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(h.counts, h.parts),
-			cell{Text: h.Text, Name: true, Code: true}, cell{Text: h.Made}, cell{Text: h.Loop}, cell{Text: brief(h.Method), Cut: h.Method})})
+			cell{Text: h.Text, Name: true, Code: true}, cell{Text: h.Made, Cut: h.Whole}, cell{Text: h.Loop}, cell{Text: brief(h.Method), Cut: h.Method})})
 	}
 	return t.cut(out, len(t.b.hot))
 }

@@ -1,0 +1,113 @@
+package capture
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// begunRecording is the beginning of a recording, see event/jfr: events may stand behind it. It began at this moment, at 1000 ticks.
+const begunWall = 1_700_000_000_000_123_457
+
+func begunRecording(t *testing.T, events ...[]byte) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../event/jfr/testdata/open.jfr")
+	require.NoError(t, err)
+	for _, e := range events {
+		text = append(text, e...)
+	}
+	return text
+}
+
+// recorded is a test.Event of thread 4711, some µs after the recording's begin. It lasts 50 ns.
+func recorded(micros byte) []byte {
+	body := []byte{21, byte(100+int(micros)*1000)&0x7f | 0x80, byte((100 + int(micros)*1000) >> 7), 50, 8, 9, 3, 1, 5}
+	body = append(body, make([]byte, 8)...)
+	return append([]byte{byte(len(body)+4) | 0x80, 0x80, 0x80, 0}, body...)
+}
+
+// writeCapture makes a folder with files, and a capture of JVMs that knows the clocks.
+func writeCapture(t *testing.T, files map[string][]byte, jvms ...JVM) *Capture {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
+	}
+	return &Capture{dir: dir, Description: Description{JVMs: jvms, Clocks: []Clock{{MonoNanos: 5_000_000_000, WallNanos: begunWall}}}}
+}
+
+// Events of a recording are on the samples' clock, with the sampler's ids of threads; what the log tells of, too, is there once.
+func TestReadRecording(t *testing.T) {
+	log := "[5000002000ns][9][gc] GC(7) Pause Young (b) 1M->1M(2M) 0.001ms\n"
+	c := writeCapture(t, map[string][]byte{"ev-1.log": []byte(log), "ev-1.jfr": begunRecording(t, recorded(3), recorded(1))},
+		JVM{PID: 1, EventLog: "ev-1.log", Recordings: []string{"ev-1.jfr"}, Threads: map[int]int{4711: 71}})
+	events, notes := c.ReadEvents()
+	assert.Empty(t, notes)
+	require.Len(t, events, 3)
+	assert.Equal(t, event.GC, events[0].Kind)
+	for i, at := range []int64{5_000_001_000, 5_000_003_000} {
+		e := &events[i+1]
+		assert.Equal(t, at, e.MonoNanos)
+		assert.Equal(t, int64(50), e.Nanos)
+		assert.Equal(t, []any{1, 71, event.Own, "test.Event"}, []any{e.PID, e.TID, e.Kind, e.Name})
+		assert.Equal(t, "G1New", e.Arg("gc"))
+		require.Len(t, e.Frames, 2)
+	}
+}
+
+// A recording that is cut, foreign or missing costs a note. So does one of a capture that does not know the clocks.
+func TestDamagedRecordings(t *testing.T) {
+	good := begunRecording(t, recorded(1), recorded(2))
+	for name, c := range map[string]struct {
+		file []byte
+		want string
+		n    int
+	}{
+		"cut in an event":  {good[:len(good)-3], "", 1},
+		"cut in the types": {good[:300], "the recording of JVM 1 could not be read, and its events are not in the report: ev-1.jfr: the JVM ended while it wrote a chunk", 0},
+		"foreign":          {[]byte("PK\x03\x04 something else"), "is no recording of Java Flight Recorder: it begins with \"PK", 0},
+		"empty":            {nil, "ev-1.jfr is empty: the JVM writes a recording when it ends", 0},
+	} {
+		of := writeCapture(t, map[string][]byte{"ev-1.jfr": c.file}, JVM{PID: 1, Recordings: []string{"ev-1.jfr"}})
+		events, notes := of.ReadEvents()
+		assert.Len(t, events, c.n, name)
+		if c.want == "" {
+			assert.Empty(t, notes, name)
+			continue
+		}
+		require.Len(t, notes, 1, name)
+		assert.Contains(t, notes[0], c.want, name)
+	}
+	of := writeCapture(t, nil, JVM{PID: 1, Recordings: []string{"../ev-1.jfr"}})
+	_, notes := of.ReadEvents()
+	require.Len(t, notes, 1)
+	assert.Contains(t, notes[0], "no such file")
+	of.Clocks = nil
+	_, notes = of.ReadEvents()
+	require.Len(t, notes, 1)
+	assert.Contains(t, notes[0], "nobody knows when it was, since the capture has no capture.json with clocks")
+}
+
+// A recording of the user's own is of the only JVM, or of the one that is chosen, and takes the place of the capture's.
+func TestAddRecording(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "own.jfr")
+	require.NoError(t, os.WriteFile(own, begunRecording(t, recorded(1), recorded(2)), 0o600))
+	all := func(*JVM) bool { return true }
+	c := writeCapture(t, map[string][]byte{"ev-1.jfr": begunRecording(t, recorded(9))}, JVM{PID: 1, Recordings: []string{"ev-1.jfr"}}, JVM{PID: 2})
+	assert.ErrorContains(t, c.AddRecording(own, all), "own.jfr does not tell which of the capture's 2 JVMs it is of: choose one by --pid")
+	require.NoError(t, c.AddRecording(own, func(j *JVM) bool { return j.PID == 1 }))
+	events, notes := c.ReadEvents()
+	assert.Empty(t, notes)
+	assert.Len(t, events, 2)
+	assert.ErrorContains(t, c.AddRecording("none.jfr", all), "opening the recording: ")
+	foreign := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(foreign, []byte("text"), 0o600))
+	assert.ErrorContains(t, c.AddRecording(foreign, all), "is no recording of Java Flight Recorder")
+	c.Clocks = nil
+	assert.ErrorContains(t, c.AddRecording(own, all), "nobody knows when the samples were taken by the wall clock")
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/diff"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// earlyExit makes a loop one that C2 does not vectorise, and that computes the same: a weight is never negative.
+var earlyExit = strings.NewReplacer("i < v.length;", "i < v.length && w[i] >= 0;")
+
+// regressedProject makes a Git repository with the benchmark VectorSum, whose second commit has the slow
+// loop. build is the command that makes benchmarks.jar of it.
+func regressedProject(t *testing.T) (dir, build string) {
+	t.Helper()
+	gasmtest.NeedTool(t, "git", "apt install git")
+	gasmtest.NeedTool(t, "javac", "scripts/setup.sh installs it")
+	jar := gasmtest.NeedBenchmarks(t)
+	dir = t.TempDir()
+	source := string(readFile(t, gasmtest.Testdata("benchmarks", "src", "main", "java", "org", "gasm", "bench", "VectorSum.java")))
+	git := func(args ...string) {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	git("init", "-q", "-b", "main")
+	for _, text := range []string{source, earlyExit.Replace(source)} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "VectorSum.java"), []byte(text), 0o600))
+		git("add", "VectorSum.java")
+		git("commit", "-q", "-m", "a benchmark")
+	}
+	require.NotEqual(t, source, earlyExit.Replace(source))
+	return dir, "cp '" + jar + "' benchmarks.jar && javac -nowarn -proc:none --release 8 -cp benchmarks.jar -d classes VectorSum.java 2>/dev/null && jar uf benchmarks.jar -C classes ."
+}
+
+// A loop that is no longer vectorised fails the gate of a pull request, and two recordings of the same code
+// do not. This is what the action compare runs.
+func TestGateOfPullRequest(t *testing.T) {
+	gasmtest.NeedTime(t)
+	gasmtest.NeedNative(t)
+	dir, build := regressedProject(t)
+	out := filepath.Join(t.TempDir(), "gasm")
+	cmd := exec.Command(filepath.Join(filepath.Dir(gasmtest.Testdata()), ".github", "actions", "compare", "compare.sh"))
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"GASM_BUILD="+build, "GASM_JAR=benchmarks.jar", "GASM_OUT="+out, "GASM_FAIL_ABOVE=5", "GASM_ROUNDS=3",
+		"GASM_ARGUMENTS=-f 1 -wi 2 -w 200ms -i 3 -r 150ms VectorSum",
+		"GITHUB_OUTPUT="+filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "JAVA_TOOL_OPTIONS=-Djmh.ignoreLock=true")
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	assert.Equal(t, "slower=true\n", string(readFile(t, filepath.Join(dir, "output"))), "%s", readFile(t, filepath.Join(out, "diff.md")))
+	summary := string(readFile(t, filepath.Join(dir, "summary")))
+	assert.Contains(t, summary, "### ❌ gasm: 1 of 1 benchmark slower by more than 5 %\n")
+	assert.Regexp(t, "\\| ❌ \\| `org.gasm.bench.VectorSum.sum \\(size=4096\\)` \\|", summary)
+	assert.Contains(t, summary, "<details><summary>Code of <code>org.gasm.bench.", "the code that changed")
+	assert.Regexp(t, `(?m)^- .*vp(mull|add)d`, summary, "the vector instructions that are gone")
+	t.Logf("the summary has %d bytes", len(summary))
+	assert.Less(t, len(summary), diff.MarkdownLimit)
+	page := readFile(t, filepath.Join(out, "diff.html"))
+	assert.True(t, strings.HasPrefix(string(page), "<!DOCTYPE html>"))
+
+	capture := func(side string) string { return filepath.Join(out, side) }
+	for _, side := range []string{"before", "after"} {
+		r := runGasm(t, []string{"diff", "--fail-above", "5", capture(side + "-1"), capture(side + "-2")})
+		assert.Equal(t, 0, r.code, "%s: the same code\n%s", side, r.stdout)
+		assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
+	}
+	r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture("before-1") + "," + capture("before-2"), "--after", capture("after-1") + "," + capture("after-2") + "," + capture("after-3")})
+	assert.Equal(t, 3, r.code, r.stdout)
+	assert.Contains(t, r.stderr, "gasm: slower by more than the 5 % of --fail-above, beyond noise: org.gasm.bench.VectorSum.sum (size=4096): ")
+	assert.Contains(t, r.stdout, "Score:     A ")
+}
+
+// Which arguments make a comparison.
+func TestDiffSides(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--before", "a"}, "--before and --after go together"},
+		{[]string{"--before", "a", "--after", "b", "c"}, "with --before and --after there are no other arguments"},
+		{[]string{"a"}, "name two captures or JSON reports, got 1 (several of each side: --before A1,A2 --after B1,B2)"},
+		{[]string{"--fail-above", "-1", "a", "b"}, "--fail-above is -1; it is a number of percent"},
+		{[]string{"--fail-above", "NaN", "a", "b"}, "--fail-above is NaN"},
+	} {
+		r := runGasm(t, append([]string{"diff"}, c.args...))
+		assert.Equal(t, 2, r.code)
+		assert.Contains(t, r.stderr, c.want)
+	}
+	dir := captureFolder(t, "jdk17-lean-none")
+	r := runGasm(t, []string{"diff", "--fail-above", "0", "--before", dir + "," + dir, "--after", dir})
+	assert.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "\nNothing changed above the noise: ")
+}

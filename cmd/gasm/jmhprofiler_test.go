@@ -1,0 +1,207 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// profilerCommand runs JMH with its profiler -prof gasm on the class path.
+func profilerCommand(t *testing.T, args ...string) []string {
+	t.Helper()
+	path := gasmtest.NeedBenchmarks(t) + string(os.PathListSeparator) + gasmtest.NeedJMHProfiler(t)
+	return append([]string{"java", "-Djmh.ignoreLock=true", "-cp", path, "org.openjdk.jmh.Main"}, args...)
+}
+
+// runProfiler runs JMH, without a gasm in front of it, and gives what it printed.
+func runProfiler(t *testing.T, args []string, env ...string) (output string, err error) {
+	t.Helper()
+	command := profilerCommand(t, args...)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(cmd.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// gasm in front of JMH, which takes the windows from JMH's lines, and gasm in front of each fork, which takes
+// them from the fork itself, measure the same: two benchmarks with two parameters and two forks each.
+func TestJMHProfiler(t *testing.T) {
+	gasmtest.NeedTime(t)
+	gasmtest.NeedNative(t)
+	dir := t.TempDir()
+	outer, inner := filepath.Join(dir, "outer"), filepath.Join(dir, "inner")
+	scores := filepath.Join(dir, "scores.json")
+	r := runGasm(t, append([]string{"profile", "-o", outer, "--format", "json", "--report", filepath.Join(dir, "outer.json"), "--frequency", "501", "--"},
+		profilerCommand(t, "-f", "2", "-wi", "1", "-w", "300ms", "-i", "2", "-r", "400ms", "-p", "size=1024,4096", "-rf", "json", "-rff", scores,
+			"-prof", "gasm:frequency=501;top=3;showCounts=norm;drawIntraJumps=false;gasm="+binary+";dir="+inner, "VectorSum|MapWalk")...))
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Equal(t, 4, strings.Count(r.stdout, ":gasm\":\n"), "a report below each benchmark's score")
+	assert.Contains(t, r.stdout, "Trial:      org.gasm.bench.VectorSum.sum (size=1024)\n")
+	assert.Contains(t, r.stdout, "CPU time per operation, in ns", "operations are known")
+
+	around := readReport(t, readFile(t, filepath.Join(dir, "outer.json")))
+	file := filepath.Join(dir, "inner.json")
+	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "json", "--report", file, inner}).code)
+	within := readReport(t, readFile(t, file))
+	require.Len(t, around.Profiles, 4)
+	require.Len(t, within.Profiles, 4)
+	compareWindows(t, outer, inner)
+	for i := range around.Profiles {
+		a := &around.Profiles[i]
+		at := slices.IndexFunc(within.Profiles, func(p schema.Profile) bool { return p.Trial == a.Trial })
+		require.GreaterOrEqual(t, at, 0, a.Trial)
+		compareTrials(t, a, &within.Profiles[at])
+	}
+	kept, err := filepath.Glob(filepath.Join(inner, "org.gasm.bench.MapWalk.walk-avgt-size-1024*"))
+	require.NoError(t, err)
+	require.Len(t, kept, 3, "captures, page and JSON: %v", kept)
+	page, err := os.ReadFile(filepath.Join(inner, "org.gasm.bench.MapWalk.walk-avgt-size-1024.html"))
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "<!DOCTYPE html>")
+}
+
+// compareWindows compares when the iterations of each fork were.
+func compareWindows(t *testing.T, outer, inner string) {
+	t.Helper()
+	windows := map[int][]capture.Span{}
+	d, err := capture.ReadDescription(outer)
+	require.NoError(t, err)
+	for _, trial := range d.Trials {
+		for _, w := range trial.Windows {
+			windows[w.PID] = append(windows[w.PID], w.Span)
+		}
+	}
+	c, err := capture.Open(inner)
+	require.NoError(t, err)
+	defer c.Close()
+	var differences []time.Duration
+	seen := map[int]int{}
+	for _, trial := range c.Trials {
+		for _, w := range trial.Windows {
+			n := seen[w.PID]
+			seen[w.PID]++
+			require.Less(t, n, len(windows[w.PID]), "process %d", w.PID)
+			around := windows[w.PID][n]
+			// A line arrives after it was printed, and on a busy machine late. JMH prints the first
+			// line before the fork notes the time, and the other one after.
+			begins, ends := time.Duration(w.FromMonoNanos-around.FromMonoNanos), time.Duration(w.ToMonoNanos-around.ToMonoNanos)
+			assert.LessOrEqual(t, begins, 50*time.Millisecond, "the fork's window begins with JMH's line")
+			assert.LessOrEqual(t, ends, time.Millisecond, "and ends before the next one")
+			differences = append(differences, begins.Abs(), ends.Abs())
+		}
+	}
+	require.Len(t, differences, 2*2*2*2*2)
+	slices.Sort(differences)
+	t.Logf("the windows differ by %v at the median, %v at 90 %%, %v at most", differences[len(differences)/2], differences[len(differences)*9/10], differences[len(differences)-1])
+	assert.LessOrEqual(t, differences[len(differences)/2], 10*time.Millisecond)
+}
+
+// compareTrials compares what two samplers saw of the same iterations.
+func compareTrials(t *testing.T, a, b *schema.Profile) {
+	t.Helper()
+	event := hottestEvent(a)
+	ofA, ofB := a.Account.Of(event).Profiled, b.Account.Of(hottestEvent(b)).Profiled
+	require.Positive(t, ofA)
+	require.Positive(t, ofB)
+	shares := map[string]float64{}
+	for _, m := range b.Methods {
+		shares[m.Source+" "+m.Name] = float64(m.Counts.Of(event)) / float64(ofB)
+	}
+	for _, m := range a.Methods {
+		share := float64(m.Counts.Of(event)) / float64(ofA)
+		// Four standard errors of two independent samples, and the difference of the windows.
+		limit := 4*math.Sqrt(share*(1-share)*(1/float64(ofA)+1/float64(ofB))) + 0.03
+		assert.InDelta(t, share, shares[m.Source+" "+m.Name], limit, "%s: %s", a.Trial, m.Name)
+	}
+	require.NotEmpty(t, a.Regions)
+	require.NotEmpty(t, b.Regions)
+	hot := &a.Regions[0]
+	assert.True(t, slices.ContainsFunc(b.Regions, func(r schema.Region) bool {
+		return r.Method == hot.Method && r.CompileID == hot.CompileID && r.Lo < hot.Hi && hot.Lo < r.Hi && slices.ContainsFunc(r.PIDs, func(pid int) bool { return slices.Contains(hot.PIDs, pid) })
+	}), "%s: the hottest region is one of both", a.Trial)
+
+	require.NotNil(t, a.Score)
+	require.NotNil(t, b.Score)
+	assert.InEpsilon(t, a.Score.Value, b.Score.Value, 1e-9, "JMH's own result, and what the forks wrote down")
+	assert.InEpsilon(t, a.Score.Error, b.Score.Error, 1e-6)
+	assert.Equal(t, "ns/op", b.Score.Unit)
+	// Operations by the score and the time of JMH's lines, and as JMH has counted them.
+	assert.InEpsilon(t, b.Operations, a.Operations, 0.2, a.Trial)
+}
+
+// Without gasm the benchmark runs all the same, and a line says how to get one.
+func TestJMHProfilerWithoutGasm(t *testing.T) {
+	gasmtest.NeedTime(t)
+	out, err := runProfiler(t, []string{"-f", "1", "-wi", "0", "-i", "1", "-r", "100ms", "-prof", "gasm", "VectorSum"}, "GASM=/no/such/gasm")
+	require.NoError(t, err, out)
+	assert.Equal(t, 1, strings.Count(out, "# gasm: /no/such/gasm is no program, so nothing is profiled; to get it: "), out)
+	assert.Regexp(t, `VectorSum\.sum +4096 +avgt +[0-9.]+ +ns/op`, out)
+}
+
+// Options that gasm has not got are refused by name, with the reason.
+func TestJMHProfilerOptions(t *testing.T) {
+	gasmtest.NeedTime(t)
+	for option, want := range map[string]string{
+		"savePerfBin=true": "gasm does not have perfasm's option savePerfBin: gasm keeps its samples as text in the capture: dir=FOLDER",
+		"hotTreshold=0.1":  "gasm has no option hotTreshold; -prof gasm:help lists those that it has",
+		"skipAsm=maybe":    "gasm: skipAsm is maybe; it can be true or false",
+		"help":             "hotThreshold     annotate regions with this share, as 0.10",
+	} {
+		out, err := runProfiler(t, []string{"-prof", "gasm:" + option, "VectorSum"})
+		assert.Error(t, err)
+		assert.Contains(t, out, want)
+		assert.NotContains(t, out, "Run progress", "nothing has run")
+	}
+}
+
+// The profiler's window file has JMH's times without JMH's output, so it works where that goes elsewhere.
+func TestWindowFileFlag(t *testing.T) {
+	dir := t.TempDir()
+	r := runGasm(t, []string{"profile", "--window-file", "w", "--delay", "1s", "--", "true"})
+	assert.Equal(t, 2, r.code)
+	assert.Contains(t, r.stderr, "--window-file says when it is measured, and so do --delay/--length")
+	r = runGasm(t, []string{"profile", "--record-only", "--", "true"})
+	assert.Equal(t, 2, r.code)
+	assert.Contains(t, r.stderr, "--record-only keeps the capture alone, so say where: -o DIR")
+	gasmtest.NeedNative(t)
+	r = runGasm(t, []string{"profile", "--record-only", "-o", filepath.Join(dir, "none"), "--", "sh", "-c", "exit 7"})
+	assert.Equal(t, 7, r.code, "the command's own")
+
+	java := slices.Collect(func(yield func(string) bool) {
+		for _, java := range jdks(t) {
+			if !yield(java) {
+				return
+			}
+		}
+	})[0]
+	file, out := filepath.Join(dir, "windows"), filepath.Join(dir, "capture")
+	// A second of the time since the machine started, which is the clock.
+	require.NoError(t, os.WriteFile(file, []byte("# none yet\n"), 0o600))
+	script := `"$0" -Dsec=2 -cp "$1" Spin & pid=$!; read up rest </proc/uptime; up=${up%.*}; echo "trial spin" >>"$2"; sleep 1.7
+echo "window $pid ${up}500000000 $((up + 1))500000000 1000 3.5" >>"$2"; wait`
+	r = runGasm(t, []string{"profile", "--record-only", "-o", out, "--window-file", file, "--", "bash", "-c", script, java, javaPrograms(t), file})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Empty(t, r.stdout[strings.LastIndex(r.stdout, "\n")+1:], "no report")
+	assert.NotContains(t, r.stdout, "Hottest")
+	d, err := capture.ReadDescription(out)
+	require.NoError(t, err)
+	require.Len(t, d.Trials, 1)
+	assert.Equal(t, "spin", d.Trials[0].Name)
+	assert.EqualValues(t, 1000, d.Trials[0].Operations)
+	text, err := json.Marshal(d.Trials[0].Windows)
+	require.NoError(t, err)
+	require.Len(t, d.Trials[0].Windows, 1, string(text))
+}

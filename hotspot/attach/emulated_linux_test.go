@@ -1,0 +1,36 @@
+package attach
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+func TestIsEmulator(t *testing.T) {
+	for program, want := range map[string]bool{"qemu-aarch64-static": true, "qemu-x86_64": true, "FEXInterpreter": true, "box64": true,
+		"java": false, "qemu": false, "gdb": false} {
+		assert.Equal(t, want, isEmulator(program), program)
+	}
+}
+
+// A library that is mapped to be read is no JVM that runs here, and an emulator's is found.
+func TestHasAsData(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "libtest.so")
+	require.NoError(t, os.WriteFile(path, make([]byte, 4096), 0o600))
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	own := process(os.Getpid())
+	assert.False(t, own.hasAsData("libtest.so"))
+	page, err := unix.Mmap(int(file.Fd()), 0, 4096, unix.PROT_READ, unix.MAP_PRIVATE)
+	require.NoError(t, err)
+	defer unix.Munmap(page)
+	assert.True(t, own.hasAsData("libtest.so"))
+	assert.False(t, own.isEmulated())
+	_, err = Look(os.Getpid())
+	assert.ErrorContains(t, err, "is no JVM: it has not loaded libjvm.so")
+}
