@@ -24,6 +24,8 @@
 //	steady     the scores of two JMH benchmarks under gasm, compared with those without it
 //	sdt        what a call of a method costs that other tracers could watch (--probe-sdt)
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
+//	probes     what a call of a probed method costs, and one of a method beside it
+//	usdt       what a USDT probe takes that gasm records
 //
 // The table goes to stdout, what is being done to stderr. All files are in one temporary
 // folder, which is removed at the end.
@@ -71,6 +73,8 @@ var measurements = []measurement{
 	{"steady", measureSteady},
 	{"latency", measureLatency},
 	{"sdt", measureSDT},
+	{"probes", measureProbes},
+	{"usdt", measureUSDT},
 }
 
 // A setup is what all measurements use.

@@ -9,7 +9,7 @@ import (
 )
 
 // callsSource is a program that measures its own calls.
-const callsSource = "testdata/programs/CallCost.java"
+const callsSource = "testdata/programs/WatchedCost.java"
 
 // measureSDT measures what a call of a method costs that other tracers could watch, while none does.
 func measureSDT(ctx context.Context, s *setup) ([]figure, error) {
@@ -39,10 +39,10 @@ func (s *setup) sdtOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	}
 	var step, mix [2][]float64 // without probes and with them
 	for i := range s.rounds {
-		for k, flags := range [][]string{nil, {"--probe-sdt", "CallCost::step", "--probe-sdt", "CallCost::mix"}} {
+		for k, flags := range [][]string{nil, {"--probe-sdt", "WatchedCost::step", "--probe-sdt", "WatchedCost::mix"}} {
 			s.say("%s, round %d of %d, %d probed methods", j.label(), i+1, s.rounds, len(flags)/2)
 			argv := slices.Concat([]string{s.gasm, "profile", "--report", os.DevNull}, flags,
-				[]string{"--", j.tool("java"), "-cp", dir, "CallCost", fmt.Sprint(s.size(40, 10))})
+				[]string{"--", j.tool("java"), "-cp", dir, "WatchedCost", fmt.Sprint(s.size(40, 10))})
 			r, err := run(ctx, argv, nil)
 			if err != nil {
 				return nil, err

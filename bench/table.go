@@ -40,6 +40,7 @@ var (
 	inMillionsPerS = unit{"%.2f million/s", 1e-6}
 	asRatio        = unit{"%.2f x", 1}
 	inPercent      = unit{"%+.2f %%", 100}
+	inNanos        = unit{"%.0f ns", 1e9}
 	inBytes        = unit{"%.1f bytes", 1}
 )
 

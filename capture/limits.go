@@ -39,6 +39,19 @@ type listedDescription struct {
 type listedTrial struct {
 	Trial
 	Windows json.RawMessage `json:"windows"`
+	Score   json.RawMessage `json:"score"`
+}
+
+// maxScore is the size in bytes of more scores than any trial has.
+const maxScore = 1 << 20
+
+// readScore reads what JMH measured; nil where there is none, or one that can't be.
+func readScore(text json.RawMessage) *Score {
+	var s Score
+	if len(text) == 0 || len(text) > maxScore || json.Unmarshal(text, &s) != nil || !s.Sound() {
+		return nil
+	}
+	return &s
 }
 
 // parseDescription reads a capture.json. Of a list that is longer than any capture's it
@@ -67,9 +80,7 @@ func parseDescription(text []byte) (*Description, error) {
 	left := maxWindows
 	for i, t := range trials {
 		d.Trials[i] = t.Trial
-		if s := t.Score; s != nil && !s.Sound() {
-			d.Trials[i].Score = nil
-		}
+		d.Trials[i].Score = readScore(t.Score)
 		if err := readList(t.Windows, "windows", left, &d.Trials[i].Windows, more); err != nil {
 			return nil, err
 		}

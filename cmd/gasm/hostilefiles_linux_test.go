@@ -77,6 +77,31 @@ func init() {
 			})
 			h.args = []string{"diff", h.file("report.json"), h.file("report.json")}
 		}, ""},
+		{"report: scores of nothing", func(h *hostile) {
+			h.write("report.json", func(f *filler) {
+				f.printf(`{"schema":1,"capture":{},"profiles":[{"account":{"cycles":{"total":9,"profiled":9}},"score":{"unit":"ns/op","forks":[[]`)
+				f.repeat(",[]")
+				f.printf("]}}]}")
+			})
+			h.args = []string{"diff", "--fail-above", "5", h.file("report.json"), h.file("report.json")}
+		}, "score|Nothing changed"}, // a small one is no fault
+		// Folders of captures.
+		{"captures: many in a folder", func(h *hostile) {
+			for i := range min(1000, 20+h.size/4000) {
+				sub := hostile{t: h.t, dir: h.file(fmt.Sprint(i)), size: h.size}
+				require.NoError(h.t, os.Mkdir(sub.dir, 0o700))
+				sub.good()
+				sub.samples(10, 4)
+				sub.size = 1
+				sub.description("trials", func(i int) string {
+					return fmt.Sprintf(`{"name":"t%d","windows":[{"pid":4711,"to_mono_nanos":99000000000}]}`, i)
+				})
+			}
+		}, "pid 4194304"}, // the second of one id
+		{"captures: a folder that is deep", func(h *hostile) {
+			require.NoError(h.t, os.MkdirAll(h.file(strings.Repeat("a/", 500)), 0o700))
+			h.args = []string{"report", h.dir}
+		}, "is no capture"},
 		// Archives of sources.
 		{"sources: a bomb", inSources(func(h *hostile, w *zip.Writer) {
 			entry, err := w.Create("a/B.java")

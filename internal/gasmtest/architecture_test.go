@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"diff":                     {"capture", "report/schema", "sampler"},
 	"doctor":                   {"event/usdt", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "printassembly", "record", "sampler"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "record", "report", "sampler"},
-	"bench":                    {"sampler"},
+	"bench":                    {"event/usdt", "sampler"},
 	"internal/arrows":          nil,
 	"internal/gasmtest":        nil,
 	"packaging":                nil,

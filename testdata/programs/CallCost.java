@@ -1,48 +1,48 @@
-/**
- * Measures how long calls of two methods take: "step 0.290 mix 1.093" are nanoseconds, the least of some rounds. Step's loop is
- * little more than what is called; mix has a product that the next call waits for.
- */
+/** Prints how long a call of each of two methods takes, and a look at the clock, in nanoseconds: the least of some rounds. */
 public class CallCost {
-    private long sum;
+    static final int CALLS = 2_000_000, ROUNDS = 12;
 
-    long step(int n) {
-        return sum += n;
+    static long counted(long a) {
+        return a * 31 + 7;
     }
 
-    static long mix(long n) {
-        return n * 0x9E3779B97F4A7C15L ^ n >>> 29;
+    static long other(long a) {
+        return a * 31 + 7;
     }
 
-    private static long steps(CallCost c, int calls) {
-        for (int n = 0; n < calls; n++) {
-            c.step(n);
+    static long callCounted() {
+        long v = 1;
+        for (int i = 0; i < CALLS; i++) {
+            v = counted(v);
         }
-        return c.sum;
+        return v;
     }
 
-    private static long mixes(int calls) {
-        long n = 1;
-        for (int i = 0; i < calls; i++) {
-            n = mix(n);
+    static long callOther() {
+        long v = 1;
+        for (int i = 0; i < CALLS; i++) {
+            v = other(v);
         }
-        return n;
+        return v;
     }
 
     public static void main(String[] args) {
-        CallCost c = new CallCost();
-        int calls = 20_000_000;
-        double step = 1e9;
-        double mix = 1e9;
-        long used = 0;
-        for (int round = 0; round < Integer.parseInt(args[0]); round++) {
-            long begin = System.nanoTime();
-            used += steps(c, calls);
-            long middle = System.nanoTime();
-            used += mixes(calls);
-            long end = System.nanoTime();
-            step = Math.min(step, (middle - begin) / (double) calls);
-            mix = Math.min(mix, (end - middle) / (double) calls);
+        double counted = 1e9, other = 1e9, clock = 1e9;
+        long sink = 0;
+        for (int k = 0; k < ROUNDS; k++) {
+            long a = System.nanoTime();
+            sink += callCounted();
+            long b = System.nanoTime();
+            sink += callOther();
+            long c = System.nanoTime();
+            for (int i = 0; i < CALLS; i++) {
+                sink += System.nanoTime();
+            }
+            long d = System.nanoTime();
+            counted = Math.min(counted, (b - a) / (double) CALLS);
+            other = Math.min(other, (c - b) / (double) CALLS);
+            clock = Math.min(clock, (d - c) / (double) CALLS);
         }
-        System.out.printf("step %.3f mix %.3f (%x)%n", step, mix, used);
+        System.out.println("counted " + counted + " other " + other + " clock " + clock + " " + (sink == 0 ? "!" : ""));
     }
 }
