@@ -22,7 +22,9 @@
 //	warmup     a program with many compilations: plain, under gasm, and with the flags of JMH's perfasm
 //	sampling   the CPU time of sampling a JMH run, compared with that of perf record and perf script
 //	steady     the scores of two JMH benchmarks under gasm, compared with those without it
+//	sdt        what a call of a method costs that other tracers could watch (--probe-sdt)
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
+//	probes     what a call of a probed method costs, and one of a method beside it
 //	usdt       what a USDT probe takes that gasm records
 //
 // The table goes to stdout, what is being done to stderr. All files are in one temporary
@@ -70,6 +72,8 @@ var measurements = []measurement{
 	{"sampling", measureSampling},
 	{"steady", measureSteady},
 	{"latency", measureLatency},
+	{"sdt", measureSDT},
+	{"probes", measureProbes},
 	{"usdt", measureUSDT},
 }
 

@@ -111,7 +111,7 @@ func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	case len(c.A.CPURuns) > 1 && len(c.B.CPURuns) > 1:
 		noise, row.NoiseKnown = max(groupNoise(probability, c.A.CPURuns, c.B.CPURuns), c.sampledNoise()), true
 	default:
-		noise, row.NoiseKnown = c.sampledNoise(), true
+		noise, row.NoiseKnown = c.sampledNoise(), len(c.A.Forks) > 1 && len(c.B.Forks) > 1
 	}
 	row.Noise = 100 * noise / m.a
 	return row
@@ -126,24 +126,20 @@ func groupNoise(probability float64, a, b []float64) float64 {
 // scoreNoise is by how much JMH's times can differ by chance, in ns. How much a side's captures,
 // forks or iterations differ among each other tells it, whichever differ the most. All that is
 // judged together gives a false alarm with the probability falseAlarms.
+//
+// Iterations alone do not tell it: those of one JVM have the same code, the same heap and the same
+// minute of the machine, and are more alike than those of two JVMs.
 func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool) {
-	for _, groups := range []func(*TrialSide) []float64{runTimes, forkTimes, iterationTimes} {
-		a, b := groups(c.A), groups(c.B)
+	for _, groups := range []struct {
+		times func(*TrialSide) []float64
+		tell  bool
+	}{{runTimes, true}, {forkTimes, true}, {iterationTimes, false}} {
+		a, b := groups.times(c.A), groups.times(c.B)
 		if len(a) > 1 && len(b) > 1 {
-			noise, known = max(noise, groupNoise(probability, a, b)), true
+			noise, known = max(noise, groupNoise(probability, a, b)), known || groups.tell
 		}
 	}
-	if !known && c.A.Score.Error > 0 && c.B.Score.Error > 0 {
-		// Of the mode "sample" JMH's own errors are all that is known.
-		return math.Hypot(relative(c.A), relative(c.B)), true
-	}
 	return noise, known
-}
-
-// relative is JMH's error of a side, in ns.
-func relative(t *TrialSide) float64 {
-	nanos, _ := t.scoreNanos()
-	return nanos * t.Score.Error / t.Score.Value
 }
 
 // sampledNoise is by how much CPU time per operation can differ by chance: by sampling, or, where
@@ -244,7 +240,7 @@ func (c *Comparison) shareRows(percent float64) []GateRow {
 func (r *GateRow) text() string {
 	noise := fmt.Sprintf("noise %.1f", r.Noise)
 	if !r.NoiseKnown {
-		noise = "noise unknown: that takes two iterations"
+		noise = "not judged: noise takes two forks or captures on each side"
 	}
 	if r.Name != "" {
 		return fmt.Sprintf("%s: %s has %s -> %s of the profile, %+.1f points (%s)", r.Trial, r.Name, percentText(r.Before), percentText(r.After), r.Change, noise)

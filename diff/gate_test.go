@@ -41,6 +41,7 @@ func TestGateOfBenchmark(t *testing.T) {
 		{"faster", benchmark("b", []float64{7, 7.1, 6.9}, []float64{7, 7.05, 6.95}), 5, false},
 		{"slower in one fork of two: forks differ", benchmark("b", []float64{16, 16, 16}, []float64{10, 10, 10}), 5, false},
 		{"a single iteration tells no noise", benchmark("b", []float64{20}), 5, false},
+		{"nor do iterations of one fork", benchmark("b", []float64{20, 20.1, 19.9}), 5, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := judge(before, c.after, c.percent)
@@ -83,11 +84,15 @@ func TestGateOfProgram(t *testing.T) {
 // With CPU time alone, since a report of an older gasm has no scores.
 func TestGateOfCPUTime(t *testing.T) {
 	a, b := sideOf(8000, 2e6, "cpu-clock", 1000), sideOf(16000, 2e6, "cpu-clock", 1000)
+	assert.False(t, judge(a, b, 5).Rows[0].Failed, "one fork tells nothing of how forks differ")
+	a.Trials[0].Forks, b.Trials[0].Forks = []int64{4010, 3990}, []int64{8010, 7990}
 	row := judge(a, b, 5).Rows[0]
 	assert.True(t, row.CPU)
 	assert.True(t, row.Failed)
 	assert.InDelta(t, 100, row.Change, 1e-9)
-	assert.False(t, judge(a, sideOf(8100, 2e6, "cpu-clock", 1000), 0).Rows[0].Failed, "1.25 % of 8000 samples are chance")
+	same := sideOf(8100, 2e6, "cpu-clock", 1000)
+	same.Trials[0].Forks = []int64{4060, 4040}
+	assert.False(t, judge(a, same, 0).Rows[0].Failed, "1.25 % of 8000 samples are chance")
 }
 
 // Two sides of the same code, whose forks differ by 3 % and iterations by 1 %: a gate of 0 % fails

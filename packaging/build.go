@@ -40,7 +40,7 @@ func (d *document) path() string {
 // build builds gasm for a platform.
 func (r *release) build(platform string) (*program, error) {
 	system, arch, _ := strings.Cut(platform, "/")
-	path := filepath.Join(r.work, "gasm-"+system+"-"+arch)
+	path := r.programPath(system, arch)
 	if err := r.compile(path, system, arch); err != nil {
 		return nil, err
 	}
@@ -51,9 +51,16 @@ func (r *release) build(platform string) (*program, error) {
 	return &program{os: system, arch: arch, path: path, info: info}, nil
 }
 
-// compile runs go build. The flags are those of the Makefile, so that what was compiled for its checks is used again, but for
+func (r *release) programPath(system, arch string) string {
+	return filepath.Join(r.work, "gasm-"+system+"-"+arch)
+}
+
+// compile runs go build, unless it has built the program already. The flags are those of the Makefile, so that what was compiled for its checks is used again, but for
 // the symbols, which nothing of gasm reads.
 func (r *release) compile(path, system, arch string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
 	cmd := exec.Command(r.goTool, "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", path, "./cmd/gasm")
 	cmd.Dir = r.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOWORK=off", "GOFLAGS=")
@@ -65,7 +72,7 @@ func (r *release) compile(path, system, arch string) error {
 
 // buildDocuments has a gasm for this machine write its manual and completions.
 func (r *release) buildDocuments() ([]document, error) {
-	gasm := filepath.Join(r.work, "gasm")
+	gasm := r.programPath(runtime.GOOS, runtime.GOARCH)
 	if err := r.compile(gasm, runtime.GOOS, runtime.GOARCH); err != nil {
 		return nil, err
 	}

@@ -81,4 +81,3 @@ func serialNumber(components []cdx.Component) string {
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8, which is of one's own making
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }
-

@@ -77,6 +77,9 @@ func probesOf(all []capture.Probes, pids []int) []Probe {
 		}
 		places := map[int]int{} // of sites in probes
 		for _, s := range of.Sites {
+			if s.Kind == rings.SDT { // other tracers count these
+				continue
+			}
 			key := [4]string{string(s.Kind), s.Class, s.Method, s.Descriptor}
 			if _, ok := at[key]; !ok {
 				at[key] = len(probes)

@@ -59,10 +59,11 @@ const maxSites = 1 << 16
 // addSites counts an event of a trial for the place in the program that it is of.
 func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	switch {
+	case ofRecorder(e):
 	case e.Kind == event.Lock || e.Kind == event.Park && isLock(e.Name):
 		t.addLock(e)
 	case e.Kind == event.Alloc:
-		key := allocKey{frame: siteOf(e), class: e.Name}
+		key := allocKey{frame: byLine(siteOf(e)), class: e.Name}
 		key.code, key.pc = b.allocator(e)
 		t.addAllocation(e, key)
 	}
@@ -91,6 +92,11 @@ func (b *Builder) allocator(e *event.Event) (code blobRef, pc uint64) {
 	return blobRef{jvm, blob}, e.PC
 }
 
+// ofRecorder tells whether an event is of Flight Recorder's own doings, which are not the program's.
+func ofRecorder(e *event.Event) bool {
+	return slices.ContainsFunc(e.Frames, func(f event.Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })
+}
+
 // isLock tells by the class that a thread parks at whether it waits for a lock of
 // java.util.concurrent.
 func isLock(class string) bool {
@@ -111,8 +117,17 @@ func siteOf(e *event.Event) event.Frame {
 	return event.Frame{}
 }
 
+// byLine is a frame without its place in the bytecode where its line is known: what is in a line is summed up, because HotSpot may tell of a
+// lock as of the bytecode behind it.
+func byLine(f event.Frame) event.Frame {
+	if f.Line > 0 {
+		f.BCI = 0
+	}
+	return f
+}
+
 func (t *trialCounts) addLock(e *event.Event) {
-	key := lockKey{siteOf(e), e.Name}
+	key := lockKey{byLine(siteOf(e)), e.Name}
 	s := t.locks[key]
 	if s == nil {
 		if len(t.locks) >= maxSites {
@@ -121,7 +136,7 @@ func (t *trialCounts) addLock(e *event.Event) {
 		if t.locks == nil {
 			t.locks = map[lockKey]*LockSite{}
 		}
-		s = &LockSite{Frame: key.frame, Class: key.class, owners: map[string]int{}}
+		s = &LockSite{Frame: siteOf(e), Class: key.class, owners: map[string]int{}}
 		t.locks[key] = s
 	}
 	s.Count++
@@ -142,7 +157,7 @@ func (t *trialCounts) addAllocation(e *event.Event, key allocKey) {
 		if t.allocations == nil {
 			t.allocations = map[allocKey]*AllocSite{}
 		}
-		s = &AllocSite{Frame: key.frame, Class: key.class}
+		s = &AllocSite{Frame: siteOf(e), Class: key.class}
 		t.allocations[key] = s
 	}
 	s.Events += allocations(e)

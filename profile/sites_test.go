@@ -106,9 +106,9 @@ func TestSites(t *testing.T) {
 	}
 	park := of(11, event.Park, "java.util.concurrent.locks.ReentrantLock$NonfairSync", 700, 9, event.Frame{Method: "jdk.internal.misc.Unsafe::park"},
 		event.Frame{Method: "java.util.concurrent.locks.LockSupport::park"}, site(77))
-	b, err := threaded(t, "", lock(11, 100, 10, "worker-1", site(7)), lock(12, 200, 30, "worker-22", site(7)), lock(11, 300, 5, "main", site(7)),
+	b, err := threaded(t, "", lock(11, 100, 10, "worker-1", site(7)), lock(12, 200, 30, "worker-22", event.Frame{Method: "A::handle", BCI: 4, Line: 7}), lock(11, 300, 5, "main", site(7)),
 		lock(11, 400, 1, "main", site(8)), lock(11, 2000, 500, "main", site(7)), park, of(11, event.Park, "java.lang.Object", 800, 90, site(9)),
-		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)), alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A"))
+		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)), alloc(525, 900, "byte[]", site(20), event.Frame{Method: "jdk.jfr.internal.Repository::ensure"}), alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A"))
 	require.NoError(t, err)
 	p := build(t, b, DefaultOptions())[0]
 	assert.Equal(t, []LockSite{

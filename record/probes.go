@@ -39,6 +39,12 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	if err := probe.Write(logs.files, logs.path, r.o.Probes); err != nil {
 		return flags, err
 	}
+	if wantsSites(r.o.Probes) {
+		var err error
+		if r.sites, err = publishSites(logs.probeReports, r.problem, r.o.Message); err != nil {
+			return flags, err
+		}
+	}
 	option := probe.StartOption(logs.files)
 	flags.tool = append(slices.Clip(flags.tool), option)
 	flags.launcher = append(slices.Clip(flags.launcher), option)
@@ -69,6 +75,9 @@ func (l *logFolder) gatherProbes(dir string) error {
 	}
 	return errors.Join(errs...)
 }
+
+// probeReports are those that agents have begun to write by now.
+func (l *logFolder) probeReports() []writtenLog { return logsIn(l.path, "probes-", ".txt") }
 
 // takeProbes moves what probes have counted into the capture, and notes in each JVM that it has them.
 func (r *Recording) takeProbes(jvms []capture.JVM) (notes []string) {
@@ -200,6 +209,12 @@ func (a *Attachment) startProbes() error {
 			return err
 		}
 		j.probes = s
+		if wantsSites(a.o.Probes) {
+			report := writtenLog{j.PID, s.ReportText()}
+			if j.sites, err = publishSites(func() []writtenLog { return []writtenLog{report} }, a.problem, a.o.Message); err != nil {
+				return err
+			}
+		}
 		for i := range rep.Refused[:min(len(rep.Refused), maxTold)] {
 			if a.o.Message != nil {
 				a.o.Message(refusalText(&rep.Refused[i]))
@@ -331,6 +346,7 @@ func (a *Attachment) stopProbes() {
 		if j.probes == nil {
 			continue
 		}
+		j.sites.end()
 		for from, to := range map[string]string{j.probes.Rings(): capture.ProbeRings(j.PID), j.probes.ReportText(): capture.ProbeReport(j.PID)} {
 			if err := copyLog(from, a.path(to)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				a.problem(fmt.Errorf("taking the probes of JVM %d: %w", j.PID, err))

@@ -28,6 +28,7 @@ type Recording struct {
 	codeNote string // that code is had in another way than it was asked for
 	longNote string // that the options are too long for JDK 8
 	events   eventLogs
+	sites    *sitePublisher // nil without
 	// resultNote says why the scores are not those of JMH's results.
 	resultNote string
 	exitCode   int
@@ -82,6 +83,7 @@ func (r *Recording) run() error {
 	if flags, err = r.addProbeFlag(flags); err != nil {
 		return err
 	}
+	defer r.sites.end()
 	r.longNote = flags.longNote(r.o.Command)
 	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
 		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output,

@@ -4,8 +4,8 @@
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
 #          aarch64, the C library's symbols, xz, less, man, zsh, fish, bash's completions, sudo, procps, strace, and where
-#          they can be had DTrace, and JDK 8, 11, 17, 21, 25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the others
-#          from Debian unstable); and for the browser's tests Chromium, axe-core (in testdata/axe) and prettier and
+#          they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the
+#          others from Debian unstable); and for the browser's tests Chromium, axe-core (in testdata/axe) and prettier and
 #          eslint (in testdata/web), by npm
 #
 # For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
@@ -204,6 +204,17 @@ setup_dtrace() { # the tests of the dtrace sampler skip without it
   quietly scripts/install-dtrace.sh || say "no DTrace to be had here: its tests will be skipped"
 }
 
+setup_bpftrace() { # a test has it count calls of Java methods
+  [ "$(uname -s)" = Linux ] && have apt-get || return 0
+  have bpftrace && return
+  refresh "bpftrace"
+  if candidate bpftrace >/dev/null; then
+    install "bpftrace" bpftrace
+  else
+    say "no bpftrace to be had here: its tests will be skipped"
+  fi
+}
+
 setup_pypi_jdks() { # tests that need them skip them otherwise
   [ "$(uname -sm)" = "Linux x86_64" ] || return 0
   local version dir
@@ -340,6 +351,7 @@ if [ "$part" = test ]; then
   setup_axe
   setup_web
   setup_dtrace
+  setup_bpftrace
   setup_pypi_jdks
   setup_unstable_jdks
 fi

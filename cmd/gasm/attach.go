@@ -26,6 +26,7 @@ type attachFlags struct {
 func attachCommand(s streams) *cobra.Command {
 	var flags reportFlags
 	var own attachFlags
+	list := false
 	cmd := &cobra.Command{
 		Use:   "attach [flags] [PID|NAME ...]",
 		Short: "Sample JVMs that run already, and report where their time goes",
@@ -36,12 +37,16 @@ over, until Ctrl-C, or until they have ended. Nothing is changed in them, unless
 the jar. Without an argument the JVMs that run are listed. Linux only.`,
 		Example: `  gasm attach
   gasm attach --length 10s 4711
-  gasm attach -o capture org.acme.Server`,
+  gasm attach -o capture org.acme.Server
+  gasm attach --list-probes 4711 'org.acme.Svc::*'`,
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     completeJVMs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, left := range append(record.LeftDebugInfo(), record.LeftEvents()...) {
 				say(s.err, "gasm: %s", left)
+			}
+			if list {
+				return listProbes(s, args)
 			}
 			if len(args) == 0 {
 				return listJVMs(s)
@@ -50,6 +55,7 @@ the jar. Without an argument the JVMs that run are listed. Linux only.`,
 		},
 	}
 	own.register(cmd.Flags())
+	cmd.Flags().BoolVar(&list, "list-probes", false, "with a JVM and CLASS::METHOD as arguments, list what --probe-sdt could have other tracers see of the classes that are loaded; changes nothing")
 	cmd.Flags().BoolVar(&own.debugInfo, "debug-info", false,
 		"switch DebugNonSafepoints on in the JVMs meanwhile, so that what they compile from then on has exact lines; the only thing that gasm ever writes into the memory of a JVM")
 	cmd.Flags().StringVar(&own.kinds, "events", "none", "`kinds` of events to record, as for profile, which has the JVM log or record them meanwhile; default has gc,safepoint")

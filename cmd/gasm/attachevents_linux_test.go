@@ -94,6 +94,8 @@ func TestAttachEventsLeaveNothing(t *testing.T) {
 			assert.Contains(t, r.stderr, told)
 			same("after the next one")
 			assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, told)
+			require.NoError(t, j.cmd.Process.Kill())
+			_ = j.cmd.Wait() // which says that it was killed
 			assert.Regexp(t, `^collections \d+ millis \d+\n$`, j.out.String(), "nothing is printed")
 			assert.Empty(t, j.stderr.String())
 		})

@@ -70,11 +70,14 @@ func TestGateOfPullRequest(t *testing.T) {
 
 	capture := func(side string) string { return filepath.Join(out, side) }
 	for _, side := range []string{"before", "after"} {
-		r := runGasm(t, []string{"diff", "--fail-above", "5", capture(side + "-1"), capture(side + "-2")})
+		r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture(side+"-1") + "," + capture(side+"-3"), "--after", capture(side+"-2") + "," + capture(side+"-3")})
 		assert.Equal(t, 0, r.code, "%s: the same code\n%s", side, r.stdout)
 		assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
+		r = runGasm(t, []string{"diff", "--fail-above", "0", capture(side + "-1"), capture(side + "-2")})
+		assert.Equal(t, 0, r.code, "one fork on each side\n%s", r.stdout)
+		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: noise takes two forks or captures on each side")
 	}
-	r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture("before-1") + "," + capture("before-2"), "--after", capture("after-1") + "," + capture("after-2") + "," + capture("after-3")})
+	r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture("before-1") + "," + capture("before-2") + "," + capture("before-3"), "--after", capture("after-1") + "," + capture("after-2") + "," + capture("after-3")})
 	assert.Equal(t, 3, r.code, r.stdout)
 	assert.Contains(t, r.stderr, "gasm: slower by more than the 5 % of --fail-above, beyond noise: org.gasm.bench.VectorSum.sum (size=4096): ")
 	assert.Contains(t, r.stdout, "Score:     A ")

@@ -7,12 +7,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // inReport makes a JSON report, one list of whose only profile has these elements.
@@ -47,6 +49,24 @@ func inSources(write func(h *hostile, w *zip.Writer)) func(h *hostile) {
 		write(h, w)
 		require.NoError(h.t, w.Close())
 		h.args = []string{"report", "--source", h.file("src.zip"), h.dir}
+	}
+}
+
+// inClassPath makes a jar that the JVM had its classes from.
+func inClassPath(write func(h *hostile, w *zip.Writer)) func(h *hostile) {
+	return func(h *hostile) {
+		inSources(func(h *hostile, _ *zip.Writer) {})(h)
+		text := readFile(h.t, h.file("asm-4711.log"))
+		head, rest, ok := bytes.Cut(text, []byte("\n<tty>\n"))
+		require.True(h.t, ok)
+		text = slices.Concat(head, []byte("\n"+printassembly.Properties(h.file("app.jar"))+"<tty>\n"), rest)
+		require.NoError(h.t, os.WriteFile(h.file("asm-4711.log"), text, 0o600))
+		file, err := os.Create(h.file("app.jar"))
+		require.NoError(h.t, err)
+		defer file.Close()
+		w := zip.NewWriter(file)
+		write(h, w)
+		require.NoError(h.t, w.Close())
 	}
 }
 
@@ -115,6 +135,33 @@ func init() {
 		{"sources: files", inSources(func(h *hostile, w *zip.Writer) {
 			for i := range h.size / 200 {
 				_, err := w.Create(fmt.Sprintf("%d/a/B.java", i))
+				require.NoError(h.t, err)
+			}
+		}), "none of the report's methods has its source"},
+		// Jars of classes with jars in them: packed ones, and one that is stored many times.
+		{"class path: bombs", inClassPath(func(h *hostile, w *zip.Writer) {
+			zeros := make([]byte, 1<<20)
+			for i := range 1 + h.size>>20 { // a MiB of each 64 MiB is left
+				entry, err := w.Create(fmt.Sprintf("BOOT-INF/lib/%d.jar", i))
+				require.NoError(h.t, err)
+				for range 64 {
+					_, err := entry.Write(zeros)
+					require.NoError(h.t, err)
+				}
+			}
+		}), "none of the report's methods has its source"},
+		{"class path: jars of files", inClassPath(func(h *hostile, w *zip.Writer) {
+			var jar bytes.Buffer
+			inner := zip.NewWriter(&jar)
+			for i := range h.size / 2000 {
+				_, err := inner.Create(fmt.Sprint(i))
+				require.NoError(h.t, err)
+			}
+			require.NoError(h.t, inner.Close())
+			for i := range h.size / max(1, jar.Len()) {
+				entry, err := w.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("WEB-INF/lib/%d.jar", i), Method: zip.Store})
+				require.NoError(h.t, err)
+				_, err = entry.Write(jar.Bytes())
 				require.NoError(h.t, err)
 			}
 		}), "none of the report's methods has its source"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	le "encoding/binary"
 	"fmt"
 	"os"
 	"strings"
@@ -184,6 +185,32 @@ func inUSDT(line func(i int) string) func(h *hostile) {
 	}
 }
 
+// probeWords has words of 8 bytes: the head of a segment, see event/rings.
+func probeWords(words ...int64) string {
+	var b []byte
+	for _, w := range words {
+		b = le.LittleEndian.AppendUint64(b, uint64(w))
+	}
+	return string(b)
+}
+
+// inProbes makes a file of what probes have counted, beside good samples. write writes the segments.
+func inProbes(write func(f *filler)) func(h *hostile) {
+	return func(h *hostile) {
+		h.good()
+		h.samples(1000, 4)
+		h.write("capture.json", func(f *filler) {
+			f.printf(`{"schema":1,"command":["java"],"sampler":"perf","events":["cpu-clock"],"frequency":1001,` +
+				`"jvms":[{"pid":4711,"log":"asm-4711.log","start_mono_nanos":1,"probed":true}]}`)
+		})
+		h.write("probes-4711.txt", func(f *filler) { f.printf("site\t1\tmethod\ta.B\tc\t()V\twindow\ta.B::c\n") })
+		h.write("probes-4711.ring", func(f *filler) {
+			f.printf("%s%s", probeWords(0x31626f72706d6767, 4711, 1, 1<<40, 0, 0, 0), strings.Repeat("\x00", 4096-56))
+			write(f)
+		})
+	}
+}
+
 // openRecording is the beginning of a recording, behind which events may stand; see event/jfr.
 var openRecording = sync.OnceValue(func() string {
 	text, err := os.ReadFile("../../event/jfr/testdata/open.jfr")
@@ -319,6 +346,20 @@ var hostileInputs = []hostileInput{
 	{"USDT: a line of a file's size", inUSDT(always("1.000000000 1 hotspot:thread__start \"")), ""},
 	{"USDT: no probes at all", inUSDT(always("x\n")), "lines of the USDT events could not be read"},
 	{"no events at all", inEvents(always("x\n")), "lines of the events could not be read"},
+	// What probes have counted.
+	{"probes: rings of a file's size", inProbes(func(f *filler) {
+		f.fill(func(i int) string {
+			return probeWords(1, 128+24*1024, int64(i), 4711, 1<<40, 1024) + strings.Repeat("\x01", 24*1024+80)
+		})
+	}), ""},
+	{"probes: segments that are too large", inProbes(func(f *filler) { f.repeat(probeWords(1, 1<<40, 0, 0, 0, 0)) }), "is damaged behind byte"},
+	{"probes: pieces in each other", inProbes(func(f *filler) { f.repeat(probeWords(4, 1<<18, 0, 0, 0, 0) + strings.Repeat("\x00", 80)) }), ""},
+	{"probes: calls of methods", inProbes(func(f *filler) {
+		f.fill(func(i int) string {
+			return probeWords(2, 4864, int64(i), 1, 1<<62, 1<<62) + strings.Repeat("\x7f", 4864-48)
+		})
+	}), ""},
+	{"probes: nothing", inProbes(func(f *filler) { f.repeat("\x00") }), ""},
 	// Recordings of Flight Recorder.
 	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }), "is no recording of Java Flight Recorder"},
 	{"an empty recording", inRecording(func(*filler) {}), "is empty"},

@@ -98,7 +98,7 @@ func TestProbes(t *testing.T) {
 			require.Equal(t, 0, r.code, r.stderr)
 			rep := readReport(t, readFile(t, file))
 			own := ownNumbers(t, r.stdout)
-			require.Len(t, own, 11, r.stdout)
+			require.Len(t, own, 12, r.stdout)
 			compareCounts(t, own, &rep.Profiles[0])
 			compareTimes(t, own, &rep.Profiles[0])
 			compareEvents(t, own, listEvents(t, capt))
@@ -154,9 +154,9 @@ func compareTimes(t *testing.T, own map[string]int64, p *schema.Profile) {
 	assert.InEpsilon(t, 20_000, slow.P50, 0.07, "20 µs, and a look at the clock; a bucket is a sixteenth wide")
 	brief := probeOf(t, p, "method", "Calls::brief", "")
 	assert.EqualValues(t, 550_000, brief.Entries)
-	// The program's figure has the probe in it, which is to take 60 ns; the race detector slows gasm down, and not the JVM. Two looks at
-	// the clock are in it, of which a virtual machine may make more.
-	assert.Less(t, brief.P50, int64(60), "what a probe adds to the time of a method that takes a nanosecond")
+	// A look at the clock lies between the entry and the exit, and takes 25 ns in an idle virtual machine, and 50 in one whose processors are
+	// shared.
+	assert.Less(t, brief.P50, max(60, own["clock"]+35), "what a probe adds to the time of a method that takes a nanosecond")
 }
 
 func compareEvents(t *testing.T, own map[string]int64, events []listedEvent) {
@@ -281,6 +281,24 @@ func TestAttachProbes(t *testing.T) {
 	p := startAsk(t, gasmtest.NeedJava(t))
 	attachTenTimes(t, p, 100_000)
 	notTransformed(t, p)
+	endedMeanwhile(t, p)
+}
+
+// endedMeanwhile: what a JVM has counted is kept when it ends before gasm does.
+func endedMeanwhile(t *testing.T, p *askProgram) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.json")
+	gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--probe", "Calls::count(long)", p.pid())
+	stderr := newLineWaiter("sampling pid")
+	gasm.Stderr = stderr
+	require.NoError(t, gasm.Start())
+	stderr.wait(t)
+	p.ask(t, "w")
+	require.NoError(t, p.Process.Kill())
+	require.NoError(t, gasm.Wait(), "%s", stderr)
+	rep := readReport(t, readFile(t, file))
+	assert.EqualValues(t, 100_000, probeOf(t, &rep.Profiles[0], "method", "Calls::count", "").Entries)
+	assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())
 }
 
 // The classes of the agent stay. Each round loads and changes the same class again, and its former constant pools and methods are freed by a
@@ -300,14 +318,14 @@ func attachTenTimes(t *testing.T, p *askProgram, calls int64) (metaspace []int64
 	for range 10 {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "report.json")
-		done := make(chan result)
-		go func() {
-			done <- runGasm(t, []string{"attach", "--length", "200ms", "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe-lock", "Calls", p.pid()})
-		}()
+		gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe-lock", "Calls", p.pid())
+		var stderr strings.Builder
+		gasm.Stderr = &stderr
+		require.NoError(t, gasm.Start())
 		p.awaitProbes(t)
 		assert.Equal(t, want, p.ask(t, "w"), "what the program prints")
-		r := <-done
-		require.Equal(t, 0, r.code, r.stderr)
+		require.NoError(t, gasm.Process.Signal(os.Interrupt))
+		require.NoError(t, gasm.Wait(), "%s", &stderr)
 		rep := readReport(t, readFile(t, file))
 		assert.Equal(t, calls, probeOf(t, &rep.Profiles[0], "method", "Calls::count", "").Entries)
 		lock := probeOf(t, &rep.Profiles[0], "lock", "Calls::block", "")
@@ -385,7 +403,7 @@ func TestProbeObstacles(t *testing.T) {
 	t.Run("a full disk", func(t *testing.T) {
 		small := gasmtest.NeedSmallDisk(t, "4m")
 		r := runGasm(t, []string{"profile", "-o", filepath.Join(small, "capture"), "--skip-asm", "--width", "1000", "--probe", "Calls::count", "--", gasmtest.NeedJava(t), "-cp", classes, "Calls"})
-		assert.Len(t, ownNumbers(t, r.stdout), 11, "the program is not disturbed: %s", r.stderr)
+		assert.Len(t, ownNumbers(t, r.stdout), 12, "the program is not disturbed: %s", r.stderr)
 		assert.Contains(t, r.stdout, "could not count their calls", r.stderr)
 	})
 }

@@ -7,12 +7,13 @@ import (
 )
 
 // probeFlags are the values of the flags that say what is probed, which profile and attach share.
-type probeFlags struct{ methods, locks, allocations []string }
+type probeFlags struct{ methods, locks, allocations, sdt []string }
 
 func (f *probeFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.methods, "probe", nil, "count the calls of `CLASS::METHOD` and how long they take, by an agent that changes such methods alone; * is any text; more than once for more")
 	flags.StringArrayVar(&f.locks, "probe-lock", nil, "count the locks that methods of `CLASS` take by synchronized, and list them")
 	flags.StringArrayVar(&f.allocations, "probe-alloc", nil, "count the objects that `CLASS::METHOD` makes, and list them")
+	flags.StringArrayVar(&f.sdt, "probe-sdt", nil, "have dtrace, perf and bpftrace see entries and returns of `CLASS::METHOD` as probes of the provider java; * is any text; more than once for more")
 }
 
 // specs are what the flags mean, with the method that is a window.
@@ -39,6 +40,12 @@ func (f *probeFlags) specs(window string) (specs []probe.Spec, err error) {
 	for _, text := range f.allocations {
 		s, err := probe.ParseMethod(text, probe.Allocations)
 		if err := add("probe-alloc", s, err); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range f.sdt {
+		s, err := probe.ParseMethod(text, probe.SDT)
+		if err := add("probe-sdt", s, err); err != nil {
 			return nil, err
 		}
 	}

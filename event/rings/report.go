@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -16,6 +17,8 @@ type Site struct {
 	Method     string
 	Descriptor string // "(Ljava/lang/Object;)I"
 	Window     bool
+	First      int    // of the two sites of the shared object that other tracers see; of the kind SDT alone
+	Static     bool   // likewise
 	Probe      string // as the user wrote it
 }
 
@@ -27,6 +30,7 @@ const (
 	Method SiteKind = "method"
 	Lock   SiteKind = "lock"
 	Alloc  SiteKind = "alloc"
+	SDT    SiteKind = "sdt"
 )
 
 // Name is "java.util.HashMap::get".
@@ -51,8 +55,9 @@ type Report struct {
 	Errors   []string
 	Started  bool
 	Stopped  bool
-	Restored int // classes that were changed back
-	Bad      int // lines that could not be read
+	Restored int    // classes that were changed back
+	Object   string // the file of the shared object that other tracers see, in the report's folder; "" without
+	Bad      int    // lines that could not be read
 }
 
 // More than any agent tells of.
@@ -78,15 +83,30 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	return rep, nil
 }
 
+// places reads the sites of the shared object: "2,static".
+func (s *Site) places(options string) bool {
+	first, static, found := strings.Cut(options, ",")
+	var err error
+	s.First, err = strconv.Atoi(first)
+	s.Static = static == "static"
+	return err == nil && s.First >= 0 && found == s.Static
+}
+
+// objectName is that of the shared object, without a folder.
+var objectName = regexp.MustCompile(`^java-[0-9]{1,10}(\.[0-9]{1,10})?\.so$`)
+
 func (rep *Report) line(f []string) (ok bool) {
 	switch {
 	case f[0] == "site" && len(f) == 8 && len(rep.Sites) < maxSites:
 		id, err := strconv.Atoi(f[1])
 		kind := SiteKind(f[2])
-		if err != nil || id <= 0 || id > maxSites || kind != Method && kind != Lock && kind != Alloc {
+		s := Site{ID: id, Kind: kind, Class: f[3], Method: f[4], Descriptor: f[5], Window: f[6] == "window", Probe: f[7]}
+		if err != nil || id <= 0 || id > maxSites || kind != Method && kind != Lock && kind != Alloc && (kind != SDT || !s.places(f[6])) {
 			return false
 		}
-		rep.Sites = append(rep.Sites, Site{ID: id, Kind: kind, Class: f[3], Method: f[4], Descriptor: f[5], Window: f[6] == "window", Probe: f[7]})
+		rep.Sites = append(rep.Sites, s)
+	case f[0] == "object" && len(f) == 2 && objectName.MatchString(f[1]):
+		rep.Object = f[1]
 	case f[0] == "refused" && len(f) == 4 && len(rep.Refused) < maxOther:
 		rep.Refused = append(rep.Refused, Refusal{f[1], f[2], f[3]})
 	case f[0] == "missing" && len(f) == 4 && len(rep.Missing) < maxOther:

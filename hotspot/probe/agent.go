@@ -4,7 +4,10 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/hotspot/sdt"
 )
 
 // agentJar is what `make agent` makes of the sources in agent/.
@@ -27,6 +30,11 @@ func Write(prefix, folder string, specs []Spec) error {
 	for i := range specs {
 		text.WriteString(specs[i].line() + "\n")
 	}
+	if slices.ContainsFunc(specs, func(s Spec) bool { return s.Kind == SDT }) {
+		if err := writeSites(prefix + sitesFile); err != nil {
+			return err
+		}
+	}
 	for name, content := range map[string][]byte{"agent.jar": agentJar, "probes": []byte(text.String())} {
 		err := os.WriteFile(prefix+name, content, 0o600)
 		if err == nil {
@@ -39,8 +47,24 @@ func Write(prefix, folder string, specs []Spec) error {
 	return nil
 }
 
+// sitesFile is the shared object of which each JVM makes a copy.
+const sitesFile = "sites.so"
+
+func writeSites(path string) error {
+	m, err := sdt.ThisMachine()
+	if err != nil {
+		return err
+	}
+	o, err := sdt.Create(path, m)
+	if err != nil {
+		return err
+	}
+	return o.Close()
+}
+
 // Remove removes what Write has written.
 func Remove(prefix string) {
+	os.Remove(prefix + sitesFile)
 	os.Remove(prefix + "agent.jar")
 	os.Remove(prefix + "probes")
 }

@@ -23,10 +23,12 @@ import (
 // JVM adds the path of each agent to its class path once, and keeps it. It is locked by the gasm that uses it.
 type Session struct {
 	pid    int
-	ownPID int // in the JVM's PID namespace
-	dir    string
-	prefix string // of the files, as the JVM sees them
-	lock   *os.File
+	ownPID int      // in the JVM's PID namespace
+	name   string   // of the folder
+	dir    string   // by the descriptor of lock, which is good when the JVM has ended, too
+	prefix string   // of the files, as the JVM sees them
+	lock   *os.File // the folder
+	tmp    *os.File // the folder that it is in
 }
 
 // Load has the agent probe methods of a JVM that runs. What it could do so far is in the report; more classes may come.
@@ -50,23 +52,25 @@ func newSession(ctx context.Context, pid int) (*Session, error) {
 		return nil, err
 	}
 	tmp := fmt.Sprintf("/proc/%d/root/tmp", pid)
-	if info, err := os.Lstat(tmp); err != nil || !info.IsDir() {
-		return nil, errors.Join(errors.New("it has no folder /tmp, which the agent's files would be in"), err)
+	if s.tmp, err = os.OpenFile(tmp, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0); err != nil {
+		return nil, fmt.Errorf("its folder /tmp, which the agent's files would be in, can't be looked into: %w", err)
 	}
-	name := fmt.Sprintf("gasm-probes-%d", s.ownPID)
-	s.dir, s.prefix = filepath.Join(tmp, name), "/tmp/"+name+"/"
+	s.name = fmt.Sprintf("gasm-probes-%d", s.ownPID)
+	s.dir, s.prefix = filepath.Join(tmp, s.name), "/tmp/"+s.name+"/"
 	err = os.Mkdir(s.dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
 		if err = s.removeLeft(ctx, uid); err == nil {
 			err = os.Mkdir(s.dir, 0o700)
 		}
 	}
+	if err == nil {
+		s.lock, err = lockFolder(s.dir)
+	}
 	if err != nil {
+		s.tmp.Close()
 		return nil, err
 	}
-	if s.lock, err = lockFolder(s.dir); err != nil {
-		return nil, err
-	}
+	s.dir = fmt.Sprintf("/proc/self/fd/%d", s.lock.Fd())
 	if err := os.Chown(s.dir, uid, gid); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("making a folder for the JVM's user: %w", err)
@@ -217,8 +221,11 @@ func (s *Session) Unload(ctx context.Context) error {
 
 // Close removes the files.
 func (s *Session) Close() {
-	os.RemoveAll(s.dir)
-	if s.lock != nil {
-		s.lock.Close()
+	entries, _ := os.ReadDir(s.dir + "/")
+	for _, e := range entries {
+		os.RemoveAll(s.path(e.Name()))
 	}
+	_ = unix.Unlinkat(int(s.tmp.Fd()), s.name, unix.AT_REMOVEDIR) // what is left of it, the next gasm removes
+	s.lock.Close()
+	s.tmp.Close()
 }

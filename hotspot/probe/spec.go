@@ -3,6 +3,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,18 +17,18 @@ type Spec struct {
 	Arguments []string
 	// Window tells that it is to be known of each moment whether a thread is in the method.
 	Window bool
-	// SDT tells that dtrace, perf and bpftrace are to see it.
-	SDT bool
 }
 
 // A Kind says what of a method or class is probed.
 type Kind string
 
-// The kinds: entries and exits of methods, locks that methods of a class take, allocations in methods.
+// The kinds: entries and exits of methods, locks that methods of a class take, allocations in methods; entries and exits of
+// methods that dtrace, perf and bpftrace see, and gasm does not count.
 const (
 	Methods     Kind = "method"
 	Locks       Kind = "lock"
 	Allocations Kind = "alloc"
+	SDT         Kind = "sdt"
 )
 
 // ParseMethod reads CLASS::METHOD or CLASS::METHOD(TYPE, TYPE).
@@ -64,6 +65,35 @@ func ParseClass(text string, kind Kind) (Spec, error) {
 	return s, s.check()
 }
 
+// MatchesClass tells whether a class is meant: "org.acme.Svc$Inner".
+func (s *Spec) MatchesClass(class string) bool { return matches(s.Class, class) }
+
+// MatchesMethod tells whether a method of such a class is meant, by its name and the full types of its parameters. It is what the
+// agent's Probe does.
+func (s *Spec) MatchesMethod(name string, parameters []string) bool {
+	if !matches(s.Method, name) || name == "<clinit>" && s.Method != name {
+		return false
+	}
+	return s.Arguments == nil || slices.EqualFunc(s.Arguments, parameters, func(argument, full string) bool {
+		return full == argument || strings.HasSuffix(full, "."+argument) || strings.HasSuffix(full, "$"+argument)
+	})
+}
+
+// matches tells whether a text matches a pattern.
+func matches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		if ok {
+			_, text, ok = strings.Cut(text, part)
+		}
+	}
+	return ok && strings.HasSuffix(text, parts[len(parts)-1])
+}
+
 func (s *Spec) check() error {
 	if strings.Contains(s.Class, "/") {
 		return fmt.Errorf("%q has a /: the parts of a class's name have . between them", s.Text)
@@ -86,9 +116,6 @@ func (s *Spec) line() string {
 	if s.Window {
 		options = append(options, "window")
 	}
-	if s.SDT {
-		options = append(options, "sdt")
-	}
 	if len(options) == 0 {
 		options = []string{"-"}
 	}
@@ -102,7 +129,6 @@ func Merge(specs []Spec) (merged []Spec) {
 		key := string(s.Kind) + " " + s.Text
 		if i, ok := at[key]; ok {
 			merged[i].Window = merged[i].Window || s.Window
-			merged[i].SDT = merged[i].SDT || s.SDT
 			continue
 		}
 		at[key] = len(merged)

@@ -151,3 +151,16 @@ func NeedLanguages(tb testing.TB) (dir string) {
 	}
 	return Testdata("languages")
 }
+
+// NeedBPFTrace skips a test where bpftrace can't trace.
+func NeedBPFTrace(tb testing.TB) {
+	tb.Helper()
+	NeedTool(tb, "bpftrace", "scripts/setup.sh installs it")
+	if err := bpftraceWorks(); err != nil {
+		tb.Skipf("bpftrace can't trace here: %v", err)
+	}
+}
+
+var bpftraceWorks = sync.OnceValue(func() error {
+	return try(time.Minute, "bpftrace", "-e", "BEGIN { exit(); }")
+})

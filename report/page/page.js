@@ -280,7 +280,7 @@ function choose() {
 	$("#only").hidden = !only;
 	const names = [threads, time].flatMap((choice) => choice?.text ?? []).join(", ");
 	$("#only span").textContent =
-		`Only ${names}: ${totals.map((n, e) => `${number(n)} of ${number(whole[e])}`).join(", ")} samples. Shares are of these.`;
+		`Only ${names}: ${totals.map((n, e) => `${number(n)} of ${number(whole[e])}`).join(", ")} samples. Shares are of these; tables that are not known so finely are hidden.`;
 	$$(".pick").forEach((el) => el.classList.toggle("on", !!time && ok(time, +el.dataset.slice)));
 	refresh();
 	if (!code) return;
@@ -742,7 +742,7 @@ function neighbour(by) {
 }
 function leave() {
 	$("#home").focus();
-	$("#where").textContent = "Tab leads through the page again; a click or H goes back to the code";
+	$("#where").textContent = "Tab leads through the page again; a click or h goes back to the code";
 }
 const back = () => (history.state?.depth ? history.back() : follow("#overview", true));
 

@@ -64,7 +64,7 @@ type tableBuilder struct {
 
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.hotTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.events(), t.locks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
+	all := []*table{t.hotTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.probes(), t.events(), t.locks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
 	all = slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
 	for _, table := range all {
 		table.Whole = !slices.ContainsFunc(table.Rows, func(r row) bool { return r.Cells[0].Parts != "" })
@@ -379,6 +379,9 @@ func (t *tableBuilder) sources() *table {
 // printingRow is only there where HotSpot printed the code.
 const printingRow = "· of gasm's printing (HotSpot)"
 
+// outsideMethodRow is only there with --window-method.
+const outsideMethodRow = "· outside the method"
+
 // account says where each sample went.
 func (t *tableBuilder) account() *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: taken = other … + in the profile; in the profile = compiled … + unresolved"}
@@ -398,6 +401,7 @@ func (t *tableBuilder) account() *table {
 		{"· of other processes, JVMs and trials", func(a *schema.Account) int64 { return a.OtherProcess }},
 		{"· outside the window", func(a *schema.Account) int64 { return a.OutsideWindow }},
 		{"· of other threads", func(a *schema.Account) int64 { return a.OtherThread }},
+		{outsideMethodRow, func(a *schema.Account) int64 { return a.OutsideMethod }},
 		{printingRow, func(a *schema.Account) int64 { return a.Printing }},
 		{"· lost", func(a *schema.Account) int64 { return a.Lost }},
 		{"· in the profile", func(a *schema.Account) int64 { return a.Profiled }},
@@ -415,7 +419,7 @@ func (t *tableBuilder) account() *table {
 			samples += n
 			r.Cells = append(r.Cells, cell{Text: strconv.FormatInt(n, 10), Sort: strconv.FormatInt(n, 10)})
 		}
-		if line.name == printingRow && samples == 0 {
+		if samples == 0 && (line.name == printingRow || line.name == outsideMethodRow) {
 			continue
 		}
 		r.Cells = append(r.Cells, cell{Text: line.name, Name: true})

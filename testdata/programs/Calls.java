@@ -201,6 +201,20 @@ public class Calls {
         }
         System.out.println("brief " + (System.nanoTime() - start));
         sink = v;
+        System.out.println("clock " + clock());
+    }
+
+    /** Nanoseconds that a look at the clock takes: the least of some rounds. */
+    static long clock() {
+        long least = Long.MAX_VALUE;
+        for (int k = 0; k < 20; k++) {
+            long start = System.nanoTime();
+            for (int i = 0; i < 10000; i++) {
+                sink += System.nanoTime();
+            }
+            least = Math.min(least, (System.nanoTime() - start) / 10000);
+        }
+        return least;
     }
 
     static long handle(int k) {

@@ -18,8 +18,7 @@ public class Contended {
 
     static void locked(long until) {
         while (System.nanoTime() < until) {
-            synchronized (LOCK) { // the line that waits
-                taken++;
+            synchronized (LOCK) { taken++; // the line that waits: HotSpot may tell of it as of the next bytecode
                 long end = System.nanoTime() + 200_000;
                 while (System.nanoTime() < end) {
                     work++;
@@ -45,10 +44,10 @@ public class Contended {
         }
         long allocations = 0;
         while (System.nanoTime() < until) {
-            for (int i = 0; i < 100; i++) {
+            for (int i = 0; i < 400; i++) {
                 allocate();
             }
-            allocations += 100;
+            allocations += 400;
             Thread.sleep(1);
         }
         done.await();

@@ -171,9 +171,18 @@ func TestSources(t *testing.T) {
 	assert.Regexp(t, ":"+line+"\\b", p.text(shownSelector(p)+" .chain .now"))
 	other := eval[string](p, `[...document.querySelectorAll(".file.now .sl.at:not(.at-cursor)")].find((e) => e.querySelector("b[class^=h]")).dataset.l`)
 	p.do(clickStart(p, fmt.Sprintf(`.file.now .sl[data-l="%s"]`, other)))
-	p.awaits(`/:%s\b/.test(document.querySelector("%s .chain").textContent)`, other, shownSelector(p))
+	p.awaits(`/:%s\b/.test(document.querySelector("%s .chain .now").textContent)`, other, shownSelector(p)) // an instruction of its own
 	p.do(hover(p, fmt.Sprintf(`.file.now .sl[data-l="%s"]`, line)))
 	p.awaits(`[...document.querySelectorAll(".r.rel")].length > 0`)
+
+	// The border of the panel can be moved.
+	width := shown + `.querySelector(".side").offsetWidth`
+	before := eval[int](p, width)
+	p.do(run(`%s.querySelector(".split").focus()`, shown))
+	p.press(kb.ArrowLeft)
+	assert.Greater(t, eval[int](p, width), before)
+	p.press(kb.ArrowRight, kb.ArrowRight)
+	assert.Less(t, eval[int](p, width), before)
 }
 
 // A profile of several programs has a switch, and a link carries the profile.

@@ -18,7 +18,10 @@ import java.util.Set;
  *
  * What gasm is told are lines of FOLDER/probes-PID.txt, with tabs between their fields:
  *
+ *   object NAME                                            GasmSites' shared object is there
  *   site ID KIND CLASS METHOD DESCRIPTOR window|- PROBE    a method that is probed
+ *   site ID sdt CLASS METHOD DESCRIPTOR FIRST[,static] PROBE
+ *                                                          likewise by two of GasmSites' sites
  *   refused PROBE METHOD REASON                            one that can't be
  *   missing PROBE seen|unseen|idle NAMES                   a probe without a method, and what has a similar name
  *   started, stopped CLASSES, error TEXT
@@ -36,11 +39,13 @@ public final class Agent implements ClassFileTransformer {
     private final Hierarchy hierarchy = new Hierarchy();
     private final String prefix; // of the files that gasm has written
     private final String report;
+    private String folder = "";
     private String rings;
     private int ringEvents, windowEvents;
     private long limit;
     private int refused;
     private boolean tooMany;
+    private boolean sitesLoaded;
     private volatile boolean stopped;
 
     /** Does what the argument says. It is called by Main, and never throws. */
@@ -72,7 +77,6 @@ public final class Agent implements ClassFileTransformer {
     private Agent(String prefix, Instrumentation inst) throws IOException {
         this.inst = inst;
         this.prefix = prefix;
-        String folder = "";
         for (String line : Files.read(prefix + "probes").split("\n")) {
             String[] f = line.split("\t", -1);
             if (f[0].equals("folder")) {
@@ -111,6 +115,9 @@ public final class Agent implements ClassFileTransformer {
         } else {
             inst.addTransformer(this, true);
         }
+        if (anyOf(probes, Probe.SDT)) {
+            loadSites();
+        }
         for (Class<?> c : inst.getAllLoadedClasses()) {
             consider(c);
         }
@@ -129,6 +136,26 @@ public final class Agent implements ClassFileTransformer {
         tell("started");
     }
 
+    /** Loads gasm's shared object, a copy for this JVM alone: probes at one place in a file are of all processes that have mapped it. */
+    private void loadSites() throws IOException {
+        final String name = GasmSites.fileName(Files.processID());
+        final String path = folder + "/" + name;
+        Files.copy(prefix + "sites.so", path);
+        Files.privileged(new PrivilegedExceptionAction<Object>() {
+            @Override
+            public Object run() throws IOException {
+                try {
+                    GasmSites.load(path);
+                } catch (Throwable e) {
+                    throw new IOException("the shared object with the probes for other tracers can't be loaded: " + e);
+                }
+                return null;
+            }
+        });
+        sitesLoaded = true;
+        tell("object\t" + name);
+    }
+
     /** Has the JVM load a class anew that was there before the agent, if it is to be probed. */
     private void consider(Class<?> c) {
         if (c.isArray() || c.isPrimitive()) {
@@ -137,7 +164,7 @@ public final class Agent implements ClassFileTransformer {
         String name = c.getName();
         List<Probe> wanted = new ArrayList<Probe>();
         for (Probe p : probes) {
-            if (p.matchesClass(name) || p.exactClass() && p.kind.equals(Probe.METHOD) && hierarchy.hasAncestor(c, p.className)) {
+            if (p.matchesClass(name) || p.exactClass() && p.ofCalls() && hierarchy.hasAncestor(c, p.className)) {
                 wanted.add(p);
             }
         }
@@ -196,14 +223,14 @@ public final class Agent implements ClassFileTransformer {
             if (p.matchesClass(name)) {
                 p.classSeen = true;
                 wanted.add(p);
-            } else if (p.kind.equals(Probe.METHOD) && p.exactClass() && hierarchy.implementsProbe(loader, redefined, code, p)) {
+            } else if (p.ofCalls() && p.exactClass() && hierarchy.implementsProbe(loader, redefined, code, p)) {
                 wanted.add(p);
             }
         }
         if (wanted.isEmpty()) {
             return null;
         }
-        if (Own.uses(name)) {
+        if (Own.uses(name) || Own.sitesUse(name) && anyOf(wanted, Probe.SDT)) {
             refuse(wanted.get(0), name, "gasm's own code in the JVM needs it");
             return null;
         }
@@ -215,8 +242,17 @@ public final class Agent implements ClassFileTransformer {
         return result;
     }
 
+    private static boolean anyOf(List<Probe> probes, String kind) {
+        for (Probe p : probes) {
+            if (p.kind.equals(kind)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Gives the site of a method; null where there are too many. */
-    synchronized Site site(Probe p, String className, String method, String descriptor) {
+    synchronized Site site(Probe p, String className, String method, String descriptor, boolean isStatic) {
         String key = Site.key(p.kind, className, method, descriptor);
         Site s = sites.get(key);
         if (s == null) {
@@ -228,6 +264,14 @@ public final class Agent implements ClassFileTransformer {
                 return null;
             }
             s = new Site(sites.size() + 1, p, className, method, descriptor);
+            s.isStatic = isStatic;
+            if (p.kind.equals(Probe.SDT)) {
+                s.first = GasmSites.add();
+                if (s.first < 0) {
+                    refuse(p, className + "::" + method, "all places for probes of other tracers that a JVM can have were used: restart it");
+                    return null;
+                }
+            }
             sites.put(key, s);
         }
         return s;
@@ -267,7 +311,7 @@ public final class Agent implements ClassFileTransformer {
                 refuseHidden(p, loaded);
             }
             if (p.matched == 0 && p.refused == null) {
-                tell("missing\t" + clean(p.text) + "\t" + (!p.classSeen ? "unseen" : p.kind.equals(Probe.METHOD) ? "seen" : "idle") + "\t" + clean(Names.near(p, loaded)));
+                tell("missing\t" + clean(p.text) + "\t" + (!p.classSeen ? "unseen" : p.ofCalls() ? "seen" : "idle") + "\t" + clean(Names.near(p, loaded)));
             }
         }
     }
@@ -286,6 +330,9 @@ public final class Agent implements ClassFileTransformer {
                     tell("error\t" + clean(c.getName() + " could not be changed back: " + e));
                 }
             }
+        }
+        if (sitesLoaded) {
+            GasmSites.unload();
         }
         GasmProbes.stop();
         tellMissing();

@@ -29,6 +29,23 @@ final class Files {
         });
     }
 
+    /** Copies a file. What is there is replaced. */
+    static void copy(final String from, final String to) throws IOException {
+        privileged(new PrivilegedExceptionAction<Object>() {
+            @Override
+            public Object run() throws IOException {
+                byte[] content = Main.read(new FileInputStream(from));
+                FileOutputStream out = new FileOutputStream(to);
+                try {
+                    out.write(content);
+                } finally {
+                    out.close();
+                }
+                return null;
+            }
+        });
+    }
+
     /** Appends lines to a file, if that can be done. */
     static synchronized void tryAppend(final String path, final String lines) {
         try {

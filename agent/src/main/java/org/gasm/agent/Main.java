@@ -19,7 +19,7 @@ import java.util.jar.JarFile;
  * agent there, because a security manager lets the boot loader's classes alone read files.
  */
 public final class Main {
-    private static final String[] RUNTIME = {"java/lang/GasmRings", "java/lang/GasmProbes"};
+    private static final String[] RUNTIME = {"java/lang/GasmRings", "java/lang/GasmProbes", "java/lang/GasmSites"};
 
     private Main() {}
 

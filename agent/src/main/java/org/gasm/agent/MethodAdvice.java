@@ -3,6 +3,7 @@ package org.gasm.agent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 
 import org.objectweb.asm.Handle;
@@ -52,7 +53,13 @@ final class MethodAdvice extends MethodVisitor {
     static final class Shape {
         int maxLocals;
         boolean storesFirst; // into variable 0
+        final BitSet stored = new BitSet(); // the variables that the code stores into
         boolean locks, allocates;
+
+        void stored(int var, boolean wide) {
+            storesFirst |= var == 0;
+            stored.set(var, var + (wide ? 2 : 1));
+        }
     }
 
     MethodAdvice(MethodVisitor to, int access, String owner, String name, int version, Shape shape, Site calls, Site locks, Site allocations, Offset at) {

@@ -9,7 +9,19 @@ final class Own {
         "jdk.internal.misc.CarrierThreadLocal", "jdk.internal.misc.TerminatingThreadLocal",
     };
 
+    /** What GasmSites calls to look at a semaphore. */
+    private static final String[] OF_SITES = {"java.lang.GasmSites", "java.lang.invoke."};
+
     private Own() {}
+
+    static boolean sitesUse(String name) {
+        for (String p : OF_SITES) {
+            if (name.startsWith(p)) {
+                return true;
+            }
+        }
+        return false;
+    }
 
     static boolean uses(String name) {
         for (String p : PREFIXES) {

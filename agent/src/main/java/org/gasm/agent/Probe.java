@@ -2,16 +2,15 @@ package org.gasm.agent;
 
 import org.objectweb.asm.Type;
 
-/** What is to be probed: methods, the locks of a class, or what is allocated in methods. */
+/** What is to be probed: methods, the locks of a class, what is allocated in methods, or methods for other tracers. */
 final class Probe {
-    static final String METHOD = "method", LOCK = "lock", ALLOCATION = "alloc";
+    static final String METHOD = "method", LOCK = "lock", ALLOCATION = "alloc", SDT = "sdt";
 
     final String kind;
     final String text; // as the user wrote it
     final String className, method; // patterns, in which * is any text
     final String[] arguments; // null for all overloads
     final boolean window;
-    final boolean sdt; // other tracers see it, too
 
     /** Tells that a class of the name was seen, and how many methods of such classes are probed. */
     boolean classSeen;
@@ -28,7 +27,11 @@ final class Probe {
         method = f[3];
         arguments = f[4].equals("-") ? null : f[4].isEmpty() ? new String[0] : f[4].split(",");
         window = f[5].contains("window");
-        sdt = f[5].contains("sdt");
+    }
+
+    /** Tells whether calls are probed: then a method that overrides the one that is named is meant, too. */
+    boolean ofCalls() {
+        return kind.equals(METHOD) || kind.equals(SDT);
     }
 
     boolean matchesClass(String name) {

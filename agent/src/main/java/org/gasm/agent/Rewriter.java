@@ -103,7 +103,9 @@ final class Rewriter {
 
                     @Override
                     public void visitVarInsn(int opcode, int var) {
-                        shape.storesFirst |= var == 0 && opcode >= Opcodes.ISTORE && opcode <= Opcodes.ASTORE;
+                        if (opcode >= Opcodes.ISTORE && opcode <= Opcodes.ASTORE) {
+                            shape.stored(var, opcode == Opcodes.LSTORE || opcode == Opcodes.DSTORE);
+                        }
                     }
 
                     @Override
@@ -124,16 +126,18 @@ final class Rewriter {
         @Override
         public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
             Site calls = site(Probe.METHOD, access, name, descriptor);
+            Site sdt = site(Probe.SDT, access, name, descriptor);
             if (calls != null && (access & Opcodes.ACC_NATIVE) != 0) {
                 return wrap(calls, access, name, descriptor, signature, exceptions);
             }
             Site locks = site(Probe.LOCK, access, name, descriptor);
             Site allocations = site(Probe.ALLOCATION, access, name, descriptor);
             MethodVisitor to = super.visitMethod(access, name, descriptor, signature, exceptions);
-            if (calls == null && locks == null && allocations == null) {
-                return to;
+            MethodAdvice.Shape shape = shapes.get(name + descriptor);
+            if (calls != null || locks != null || allocations != null) {
+                to = new MethodAdvice(to, access, owner, name, version, shape, calls, locks, allocations, at);
             }
-            return new MethodAdvice(to, access, owner, name, version, shapes.get(name + descriptor), calls, locks, allocations, at);
+            return sdt == null ? to : new SdtAdvice(to, access, owner, name, descriptor, version, shape, sdt.first);
         }
 
         private Site site(String kind, int access, String name, String descriptor) {
@@ -148,7 +152,7 @@ final class Rewriter {
                 }
                 String obstacle = obstacle(kind, access);
                 if (obstacle == null) {
-                    Site s = agent.site(p, owner.replace('/', '.'), name, descriptor);
+                    Site s = agent.site(p, owner.replace('/', '.'), name, descriptor, (access & Opcodes.ACC_STATIC) != 0);
                     if (s != null) {
                         s.add(p);
                         found = s;
@@ -172,6 +176,9 @@ final class Rewriter {
             }
             if ((access & Opcodes.ACC_NATIVE) == 0) {
                 return null;
+            }
+            if (kind.equals(Probe.SDT)) {
+                return "it is native: probe a method that calls it";
             }
             if (!kind.equals(Probe.METHOD)) {
                 return "";

@@ -5,8 +5,10 @@ final class Site {
     final int id;
     final String kind, className, method, descriptor;
     Probe probe; // that it is of; of several the one that is a window
-    boolean window, sdt; // what any of its probes asks for
+    boolean window; // what any of its probes asks for
     boolean told; // gasm knows of it
+    int first; // of GasmSites' two; of the kind SDT alone
+    boolean isStatic; // likewise
 
     Site(int id, Probe probe, String className, String method, String descriptor) {
         this.id = id;
@@ -27,12 +29,18 @@ final class Site {
             probe = p;
         }
         window |= p.window;
-        sdt |= p.sdt;
         p.matched++;
+    }
+
+    private String options() {
+        if (kind.equals(Probe.SDT)) {
+            return first + (isStatic ? ",static" : "");
+        }
+        return window ? "window" : "-";
     }
 
     /** The line that tells gasm of it. */
     String line() {
-        return "site\t" + id + "\t" + kind + "\t" + className + "\t" + method + "\t" + descriptor + "\t" + (window ? "window" : "-") + "\t" + probe.text;
+        return "site\t" + id + "\t" + kind + "\t" + className + "\t" + method + "\t" + descriptor + "\t" + options() + "\t" + probe.text;
     }
 }

@@ -1,0 +1,277 @@
+package org.gasm.agent;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+
+/**
+ * Adds to a method what calls the sites of gasm's shared object, at its entry and at its exits.
+ *
+ * At the entry there is a jump around the call for the case that nobody watches, because the stack map frame there is known: it has the
+ * parameters. At the exits it is not, so what is called there looks at the semaphore itself. It is small enough for JIT compilers to
+ * inline. A constructor's entry is behind its call of super() or this(); there too nothing is known of its variables.
+ */
+final class SdtAdvice extends MethodVisitor {
+    private static final String SITES = "java/lang/GasmSites";
+    private static final int VALUES = 8; // arguments of a site
+    private static final String OBJECT = "Ljava/lang/Object;";
+    private static final Type STRING = Type.getObjectType("java/lang/String");
+
+    private final int access;
+    private final String owner, descriptor;
+    private final boolean constructor, frames;
+    private final boolean thisKept; // variable 0 is this all the time
+    private final MethodAdvice.Shape shape;
+    private final int site;
+    private final Label start = new Label();
+    private boolean begun;
+    private int uninitialized; // objects that NEW has made, and whose constructor was not called yet
+
+    SdtAdvice(MethodVisitor to, int access, String owner, String name, String descriptor, int version, MethodAdvice.Shape shape, int site) {
+        super(Opcodes.ASM9, to);
+        this.access = access;
+        this.owner = owner;
+        this.descriptor = descriptor;
+        this.constructor = name.equals("<init>");
+        this.frames = (version & 0xffff) >= Opcodes.V1_6;
+        this.thisKept = (access & Opcodes.ACC_STATIC) == 0 && !shape.storesFirst;
+        this.shape = shape;
+        this.site = site;
+    }
+
+    @Override
+    public void visitCode() {
+        super.visitCode();
+        if (constructor) {
+            return;
+        }
+        push(site);
+        super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "on", "(I)Z", false);
+        Label unwatched = new Label();
+        super.visitJumpInsn(Opcodes.IFEQ, unwatched);
+        fireEntry();
+        super.visitLabel(unwatched);
+        if (frames) {
+            Object[] locals = parameters();
+            super.visitFrame(Opcodes.F_NEW, locals.length, locals, 0, new Object[0]);
+            super.visitInsn(Opcodes.NOP); // the method's own code may begin with a frame, too
+        }
+        begin();
+    }
+
+    private void begin() {
+        begun = true;
+        super.visitLabel(start);
+    }
+
+    /** Gives the types of the variables at the method's start, as a frame has them. */
+    private Object[] parameters() {
+        List<Object> types = new ArrayList<Object>();
+        if ((access & Opcodes.ACC_STATIC) == 0) {
+            types.add(owner);
+        }
+        for (Type t : Type.getArgumentTypes(descriptor)) {
+            switch (t.getSort()) {
+                case Type.FLOAT:
+                    types.add(Opcodes.FLOAT);
+                    break;
+                case Type.LONG:
+                    types.add(Opcodes.LONG);
+                    break;
+                case Type.DOUBLE:
+                    types.add(Opcodes.DOUBLE);
+                    break;
+                case Type.ARRAY:
+                case Type.OBJECT:
+                    types.add(t.getInternalName());
+                    break;
+                default:
+                    types.add(Opcodes.INTEGER);
+            }
+        }
+        return types.toArray();
+    }
+
+    /** Calls the site of the entry with the parameters: all numbers first, and then all strings. */
+    private void fireEntry() {
+        push(site);
+        Type[] types = Type.getArgumentTypes(descriptor);
+        int values = Math.min(types.length, VALUES - 1);
+        self();
+        super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "id", "(" + OBJECT + ")J", false);
+        int var = first();
+        for (int i = 0; i < values; var += types[i++].getSize()) {
+            if (types[i].equals(STRING)) {
+                super.visitInsn(Opcodes.LCONST_0);
+                continue;
+            }
+            super.visitVarInsn(types[i].getOpcode(Opcodes.ILOAD), var);
+            toLong(types[i]);
+        }
+        for (int i = values; i < VALUES - 1; i++) {
+            super.visitInsn(Opcodes.LCONST_0);
+        }
+        super.visitInsn(Opcodes.ACONST_NULL);
+        var = first();
+        for (int i = 0; i < values; var += types[i++].getSize()) {
+            if (types[i].equals(STRING)) {
+                super.visitVarInsn(Opcodes.ALOAD, var);
+            } else {
+                super.visitInsn(Opcodes.ACONST_NULL);
+            }
+        }
+        for (int i = values; i < VALUES - 1; i++) {
+            super.visitInsn(Opcodes.ACONST_NULL);
+        }
+        super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "fire", repeated("(I", "J", VALUES, STRING.getDescriptor()), false);
+    }
+
+    /** Gives the variable of the first parameter. */
+    private int first() {
+        return (access & Opcodes.ACC_STATIC) == 0 ? 1 : 0;
+    }
+
+    /** Makes a long of the value on the stack. */
+    private void toLong(Type t) {
+        switch (t.getSort()) {
+            case Type.LONG:
+                break;
+            case Type.FLOAT:
+                super.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/Float", "floatToRawIntBits", "(F)I", false);
+                super.visitInsn(Opcodes.I2L);
+                break;
+            case Type.DOUBLE:
+                super.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/Double", "doubleToRawLongBits", "(D)J", false);
+                break;
+            case Type.ARRAY:
+            case Type.OBJECT:
+                super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "id", "(" + OBJECT + ")J", false);
+                break;
+            default:
+                super.visitInsn(Opcodes.I2L);
+        }
+    }
+
+    /** Pushes this, or null where there is none. */
+    private void self() {
+        if (thisKept) {
+            super.visitVarInsn(Opcodes.ALOAD, 0);
+        } else {
+            super.visitInsn(Opcodes.ACONST_NULL);
+        }
+    }
+
+    private void push(int value) {
+        if (value <= 5) {
+            super.visitInsn(Opcodes.ICONST_0 + value);
+        } else {
+            super.visitIntInsn(Opcodes.SIPUSH, value);
+        }
+    }
+
+    @Override
+    public void visitInsn(int opcode) {
+        if (begun && opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
+            returned(opcode);
+        }
+        super.visitInsn(opcode);
+    }
+
+    /** Tells of a return. What is returned is on the stack, and stays there. */
+    private void returned(int opcode) {
+        boolean object = opcode == Opcodes.ARETURN;
+        if (opcode == Opcodes.RETURN) {
+            super.visitInsn(Opcodes.LCONST_0);
+        } else {
+            boolean wide = opcode == Opcodes.LRETURN || opcode == Opcodes.DRETURN;
+            super.visitInsn(wide ? Opcodes.DUP2 : Opcodes.DUP);
+            if (!object) {
+                toLong(Type.getReturnType(descriptor));
+            }
+        }
+        self();
+        push(site + 1);
+        super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "returned", "(" + (object ? OBJECT : "J") + OBJECT + "I)V", false);
+    }
+
+    @Override
+    public void visitTypeInsn(int opcode, String type) {
+        if (opcode == Opcodes.NEW) {
+            uninitialized++;
+        }
+        super.visitTypeInsn(opcode, type);
+    }
+
+    @Override
+    public void visitMethodInsn(int opcode, String of, String name, String called, boolean isInterface) {
+        super.visitMethodInsn(opcode, of, name, called, isInterface);
+        if (opcode != Opcodes.INVOKESPECIAL || !name.equals("<init>")) {
+            return;
+        }
+        if (uninitialized > 0) {
+            uninitialized--;
+        } else if (constructor && !begun) { // super() or this()
+            constructed();
+            begin();
+        }
+    }
+
+    /** Tells of the entry of a constructor. A variable that the code stores into may hold anything, so it is not told. */
+    private void constructed() {
+        push(site);
+        super.visitVarInsn(Opcodes.ALOAD, 0);
+        Type[] types = Type.getArgumentTypes(descriptor);
+        for (int pass = 0; pass < 2; pass++) { // all numbers, and then all objects
+            int var = 1;
+            for (int i = 0; i < VALUES - 1; i++) {
+                boolean object = i < types.length && types[i].getSort() >= Type.ARRAY;
+                boolean told = i < types.length && object == (pass == 1) && shape.stored.get(var, var + types[i].getSize()).isEmpty();
+                if (told) {
+                    super.visitVarInsn(types[i].getOpcode(Opcodes.ILOAD), var);
+                    if (!object) {
+                        toLong(types[i]);
+                    }
+                } else {
+                    super.visitInsn(pass == 0 ? Opcodes.LCONST_0 : Opcodes.ACONST_NULL);
+                }
+                var += i < types.length ? types[i].getSize() : 0;
+            }
+        }
+        super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "constructed", repeated("(I" + OBJECT, "J", VALUES - 1, OBJECT), false);
+    }
+
+    /** Gives a descriptor: what it begins with, and then the types of some numbers and as many objects. */
+    private static String repeated(String begin, String number, int n, String object) {
+        StringBuilder all = new StringBuilder(begin);
+        for (int i = 0; i < n; i++) {
+            all.append(number);
+        }
+        for (int i = 0; i < n; i++) {
+            all.append(object);
+        }
+        return all.append(")V").toString();
+    }
+
+    @Override
+    public void visitMaxs(int maxStack, int maxLocals) {
+        if (begun) {
+            Label end = new Label();
+            super.visitLabel(end);
+            super.visitTryCatchBlock(start, end, end, null);
+            if (frames) {
+                Object[] known = thisKept ? new Object[] {owner} : new Object[0];
+                super.visitFrame(Opcodes.F_NEW, known.length, known, 1, new Object[] {"java/lang/Throwable"});
+            }
+            super.visitInsn(Opcodes.DUP);
+            self();
+            push(site + 1);
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "thrown", "(Ljava/lang/Throwable;" + OBJECT + "I)V", false);
+            super.visitInsn(Opcodes.ATHROW);
+        }
+        super.visitMaxs(maxStack, maxLocals);
+    }
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	loaded "github.com/gasm-profiler/gasm/hotspot/classes"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/hotspot/sdt"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/layout"
+)
+
+// listProbes lists what --probe-sdt could have other tracers see in a JVM, from its memory. Nothing is changed in it.
+func listProbes(s streams, args []string) error {
+	if len(args) != 2 {
+		return usage("--list-probes: say which JVM and which methods, as in gasm attach --list-probes 4711 'org.acme.Svc::*'")
+	}
+	spec, err := probe.ParseMethod(args[1], probe.SDT)
+	if err != nil {
+		return usage("--list-probes: %w", err)
+	}
+	jvms, err := attach.Choose(args[:1])
+	if err != nil {
+		return err
+	}
+	vm, err := vmstructs.Open(jvms[0].PID)
+	if err != nil {
+		return err
+	}
+	found, err := loaded.Read(vm, func(class string) bool { return spec.MatchesClass(dotted(class)) })
+	if err != nil {
+		return fmt.Errorf("JVM %s: %w", &jvms[0], err)
+	}
+	page := layout.NewPage(s.out, layout.LookOf(s.out))
+	rows := probeRows(&spec, found)
+	if len(rows) == 0 {
+		page.Line("No class that JVM %s has loaded has a method %s.", &jvms[0], args[1])
+		return page.Flush()
+	}
+	for _, line := range layout.Table([]string{"METHOD", "PROBES"}, rows, nil) {
+		page.Line("%s", line)
+	}
+	return page.Flush()
+}
+
+// dotted is a class's name with full stops.
+func dotted(class string) string { return strings.ReplaceAll(class, "/", ".") }
+
+// probeRows has a row for each method, with its probes or the reason why there can't be any.
+func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
+	for i := range found {
+		c := &found[i]
+		for _, m := range c.Methods {
+			method := sdt.Method{Class: c.Name, Name: m.Name, Descriptor: m.Descriptor}
+			parameters, err := method.Parameters()
+			if err != nil || !spec.MatchesMethod(m.Name, parameters) {
+				continue
+			}
+			name := method.ProbeName()
+			probes := name + "-entry, " + name + "-return"
+			switch {
+			case hidden(c.Name):
+				probes = "none: no agent may change a hidden class"
+			case m.Flags&loaded.Native != 0:
+				probes = "none: it is native; probe a method that calls it"
+			case m.Flags&loaded.Abstract != 0:
+				probes = "those of the methods that implement it"
+			}
+			rows = append(rows, []string{dotted(c.Name) + "::" + m.Name + "(" + strings.Join(parameters, ", ") + ")", probes})
+		}
+	}
+	slices.SortFunc(rows, slices.Compare)
+	return slices.CompactFunc(rows, slices.Equal) // classes of one name in several loaders
+}
+
+// hidden tells a hidden class by its name, which has an address: "Svc$$Lambda+0x00007f1c08000a00".
+func hidden(class string) bool {
+	return strings.Contains(class, "+0x") || strings.Contains(class, "/0x")
+}

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	le "encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// An svc is the program Svc, whose calls a test asks for.
+type svc struct {
+	*runningJVM
+	input io.Writer
+	asked int
+}
+
+func startSvc(t *testing.T, java, classes string) *svc {
+	t.Helper()
+	s := &svc{runningJVM: &runningJVM{cmd: exec.Command(java, "-cp", classes, "Svc"), out: newLineWaiter("READY")}}
+	input, err := s.cmd.StdinPipe()
+	require.NoError(t, err)
+	s.input = input
+	s.cmd.Stdout, s.cmd.Stderr = s.out, &s.stderr
+	require.NoError(t, s.cmd.Start())
+	t.Cleanup(func() {
+		if s.cmd.ProcessState == nil {
+			_ = s.cmd.Process.Kill()
+			_ = s.cmd.Wait()
+		}
+	})
+	s.out.wait(t)
+	return s
+}
+
+// call has the program call the method, and waits until it has. It gives the identity hash of the object.
+func (s *svc) call(t *testing.T, times int) (hash string) {
+	t.Helper()
+	s.asked++
+	_, err := fmt.Fprintln(s.input, times)
+	require.NoError(t, err)
+	told := regexp.MustCompile(fmt.Sprintf(`called %d, threw %d, hash (\d+)`, times, times/5))
+	require.Eventually(t, func() bool { return strings.Count(s.out.String(), "called ") == s.asked }, 20*time.Second, 5*time.Millisecond)
+	found := told.FindStringSubmatch(s.out.String())
+	require.NotNil(t, found, s.out.String())
+	return found[1]
+}
+
+// publish attaches gasm until the test ends it, and gives it, and the file with the probes when it is there.
+func (s *svc) publish(t *testing.T) (gasm *exec.Cmd, said *lineWaiter, object string) {
+	t.Helper()
+	gasm, said = exec.Command(binary, "attach", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"), "--probe-sdt", "Svc::*", s.pid()), newLineWaiter("Ctrl-C ends it")
+	gasm.Stderr = said
+	require.NoError(t, gasm.Start())
+	t.Cleanup(func() {
+		if gasm.ProcessState == nil {
+			_ = gasm.Process.Kill()
+			_ = gasm.Wait()
+		}
+	})
+	said.wait(t)
+	told := regexp.MustCompile(`gasm: java(\d+) has probes of (.*): dtrace -l -n 'java\d+:::' lists them, perf and bpftrace find them in (/.*\.so)\n`).FindStringSubmatch(said.String())
+	require.NotNil(t, told, said.String())
+	assert.Equal(t, s.pid(), told[1])
+	assert.ElementsMatch(t, []string{"Svc.init", "Svc.tiny", "Svc.main", "Svc.busy"}, strings.Split(told[2], ", "))
+	return gasm, said, told[3]
+}
+
+// A semaphore is where the kernel counts those who watch a probe.
+type semaphore struct {
+	pid     int
+	address uint64
+}
+
+// semaphores finds those of a process by the notes of the shared object: by the probes' names.
+func (s *svc) semaphores(t *testing.T, object string) map[string]semaphore {
+	t.Helper()
+	maps := readFile(t, fmt.Sprintf("/proc/%s/maps", s.pid()))
+	mapped := regexp.MustCompile(`(?m)^([0-9a-f]+)-\S+ r-xp 00000000 .*` + regexp.QuoteMeta(filepath.Base(object))).FindSubmatch(maps)
+	require.NotNil(t, mapped, "the object is not mapped")
+	var base uint64
+	_, err := fmt.Sscanf(string(mapped[1]), "%x", &base)
+	require.NoError(t, err)
+	f, err := elf.Open(object)
+	require.NoError(t, err)
+	defer f.Close()
+	notes, err := f.Section(".note.stapsdt").Data()
+	require.NoError(t, err)
+	found := map[string]semaphore{}
+	for len(notes) > 0 {
+		size := le.LittleEndian.Uint32(notes[4:])
+		description := notes[20 : 20+size]
+		names := strings.Split(string(description[24:]), "\x00")
+		assert.Equal(t, "java", names[0])
+		found[names[1]] = semaphore{s.cmd.Process.Pid, base + le.LittleEndian.Uint64(description[16:])}
+		notes = notes[20+(size+3)&^3:]
+	}
+	return found
+}
+
+func (s semaphore) count(t *testing.T) int {
+	t.Helper()
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", s.pid))
+	require.NoError(t, err)
+	defer memory.Close()
+	var value [2]byte
+	_, err = memory.ReadAt(value[:], int64(s.address))
+	require.NoError(t, err)
+	return int(le.LittleEndian.Uint16(value[:]))
+}
+
+// settle is how long a tracer may take to switch its program on, when the semaphore says that it watches. The agent looks each
+// 50 ms whether there is one, for loops that run.
+const settle = time.Second
+
+// await waits until somebody watches, or nobody any more. The kernel counts once for all who watch by uprobes.
+func (s semaphore) await(t *testing.T, watched bool) {
+	t.Helper()
+	require.Eventually(t, func() bool { return s.count(t) > 0 == watched }, 60*time.Second, 20*time.Millisecond)
+}
+
+// recipes are the README's commands for tracers, by what they begin with, for this process and this file.
+func (s *svc) recipes(t *testing.T, object string) func(begin string) string {
+	t.Helper()
+	_, section, found := strings.Cut(string(readFile(t, "../../README.md")), `<a id="sdt"></a>`)
+	require.True(t, found)
+	section = strings.NewReplacer("/tmp/gasm-probes-4711/java-4711.so", object, "4711", s.pid()).Replace(section)
+	return func(begin string) string {
+		i := strings.Index(section, "\n    "+begin)
+		require.GreaterOrEqual(t, i, 0, "the README has no %s", begin)
+		line, _, _ := strings.Cut(section[i+5:], "\n")
+		return line
+	}
+}
+
+// A tracer is a command of the README that runs until it is stopped.
+type tracer struct {
+	cmd *exec.Cmd
+	out bytes.Buffer
+}
+
+func startTracer(t *testing.T, command, home string) *tracer {
+	t.Helper()
+	tr := &tracer{cmd: exec.Command("sh", "-c", "exec "+command)}
+	tr.cmd.Stdout, tr.cmd.Stderr, tr.cmd.Dir = &tr.out, &tr.out, home
+	tr.cmd.Env = append(os.Environ(), "HOME="+home)
+	require.NoError(t, tr.cmd.Start())
+	t.Cleanup(func() {
+		if tr.cmd.ProcessState == nil {
+			_ = tr.cmd.Process.Kill()
+			_ = tr.cmd.Wait()
+		}
+	})
+	return tr
+}
+
+// watches waits until perf has started its own command: before that, it switches its events on.
+func (tr *tracer) watches(t *testing.T) {
+	t.Helper()
+	pid := tr.cmd.Process.Pid
+	require.Eventually(t, func() bool {
+		child, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		if err != nil || len(child) == 0 {
+			return false
+		}
+		name, err := os.ReadFile("/proc/" + strings.Fields(string(child))[0] + "/comm")
+		return err == nil && string(name) == "sleep\n"
+	}, 60*time.Second, 10*time.Millisecond)
+}
+
+// end stops the tracer, which then tells what it has counted.
+func (tr *tracer) end(t *testing.T) string {
+	t.Helper()
+	assert.NoError(t, tr.cmd.Process.Signal(syscall.SIGINT))
+	_ = tr.cmd.Wait() // some exit with the signal
+	t.Logf("%s: %s", tr.cmd, tr.out.String())
+	return tr.out.String()
+}
+
+// runRecipe runs a command of the README to its end.
+func runRecipe(t *testing.T, command, home string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s\n%s", command, out)
+	return string(out)
+}
+
+// The README's commands, as they stand: DTrace, bpftrace and perf watch a method at the same time, and each counts all calls.
+// Nothing is left of them, of gasm and of its file, and the program runs on.
+func TestProbeSDT(t *testing.T) {
+	gasmtest.NeedTime(t)
+	gasmtest.NeedRoot(t)
+	gasmtest.NeedNative(t)
+	s := startSvc(t, gasmtest.NeedJava(t), javaPrograms(t))
+	s.lists(t)
+	gasm, said, object := s.publish(t)
+	recipe, home := s.recipes(t, object), t.TempDir()
+	all := s.semaphores(t, object)
+	tiny := all["Svc.tiny__entry"]
+	require.NotZero(t, tiny.address)
+	assert.Equal(t, tiny, all["Svc_tiny__entry"])
+
+	var dtrace, bpftrace, perf *tracer
+	whole := t // the tracers run on behind their subtests
+	t.Run("dtrace", func(t *testing.T) {
+		gasmtest.NeedDTrace(t)
+		listed := strings.Fields(runRecipe(t, recipe("dtrace -l"), home))
+		for _, name := range []string{"Svc.tiny-entry", "Svc.tiny-return", "Svc_tiny-entry", "Svc.init-entry", "Svc.tiny(int,String)", "java" + s.pid()} {
+			assert.Contains(t, listed, name)
+		}
+		for name, semaphore := range all {
+			assert.Zero(t, semaphore.count(t), "%s is watched, and was only listed", name)
+		}
+		dtrace = startTracer(whole, recipe("dtrace -n"), home)
+		tiny.await(t, true)
+	})
+	t.Run("bpftrace", func(t *testing.T) {
+		gasmtest.NeedBPFTrace(t)
+		bpftrace = startTracer(whole, recipe("bpftrace"), home)
+		all["Svc_tiny__return"].await(t, true)
+	})
+	t.Run("perf", func(t *testing.T) {
+		gasmtest.NeedPerf(t)
+		runRecipe(t, recipe("perf buildid-cache -a"), home)
+		assert.Contains(t, runRecipe(t, "perf list 'sdt_java:*'", home), "sdt_java:Svc_tiny__entry ")
+		runRecipe(t, recipe("perf probe sdt_java"), home)
+		whole.Cleanup(func() {
+			runRecipe(whole, recipe("perf probe -d"), home)
+			runRecipe(whole, recipe("perf buildid-cache -r"), home)
+		})
+		perf = startTracer(whole, recipe("perf record"), home)
+		perf.watches(t)
+	})
+	time.Sleep(settle)
+	const calls = 1000
+	hash := s.call(t, calls)
+	if dtrace != nil {
+		assert.Equal(t, map[string]string{"even": "500", "odd": "500"}, counts(dtrace.end(t), `(?m)^ +(even|odd) +(\d+)$`))
+	}
+	if bpftrace != nil {
+		assert.Equal(t, map[string]string{"": "800", "java.lang.IllegalStateException": "200"}, counts(bpftrace.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
+	}
+	if perf != nil {
+		_ = perf.cmd.Process.Signal(syscall.SIGINT)
+		_ = perf.cmd.Wait()
+		lines := strings.Split(strings.TrimSpace(runRecipe(t, recipe("perf script"), home)), "\n")
+		assert.Len(t, lines, calls)
+		assert.Regexp(t, `sdt_java:Svc_tiny__entry: \([0-9a-f]+\) arg1=`+hash+` arg2=1 arg3=\d+$`, lines[0])
+		assert.Regexp(t, ` arg2=1000 `, lines[len(lines)-1])
+	}
+	tiny.await(t, false)
+	s.killedTracer(t, all["Svc_tiny__return"], home)
+
+	require.NoError(t, gasm.Process.Signal(syscall.SIGINT))
+	require.NoError(t, gasm.Wait(), said.String())
+	assert.NoDirExists(t, filepath.Dir(object))
+	s.call(t, 10)
+	require.NoError(t, s.input.(io.Closer).Close())
+	require.NoError(t, s.cmd.Wait())
+	assert.Empty(t, s.stderr.String())
+}
+
+// counts finds what a tracer has counted.
+func counts(out, row string) map[string]string {
+	found := map[string]string{}
+	for _, m := range regexp.MustCompile(row).FindAllStringSubmatch(out, -1) {
+		found[m[1]] = m[2]
+	}
+	return found
+}
+
+// lists checks what --list-probes has, and that the program has no object of gasm's for it.
+func (s *svc) lists(t *testing.T) {
+	t.Helper()
+	r := runGasm(t, []string{"attach", "--list-probes", s.pid(), "Svc::*"})
+	require.Equal(t, 0, r.code, r.stderr)
+	for _, row := range []string{
+		` Svc::tiny\(int, java\.lang\.String\) +Svc\.tiny-entry, Svc\.tiny-return *\n`,
+		` Svc::<init>\(long, java\.lang\.String, double\) +Svc\.init-entry, Svc\.init-return *\n`,
+		` Svc::nothing\(\) +none: it is native`,
+	} {
+		assert.Regexp(t, row, r.stdout)
+	}
+	assert.False(t, strings.Contains(string(readFile(t, fmt.Sprintf("/proc/%s/maps", s.pid()))), "/java-"+s.pid()))
+	r = runGasm(t, []string{"attach", "--list-probes", s.pid()})
+	assert.Equal(t, 2, r.code)
+}
+
+// killedTracer kills a tracer that watches: the program runs on, and nobody watches any more.
+func (s *svc) killedTracer(t *testing.T, watched semaphore, home string) {
+	t.Helper()
+	t.Run("killed", func(t *testing.T) {
+		gasmtest.NeedBPFTrace(t)
+		killed := startTracer(t, "bpftrace -p "+s.pid()+" -e 'usdt:*:java:Svc_tiny__return { @[arg2 != 0 ? str(arg2) : \"\"] = count(); }'", home)
+		watched.await(t, true)
+		s.call(t, 100)
+		require.NoError(t, killed.cmd.Process.Kill())
+		_ = killed.cmd.Wait()
+		s.call(t, 100)
+		watched.await(t, false)
+	})
+}
+
+// Other JDKs: the program's own count, with arguments, returns and exceptions. A loop that runs sees that it is watched.
+func TestProbeSDTOfJDKs(t *testing.T) {
+	gasmtest.NeedTime(t)
+	gasmtest.NeedRoot(t)
+	gasmtest.NeedNative(t)
+	gasmtest.NeedBPFTrace(t)
+	dir := t.TempDir()
+	gasmtest.CompileJava(t, dir, 8, gasmtest.Testdata("programs", "Svc.java"))
+	script := `usdt:*:java:Svc_tiny__entry { @["entry", str(arg2)] = count(); }
+		usdt:*:java:Svc_tiny__return /arg2 == 0/ { @["return", ""] = count(); }
+		usdt:*:java:Svc_tiny__return /arg2 != 0/ { @["thrown", str(arg2)] = count(); }
+		usdt:*:java:Svc_init__entry /(int64)arg1 == -3 && arg3 == 0x4000000000000000/ { @["init", str(arg2)] = count(); }`
+	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 21, 25, 28}, j.Feature) }) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			s := startSvc(t, jdk.Java(), dir)
+			s.call(t, 200_000) // compiled, with nobody to watch
+			gasm, said, object := s.publish(t)
+			s.call(t, 200_000)
+			tracer := startTracer(t, "bpftrace -p "+s.pid()+" -e '"+script+"'", dir)
+			for _, name := range []string{"Svc_init__entry", "Svc_tiny__entry", "Svc_tiny__return"} {
+				s.semaphores(t, object)[name].await(t, true)
+			}
+			time.Sleep(settle)
+			s.call(t, 100_000)
+			assert.Equal(t, map[string]string{"entry, even": "50000", "entry, odd": "50000", "return, ": "80000",
+				"thrown, java.lang.IllegalStateException": "20000", "init, last": "1"}, counts(tracer.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
+			require.NoError(t, gasm.Process.Signal(syscall.SIGINT))
+			require.NoError(t, gasm.Wait(), said.String())
+			s.call(t, 1000)
+		})
+	}
+}

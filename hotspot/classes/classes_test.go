@@ -1,0 +1,137 @@
+package classes
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
+)
+
+// A fakeJVM is the memory of a HotSpot with two loaders, of the form of JDK 8 or 17.
+type fakeJVM struct {
+	*vmtest.Memory
+	symbols vmtest.Symbols
+	begin   int // of what is read by the test, in Data
+}
+
+// fakeFields are the fields that both releases have: offset and type.
+var fakeFields = map[string]struct {
+	at       uint64
+	typeName string
+}{
+	"Klass::_name": {0, "Symbol*"}, "Klass::_layout_helper": {8, "int"}, "Klass::_access_flags": {12, "AccessFlags"},
+	"InstanceKlass::_methods": {16, "Array<Method*>*"}, "InstanceKlass::_class_loader_data": {24, "ClassLoaderData*"}, "Klass::_next_link": {32, "Klass*"},
+	"Array<int>::_length": {0, "int"}, "Array<Method*>::_data": {8, "Method*"},
+	"Method::_constMethod": {0, "ConstMethod*"}, "Method::_access_flags": {8, "AccessFlags"},
+	"ConstMethod::_constants": {0, "ConstantPool*"}, "ConstMethod::_name_index": {8, "u2"}, "ConstMethod::_signature_index": {10, "u2"},
+	"Symbol::_length": {0, "u2"}, "Symbol::_body": {2, "u1"},
+	"ClassLoaderData::_klasses": {0, "Klass*"}, "ClassLoaderData::_next": {8, "ClassLoaderData*"},
+	"BasicHashtable<mtInternal>::_table_size": {0, "int"}, "BasicHashtable<mtInternal>::_buckets": {8, "HashtableBucket<mtInternal>*"},
+	"BasicHashtableEntry<mtInternal>::_next": {0, "BasicHashtableEntry<mtInternal>*"},
+	"IntptrHashtableEntry::_literal":         {8, "intptr_t"}, "DictionaryEntry::_loader_data": {16, "ClassLoaderData*"},
+}
+
+func newFakeJVM(release int) *fakeJVM {
+	j := &fakeJVM{Memory: vmtest.New()}
+	j.begin = len(j.Data)
+	one := j.addClass("org/acme/One", 1, 7, "run", "()V", "<init>", "(ILjava/lang/String;)V")
+	array := j.addClass("[I", -5, 7)
+	two := j.addClass("org/acme/Two", 0x20, 8, "stop", "()V")
+	tables := vmtest.Tables{Offsets: map[string]uint64{}, Statics: map[string]uint64{}, Types: map[string]string{}, Ints: map[string]int32{},
+		Sizes: map[string]uint64{"int": 4, "u2": 2, "u1": 1, "AccessFlags": 4, "intptr_t": 8, "InstanceKlass": 40, "Method": 16, "ConstMethod": 16, "ConstantPool": 8}}
+	for name, f := range fakeFields {
+		tables.Offsets[name], tables.Types[name] = f.at, f.typeName
+	}
+	static := func(name, typeName string, at uint64) { tables.Statics[name], tables.Types[name] = at, typeName }
+	if release == 8 {
+		second := j.AddUint64(0, two, 8)
+		other := j.AddUint64(second|1, one, 8) // another loader has asked for it
+		first := j.AddUint64(0, one, 7)
+		buckets := j.AddUint64(first, 0, other|1)
+		static("SystemDictionary::_dictionary", "Dictionary*", j.AddUint64(j.AddUint64(3, buckets)))
+		static("CodeCache::_heap", "CodeHeap*", j.AddUint64(0))
+	} else {
+		j.link(one, array)
+		last := j.AddUint64(two, 0)
+		static("ClassLoaderDataGraph::_head", "ClassLoaderData*", j.AddUint64(j.AddUint64(one, last)))
+		static("Abstract_VM_Version::_vm_major_version", "int", j.AddUint64(uint64(release)))
+	}
+	j.symbols = j.AddTables(tables)
+	return j
+}
+
+func (j *fakeJVM) addSymbol(text string) uint64 {
+	return j.Add(append(binary.LittleEndian.AppendUint16(nil, uint16(len(text))), text...)...)
+}
+
+// addClass adds a class of a loader; names and descriptors of methods by turns.
+func (j *fakeJVM) addClass(name string, helper int32, loader uint64, methods ...string) uint64 {
+	array := []uint64{uint64(len(methods) / 2)}
+	for i := 0; i < len(methods); i += 2 {
+		pool := j.AddUint64(0, 0, j.addSymbol(methods[i])|1, j.addSymbol(methods[i+1]))
+		constMethod := j.AddUint64(pool, 1|2<<16)
+		array = append(array, j.AddUint64(constMethod, uint64(Static)))
+	}
+	return j.AddUint64(j.addSymbol(name), uint64(uint32(helper)), j.AddUint64(array...), loader, 0)
+}
+
+func (j *fakeJVM) link(klass, next uint64) {
+	binary.LittleEndian.PutUint64(j.Data[klass-vmtest.Base+32:], next)
+}
+
+func all(string) bool { return true }
+
+func TestReadFake(t *testing.T) {
+	for _, release := range []int{8, 17} {
+		j := newFakeJVM(release)
+		vm, err := vmstructs.New(j, j.symbols.Address)
+		require.NoError(t, err)
+		found, err := Read(vm, all)
+		require.NoError(t, err)
+		assert.Equal(t, []Class{
+			{Name: "org/acme/One", Methods: []Method{{"run", "()V", Static}, {"<init>", "(ILjava/lang/String;)V", Static}}},
+			{Name: "org/acme/Two", Methods: []Method{{"stop", "()V", Static}}},
+		}, found)
+		found, err = Read(vm, func(class string) bool { return class == "org/acme/Two" })
+		require.NoError(t, err)
+		assert.Len(t, found, 1)
+	}
+}
+
+// FuzzRead damages the memory.
+func FuzzRead(f *testing.F) {
+	jvms := map[int]*fakeJVM{8: newFakeJVM(8), 17: newFakeJVM(17)}
+	whole := map[int][]byte{}
+	for release, j := range jvms {
+		whole[release] = slices.Clone(j.Data)
+		for at := j.begin; at < j.begin+600; at += 8 {
+			f.Add(release, []byte{byte(at), byte(at >> 8), 0xff})
+			f.Add(release, []byte{byte(at), byte(at >> 8), 0, byte(at + 2), byte((at + 2) >> 8), 3})
+		}
+	}
+	f.Fuzz(func(t *testing.T, release int, patches []byte) {
+		j := jvms[release]
+		if j == nil {
+			return
+		}
+		j.Data = append(j.Data[:0], whole[release]...)
+		vm, err := vmstructs.New(j, j.symbols.Address)
+		require.NoError(t, err)
+		for ; len(patches) >= 3; patches = patches[3:] {
+			if at := int(patches[0]) | int(patches[1])<<8; at < len(j.Data) {
+				j.Data[at] = patches[2]
+			}
+		}
+		found, _ := Read(vm, all) // that it ends, and within which memory
+		methods := 0
+		for _, c := range found {
+			methods += len(c.Methods)
+		}
+		require.LessOrEqual(t, methods, maxAllMethods)
+	})
+}

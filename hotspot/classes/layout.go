@@ -1,0 +1,104 @@
+package classes
+
+import (
+	"fmt"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+)
+
+type field = vmstructs.Field
+
+// A layout says where HotSpot's structures have what is read of them.
+type layout struct {
+	// Since JDK 9: the list of ClassLoaderData, each with the list of its Klasses.
+	loaders                   uint64 // address of the first one's address
+	loaderKlasses, loaderNext uint64
+
+	// JDK 8: the system dictionary, and its entries.
+	dictionary                         field
+	tableSize, buckets                 uint64
+	entryKlass, entryLoader, entryNext uint64
+	klassLoader                        field // the ClassLoaderData of a Klass
+
+	klassSize                                         uint64 // of an InstanceKlass
+	name, layoutHelper, nextLink, classFlags, methods field
+	arrayLength, arrayData                            uint64 // of an Array<Method*>
+	methodSize, constMethodSize, poolSize, symbolBody uint64
+	methodFlags, constMethod, constants               field
+	nameIndex, signatureIndex, symbolLength           field
+}
+
+func newLayout(vm *vmstructs.VM) (*layout, error) {
+	q := query{vm: vm}
+	l := &layout{
+		klassSize: q.size("InstanceKlass"),
+		name:      q.field("Klass::_name"), layoutHelper: q.field("Klass::_layout_helper"),
+		methods:     q.field("InstanceKlass::_methods"),
+		arrayLength: q.field("Array<int>::_length").At, arrayData: q.field("Array<Method*>::_data").At,
+		methodSize: q.size("Method"), constMethodSize: q.size("ConstMethod"), poolSize: q.size("ConstantPool"),
+		methodFlags: q.field("Method::_access_flags"), constMethod: q.field("Method::_constMethod"),
+		constants: q.field("ConstMethod::_constants"), nameIndex: q.field("ConstMethod::_name_index"),
+		signatureIndex: q.field("ConstMethod::_signature_index"),
+		symbolLength:   q.field("Symbol::_length"), symbolBody: q.field("Symbol::_body").At,
+	}
+	l.classFlags = q.first("Klass::_access_flags", "InstanceKlass::_access_flags") // the latter since JDK 28
+	if vm.Release == 8 {
+		l.readDictionary(&q)
+	} else {
+		l.loaders = q.static("ClassLoaderDataGraph::_head").At
+		l.loaderKlasses, l.loaderNext = q.field("ClassLoaderData::_klasses").At, q.field("ClassLoaderData::_next").At
+		l.nextLink = q.field("Klass::_next_link")
+	}
+	return l, q.missing
+}
+
+func (l *layout) readDictionary(q *query) {
+	l.dictionary = q.static("SystemDictionary::_dictionary")
+	l.tableSize, l.buckets = q.field("BasicHashtable<mtInternal>::_table_size").At, q.field("BasicHashtable<mtInternal>::_buckets").At
+	l.entryNext = q.field("BasicHashtableEntry<mtInternal>::_next").At
+	l.entryKlass, l.entryLoader = q.field("IntptrHashtableEntry::_literal").At, q.field("DictionaryEntry::_loader_data").At
+	l.klassLoader = q.field("InstanceKlass::_class_loader_data")
+}
+
+// A query asks HotSpot's tables for what must be there.
+type query struct {
+	vm      *vmstructs.VM
+	missing error // what was not there first
+}
+
+func (q *query) must(found bool, name string) {
+	if !found && q.missing == nil {
+		q.missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know this build of JDK %d", name, q.vm.Release)
+	}
+}
+
+func (q *query) field(name string) field {
+	f, ok := q.vm.Field(name)
+	q.must(ok, name)
+	if f.Size == 0 || f.Size > 8 {
+		f.Size = 8
+	}
+	return f
+}
+
+// first finds the first of some fields that is there.
+func (q *query) first(names ...string) field {
+	for _, name := range names {
+		if _, ok := q.vm.Offset(name); ok {
+			return q.field(name)
+		}
+	}
+	return q.field(names[0])
+}
+
+func (q *query) static(name string) field {
+	f, ok := q.vm.StaticField(name)
+	q.must(ok, name)
+	return f
+}
+
+func (q *query) size(name string) uint64 {
+	size, ok := q.vm.Size(name)
+	q.must(ok, name)
+	return size
+}

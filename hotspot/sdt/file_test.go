@@ -1,0 +1,178 @@
+package sdt
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// TestFile writes objects with lists of probes, one after another, and reads them with debug/elf and readelf.
+func TestFile(t *testing.T) {
+	readelf := gasmtest.NeedTool(t, "readelf", "scripts/setup.sh test installs binutils")
+	for name, m := range map[string]*Machine{"amd64": AMD64, "arm64": ARM64} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "java-1.so")
+			o, err := Create(path, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer o.Close()
+			mapped := image(m)
+			var all []Probe
+			for _, method := range []Method{
+				{Class: "org/acme/Svc", Name: "tiny", Descriptor: "(ILjava/lang/String;)J"},
+				{Class: "org/acme/Svc$Inner", Name: "<init>", Descriptor: "(DDDDDDDDD)V"},
+				{Class: "org/acme/Svc", Name: "tiny", Descriptor: "()V", Static: true},
+			} {
+				entry, ret, err := method.Probes(len(all))
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, entry, ret)
+				if err := o.Publish(all); err != nil {
+					t.Fatal(err)
+				}
+				checkMapped(t, path, mapped)
+			}
+			text := run(t, readelf, "-nlW", path)
+			gasmtest.Golden(t, name+".readelf", []byte(strings.ReplaceAll(text, path, "java-1.so")))
+			checkSymbols(t, path, all)
+		})
+	}
+}
+
+// checkMapped compares what a JVM maps with what was there when it did, but for the header.
+func checkMapped(t *testing.T, path string, want []byte) {
+	t.Helper()
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have[headersAt:len(want)], want[headersAt:]) {
+		t.Error("publishing has changed what JVMs have mapped")
+	}
+}
+
+// checkSymbols looks the sites up in the symbols.
+func checkSymbols(t *testing.T, path string, probes []Probe) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(symbols) != len(probes) {
+		t.Fatalf("%d symbols of %d probes", len(symbols), len(probes))
+	}
+	for i, p := range probes {
+		if s := symbols[i]; s.Name != p.Symbol || s.Value != siteAddress(p.Site) || f.Sections[s.Section].Name != ".text" {
+			t.Errorf("the symbol of %s is %+v", p.Name, s)
+		}
+	}
+}
+
+// TestFull publishes as many probes as there are sites, with the longest names.
+func TestFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "java-1.so")
+	o, err := Create(path, AMD64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	long := Method{Class: strings.Repeat("LongName", 100), Name: strings.Repeat("m", 50), Descriptor: "(" + strings.Repeat("I", 200) + ")V"}
+	var all []Probe
+	for i := 0; i < Sites; i += 2 {
+		entry, ret, err := long.Probes(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ret.Values = entry.Values
+		all = append(all, entry, ret)
+	}
+	for range 3 {
+		if err := o.Publish(all); err != nil {
+			t.Fatal(err)
+		}
+		checkSymbols(t, path, all)
+	}
+	beyond, _, err := long.Probes(Sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Publish([]Probe{beyond}); err == nil || !strings.Contains(err.Error(), "site 2048 of 2048") {
+		t.Errorf("a site that is not there: %v", err)
+	}
+	checkSymbols(t, path, all)
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	o, err := Create(filepath.Join(dir, "a"), AMD64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, ret, err := Method{Class: "A", Name: "b", Descriptor: "()V"}.Probes(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // the list is in the first area and in the second one
+		if err := o.Publish([]Probe{entry, ret}); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(filepath.Join(dir, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := filepath.Join(dir, "copy")
+		if err := os.WriteFile(copied, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Open(copied, AMD64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.second != o.second {
+			t.Error("the copy's list of probes is taken for one of the other area")
+		}
+		if err := c.Publish([]Probe{ret}); err != nil {
+			t.Error(err)
+		}
+		checkSymbols(t, copied, []Probe{ret})
+		c.Close()
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+
+	content, err := os.ReadFile(filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[codeAt]++
+	bad := map[string]func(path string) error{
+		"changed": func(path string) error { return os.WriteFile(path, content, 0o600) },
+		"short":   func(path string) error { return os.WriteFile(path, content[:codeAt], 0o600) },
+		"empty":   func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"folder":  func(path string) error { return os.Mkdir(path, 0o700) },
+		"link":    func(path string) error { return os.Symlink(filepath.Join(dir, "a"), path) },
+		"none":    func(string) error { return nil },
+	}
+	for name, make := range bad {
+		path := filepath.Join(dir, name)
+		if err := make(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, AMD64); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

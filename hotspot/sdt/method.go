@@ -1,0 +1,154 @@
+package sdt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Method is one whose calls are to be probes.
+type Method struct {
+	Class      string // as in class files, with slashes or full stops: "org/acme/Svc$Inner"
+	Name       string // "tiny", "<init>"
+	Descriptor string // "(ILjava/lang/String;)V"
+	Static     bool
+}
+
+// DTrace takes names of 63 bytes.
+const (
+	entrySuffix, returnSuffix = "__entry", "__return"
+
+	maxName   = 63 - len("-return")
+	maxSymbol = 120
+)
+
+// stringType is the type whose values are shown as text.
+const stringType = "Ljava/lang/String;"
+
+// Probes are the two probes of a method; their sites are the given one and the next.
+func (m Method) Probes(site int) (entry, ret Probe, err error) {
+	parameters, result, err := parseDescriptor(m.Descriptor)
+	if err != nil {
+		return Probe{}, Probe{}, fmt.Errorf("%s.%s: %w", m.Class, m.Name, err)
+	}
+	entry = Probe{Site: site, Name: m.ProbeName() + entrySuffix, Symbol: m.symbol(parameters), Values: []Value{Number}}
+	for _, p := range parameters {
+		if len(entry.Values) < MaxValues {
+			entry.Values = append(entry.Values, valueOf(p))
+		}
+	}
+	ret = Probe{Site: site + 1, Name: m.ProbeName() + returnSuffix, Symbol: entry.Symbol, Values: []Value{Number, valueOf(result), Text}}
+	return entry, ret, nil
+}
+
+// Parameters are the types of the parameters in full, as Java has them: "java.lang.String[]".
+func (m Method) Parameters() (types []string, err error) {
+	parameters, _, err := parseDescriptor(m.Descriptor)
+	for _, p := range parameters {
+		types = append(types, longType(p))
+	}
+	return types, err
+}
+
+func valueOf(descriptor string) Value {
+	if descriptor == stringType {
+		return Text
+	}
+	return Number
+}
+
+// ProbeName is what the names of the method's probes begin with: "Svc.tiny", "Outer.Inner.init". It has the class's
+// name without its package, and neither characters that a tracer's language has a meaning for, nor others than ASCII.
+func (m Method) ProbeName() string {
+	class := m.Class[strings.LastIndexAny(m.Class, "/.")+1:]
+	name := plain(class) + "." + plain(strings.Trim(m.Name, "<>"))
+	if len(name) > maxName {
+		name = strings.TrimLeft(name[len(name)-maxName:], ".0123456789")
+	}
+	return name
+}
+
+// plain replaces what is neither a letter, a digit nor an underscore: '$' by a full stop, all else by an underscore.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
+			return r
+		case r == '$':
+			return '.'
+		}
+		return '_'
+	}, name)
+}
+
+// symbol is the method as a function. Of a long name it has the end.
+func (m Method) symbol(parameters []string) string {
+	var types []string
+	for _, p := range parameters {
+		types = append(types, shortType(p))
+	}
+	symbol := strings.Map(func(r rune) rune {
+		if r == '/' {
+			return '.'
+		}
+		if r <= ' ' || r > '~' || r == ':' {
+			return '_'
+		}
+		return r
+	}, m.Class+"."+m.Name+"("+strings.Join(types, ",")+")")
+	return symbol[max(0, len(symbol)-maxSymbol):]
+}
+
+var primitives = map[byte]string{'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long", 'F': "float", 'D': "double", 'V': "void"}
+
+// shortType names a type of a descriptor without its package: "[Ljava/lang/String;" is "String[]".
+func shortType(descriptor string) string {
+	name := longType(descriptor)
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// longType names a type of a descriptor: "[Ljava/lang/String;" is "java.lang.String[]".
+func longType(descriptor string) string {
+	element := strings.TrimLeft(descriptor, "[")
+	name := primitives[element[0]]
+	if element[0] == 'L' {
+		name = strings.ReplaceAll(element[1:len(element)-1], "/", ".")
+	}
+	return name + strings.Repeat("[]", len(descriptor)-len(element))
+}
+
+// parseDescriptor reads a method's descriptor: "(ILjava/lang/String;)V" has the parameters "I" and "Ljava/lang/String;"
+// and the result "V".
+func parseDescriptor(descriptor string) (parameters []string, result string, err error) {
+	bad := fmt.Errorf("%q is no descriptor of a method", descriptor)
+	rest, ok := strings.CutPrefix(descriptor, "(")
+	for ok && !strings.HasPrefix(rest, ")") {
+		n := typeLength(rest)
+		if n == 0 || rest[0] == 'V' {
+			return nil, "", bad
+		}
+		parameters = append(parameters, rest[:n])
+		rest = rest[n:]
+	}
+	if !ok || len(rest) < 2 || typeLength(rest[1:]) != len(rest)-1 {
+		return nil, "", bad
+	}
+	return parameters, rest[1:], nil
+}
+
+// typeLength is the length of the type that a text begins with; 0 when it begins with none.
+func typeLength(text string) int {
+	n := len(text) - len(strings.TrimLeft(text, "["))
+	switch {
+	case n == len(text):
+		return 0
+	case text[n] == 'L':
+		end := strings.IndexByte(text[n:], ';')
+		if end < 2 {
+			return 0
+		}
+		return n + end + 1
+	case primitives[text[n]] == "" || text[n] == 'V' && n > 0:
+		return 0
+	}
+	return n + 1
+}

@@ -1,0 +1,35 @@
+package page
+
+import (
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// probes are what probed methods have counted.
+func (t *tableBuilder) probes() *table {
+	out := t.eventTable("probes", "Probes", "calls of probed methods, in or out of the window; of locks those taken, of allocations the objects",
+		[]string{"ms", "count", "exceptions", "p50 µs", "p90 µs", "p99 µs", "max µs"}, []string{"of", "method", "descriptor"})
+	for i := range t.r.Probes[:t.limit(len(t.r.Probes))] {
+		p := &t.r.Probes[i]
+		out.Rows = append(out.Rows, row{Cells: []cell{millis(p.TotalMS), count64(p.Entries), count64(p.Exceptions), micros(p.P50), micros(p.P90), micros(p.P99), micros(p.MaxNS),
+			{Text: probeKind(p)}, {Text: shown(p.Method), Name: true}, {Text: shown(p.Descriptor)}}})
+	}
+	return t.cut(out, len(t.r.Probes))
+}
+
+func probeKind(p *schema.Probe) string {
+	switch p.Kind {
+	case "lock":
+		return "locks"
+	case "alloc":
+		return "objects"
+	}
+	return "calls"
+}
+
+func count64(n int64) cell { return number(strconv.FormatInt(n, 10), float64(n)) }
+
+func micros(nanos int64) cell {
+	return number(strconv.FormatFloat(float64(nanos)/1e3, 'f', 3, 64), float64(nanos))
+}
