@@ -17,6 +17,10 @@
 // The commands profile, report and diff all go through [Open], so that the report
 // at the end of a recording is the same that a later one of its folder will be.
 //
+// A folder of such folders, one or two levels down, is read as one capture (join.go): trials of
+// one name are one trial, and processes with the id of another one get ids of their own. JMH's
+// profiler keeps a capture of each fork in this way.
+//
 // A folder without capture.json, and files that other tools made, are captures too:
 // [OpenFiles] guesses what they do not say from the logs and the samples.
 //

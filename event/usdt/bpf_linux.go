@@ -166,6 +166,9 @@ func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place
 
 func (b *bpf) newProgram(t target, layouts []layout, as ebpf.AttachType) (*ebpf.Program, error) {
 	return ebpf.NewProgram(&ebpf.ProgramSpec{Name: "gasm_usdt", Type: ebpf.Kprobe, AttachType: as,
+		// Kernels since 5.0 ignore their version here. To find it out, /proc/self/mem must be read, which a program with
+		// capabilities of its file may not.
+		KernelVersion: 1,
 		// The kernel lets programs read memory and stacks that say they are under a license that goes with its own.
 		License: "Dual BSD/GPL", Instructions: program(t, layouts, b.events.FD(), b.lost.FD())})
 }
