@@ -99,7 +99,7 @@ func TestMarkdown(t *testing.T) {
 // changed the most.
 func TestMarkdownOfMuch(t *testing.T) {
 	a, b := side("before"), side("after")
-	for i := range 300 {
+	for i := range 40 {
 		var before, after []string
 		for k := range 400 {
 			before = append(before, fmt.Sprintf("%d add $%d,%%eax", 1+k%3, k))
