@@ -121,6 +121,9 @@ func (r *Result) note(a, b *TrialSide) {
 	if a.Event != b.Event && !(sampler.ParseEvent(a.Event).ByClock() && sampler.ParseEvent(b.Event).ByClock()) {
 		say("A has samples of " + a.Event + ", B of " + b.Event + ": shares of one are not shares of the other")
 	}
+	if a.JDK != b.JDK && a.JDK != "" && b.JDK != "" {
+		say("A is of JDK " + a.JDK + ", B of JDK " + b.JDK + ": stubs and native functions may only have other names")
+	}
 	if r.A.Chosen != r.B.Chosen {
 		say("A is a report of other samples (" + cmp.Or(r.A.Chosen, "all") + ") than B (" + cmp.Or(r.B.Chosen, "all") + "): shares of one are not shares of the other")
 	}

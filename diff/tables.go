@@ -55,12 +55,12 @@ func percentText(share float64) string {
 	return fmt.Sprintf("%.2f%%", 100*share)
 }
 
-// codeDifference is "code differs (11%)", with the share of samples that Row.Code is.
+// codeDifference is "11% in changed code", with the share of all samples that Row.Code is.
 func codeDifference(share float64) string {
 	if share == 0 {
 		return ""
 	}
-	return fmt.Sprintf("code differs (%.0f%%)", 100*share)
+	return fmt.Sprintf("%.0f%% in changed code", 100*share)
 }
 
 // details are the last cell of a row: the time per operation, and what is said of the

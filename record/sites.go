@@ -149,7 +149,17 @@ func publishedText(pid int, j *publishedJVM) string {
 		names = append(names, m.ProbeName())
 	}
 	return fmt.Sprintf("java%d has probes of %s: dtrace -l -n 'java%d:::' lists them, perf and bpftrace find them in %s",
-		pid, strings.Join(names, ", "), pid, shortPath(j.path))
+		pid, strings.Join(names, ", "), pid, shortPath(forOthers(pid, j.path)))
+}
+
+// forOthers is the path by which other programs find a file of a JVM's that is in a folder which gasm has open:
+// gasm itself knows it as /proc/self/fd/N/java-4711.so.
+func forOthers(pid int, path string) string {
+	dir, err := os.Readlink(filepath.Dir(path))
+	if err != nil { // it is no link
+		return path
+	}
+	return fmt.Sprintf("/proc/%d/root%s", pid, filepath.Join(dir, filepath.Base(path)))
 }
 
 // shortPath leaves out that a path is below a process's own root, where that is gasm's.

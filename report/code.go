@@ -70,7 +70,7 @@ func (r *textReport) hotRegions() {
 	case len(r.p.Regions) == 0:
 		r.Line(" No sample fell into compiled code, stubs or the interpreter.")
 	case above == 0:
-		r.Line(" No region is that hot: these are the hottest ones of the hottest methods.")
+		r.Line(" No region is that hot. Shown are the hottest ones whose code is known.")
 	case above < len(hot):
 		r.Line(" Below these are the hottest regions of the hottest methods, which are less hot.")
 	}

@@ -66,5 +66,5 @@ func (r *textReport) countsUnit() string {
 		}
 		return fmt.Sprintf("Event counts are %s (%.4g operations).", strings.Join(slices.Compact(units), " and "), r.p.Operations)
 	}
-	return "Event counts are percents of total event count."
+	return "Percents are of all samples here. A cost may show on the next instruction."
 }

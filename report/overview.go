@@ -32,7 +32,7 @@ func (r *textReport) overview() {
 		r.field("Threads", r.inLines(r.busyThreads(), func(i int) (string, profile.Counts) { return r.p.Threads[i].Kind, r.p.Threads[i].Counts })...)
 	}
 	r.field("Hottest", r.hottest()...)
-	r.field("Frames", r.hottestFrames()...)
+	r.field("By line", r.hottestFrames()...)
 	r.eventLine()
 	r.Line("")
 }

@@ -2,6 +2,9 @@ package report
 
 import (
 	"fmt"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
@@ -15,6 +18,7 @@ const leastProgram = 0.01
 func (r *textReport) profiles() {
 	r.Line("")
 	r.jvmTable()
+	r.hottestOfEach()
 	shown := 0
 	for i := range r.ps.Trials {
 		r.p = &r.ps.Trials[i]
@@ -35,6 +39,28 @@ func (r *textReport) profiles() {
 	if left := len(r.ps.Trials) - shown; left > 0 {
 		r.Paragraph("note: ", fmt.Sprintf("not shown: %s with less than %.0f%% of the samples; the table of JVMs has them, --jvm REGEX reports on one",
 			layout.Plural(left, "more program"), 100*leastProgram))
+	}
+}
+
+// hottestOfEach writes a line for each program with its hottest Java method, because the report of
+// the second one may be far below. It has none where each profile is a benchmark's.
+func (r *textReport) hottestOfEach() {
+	var cells [][]string
+	for i := range r.ps.Trials {
+		r.p = &r.ps.Trials[i]
+		if r.p.Trial != "" || i > 0 && r.shareOfAll(r.p) < leastProgram || len(r.p.Frames) == 0 || !r.visible(r.p.Frames[0].Counts) {
+			continue
+		}
+		f := &r.p.Frames[0]
+		amount := r.tableAmount(0, f.Counts[0], shareOf(f.Counts[0], r.p.Accounts[0].Profiled))
+		cells = append(cells, []string{fmt.Sprintf("Program %d:", i+1), strings.TrimSpace(amount), r.short(f.Method, false), r.frameDetails(f)})
+	}
+	if len(cells) == 0 {
+		return
+	}
+	r.Line("%s", r.Paint(layout.Bold, "Hottest Java method of each program, of its own samples:"))
+	for _, line := range layout.Table(nil, cells, []tw.Align{tw.AlignLeft, tw.AlignRight, tw.AlignLeft, tw.AlignLeft}) {
+		r.Line("%s", line)
 	}
 }
 

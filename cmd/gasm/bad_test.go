@@ -38,7 +38,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"profile", "--window-start", "(", "--", "true"}, "--window-start: error parsing regexp"},
 		{[]string{"profile", "--delay", "1s", "--window-start", "x", "--", "true"}, "two different windows"},
 		{[]string{"profile", "--delay", "-1s", "--", "true"}, "can't be negative"},
-		{[]string{"profile", "--format", "svg", "--", "true"}, "it can be text, json, pprof or html"},
+		{[]string{"profile", "--format", "svg", "--", "true"}, "it can be text, json, pprof, html or collapsed"},
 		{[]string{"profile", "--window-from", "stdin", "--window-end", "x", "--", "true"}, `--window-from is "stdin"; it can be stdout, stderr or both`},
 		{[]string{"profile", "--window-from", "stderr", "--", "true"}, "it takes --window-start or --window-end"},
 		{[]string{"report"}, "name a capture folder"},

@@ -24,9 +24,9 @@ func TestProgramReports(t *testing.T) {
 		{"spread", "spread", nil, []string{
 			`^Time in:    87\.57% c2, level 4; 8\.08% stub; `,
 			`^Hottest:    24\.16%  c2, level 4  java\.util\.regex\.Matcher::match, region 1$`,
-			`^Frames:     6\.45%  java\.util\.regex\.Matcher::<init>  :250 2\.4%, :251 2\.2%$`,
+			`^By line:    6\.45%  java\.util\.regex\.Matcher::<init>  :250 2\.4%, :251 2\.2%$`,
 			`^             6\.26%  c2, level 4  java\.util\.TimSort::binarySort, region 3$`,
-			`^ No region is that hot: these are the hottest ones of the hottest methods\.$`,
+			`^ No region is that hot\. Shown are the hottest ones whose code is known\.$`,
 			`^c2, level 4, java\.util\.regex\.Matcher::match, compile id 251$`,
 			`;; java\.util\.regex\.Pattern\$GroupTail::match in$`,
 			`;\*getfield groups :1785$`,
@@ -42,7 +42,7 @@ func TestProgramReports(t *testing.T) {
 		}},
 		{"huge", "huge", []string{"--merge-methods"}, []string{
 			`^Hottest:    88\.86%       c2, level 4  Huge::huge, region 1$`,
-			`^Frames:     56\.72%  Huge::mix   :7 56\.7%$`,
+			`^By line:    56\.72%  Huge::mix   :7 56\.7%$`,
 			`^note: Huge::huge has \d+ instructions in this region: the \d+ around the hottest ones are shown,$`,
 			`\(--too-big-threshold \d+ shows all\)$`,
 			`… \d+ instructions with \d+\.\d\d%$`,

@@ -85,7 +85,8 @@ func TestUSDTAllocations(t *testing.T) {
 			assert.Greater(t, float64(there), 0.9*float64(all))
 			assert.Equal(t, there, withCode)
 			sleeps, _ := eventsOfKind(p, "sleep")
-			assert.GreaterOrEqual(t, sleeps, 30)
+			t.Logf("%d sleeps, %d events lost", sleeps, lost)
+			assert.Positive(t, sleeps) // of 30: the recording begins some time after the JVM, which does not wait for it
 			text := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Regexp(t, `Probed::allocate:\d+ +int\[\], 0x[0-9a-f]+: call `, text.stdout)
 			assert.Regexp(t, `usdt +hotspot:vm__shutdown`, runGasm(t, []string{"events", dir}).stdout)

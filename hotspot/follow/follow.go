@@ -61,7 +61,6 @@ type Follower struct {
 	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied
 	budget   budget                       // for copies
 	pollTook time.Duration                // the last poll
-	lastGone time.Time                    // when a blob was last found to be gone
 	gone     bool                         // the JVM has ended, or can't be read any more
 	result   Result
 }
@@ -276,24 +275,16 @@ func (f *Follower) run() {
 }
 
 // pollShare is which part of a processor polls take at most, 1 of so many, while the rest
-// that this needs is below longestRest, or below calmRest where no code has gone for calmAfter.
-// As long as none goes, no address can have had two owners between two polls, and what is
-// found late is found all the same.
+// that this needs is below longestRest.
 const (
 	pollShare   = 25
 	longestRest = 40 * time.Millisecond
-	calmShare   = 50
-	calmRest    = 120 * time.Millisecond
-	calmAfter   = 200 * time.Millisecond
 )
 
 // rest waits after a poll. A JVM that compiles all the time needs its processors itself,
 // and its larger code cache makes polls slow.
 func (f *Follower) rest() {
 	rest := min(pollShare*f.pollTook, longestRest)
-	if time.Since(f.lastGone) > calmAfter {
-		rest = min(calmShare*f.pollTook, calmRest)
-	}
 	f.pollTook = 0
 	if rest < shortestPause {
 		return
@@ -344,9 +335,6 @@ func (f *Follower) poll() (news bool) {
 		if !isGone(err) && isJVM(f.pid) {
 			f.result.Unread = err
 		}
-	}
-	if len(changes.Gone) > 0 {
-		f.lastGone = began
 	}
 	for _, b := range changes.Gone {
 		f.writeExcerpt(b)
