@@ -67,8 +67,8 @@ func (c *chains) find(frames []printassembly.Frame) int {
 }
 
 // json is the chains with the texts of the other syntax, for the page's script. Loops are the
-// loops around each loop, see loopParents.
-func (c *chains) json(other []string, syntax string, loops []int) []byte {
+// loops around each loop, see loopParents; ends are their last lines, see loopEnds.
+func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) []byte {
 	escaped := make([]string, len(other))
 	for i, text := range other {
 		escaped[i] = shown(text)
@@ -78,7 +78,8 @@ func (c *chains) json(other []string, syntax string, loops []int) []byte {
 		Other  []string `json:"other,omitempty"`
 		Syntax string   `json:"syntax,omitempty"` // of other
 		Loops  []int    `json:"loops,omitempty"`
-	}{c, escaped, syntax, loops})
+		Ends   [][]int  `json:"ends,omitempty"`
+	}{c, escaped, syntax, loops, ends})
 	if err != nil {
 		return []byte("{}") // cannot happen: it is strings and numbers
 	}

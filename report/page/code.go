@@ -38,7 +38,7 @@ type codeView struct {
 // An inlined is what a method has of a listing.
 type inlined struct {
 	Method      string
-	Brief       string // the class without its package, and the method
+	Brief       string // see brief
 	Link        string // its hottest instruction
 	Self, Total string
 	Raw, RawAll int64
@@ -67,7 +67,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 		syntax = "AT&T"
 	}
 	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method), Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
-		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0}
+		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0}
 	if len(l.Counts) > 0 {
 		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
 	}
@@ -175,6 +175,17 @@ func loopParents(loops []loop) []int {
 		parents[i] = loops[i].parent + 1
 	}
 	return parents
+}
+
+// loopEnds gives the lines that each loop closes with: those that jump back to its head.
+func loopEnds(blocks []block, loops []loop) [][]int {
+	ends := make([][]int, len(loops))
+	for i := range loops {
+		for _, b := range loops[i].tails {
+			ends[i] = append(ends[i], blocks[b].to-1)
+		}
+	}
+	return ends
 }
 
 // loopViews are the loops that have samples, hottest first.

@@ -26,11 +26,12 @@
 //	                               section.profile (#p0, #p1 …) for each
 //	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM, with a .pick for each
 //	                               slice of time, [data-slice]
-//	.hottest                       the hottest instruction
+//	.hottest                       the hottest instruction, what it was made from, and its samples
 //	section.t                      a table (.whole: its counts are not known by part): #p0-hot, #p0-methods, #p0-frames,
 //	                               #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-compilations, #p0-jvms, #p0-forks,
 //	                               #p0-sources, #p0-account
 //	[data-n] [data-e]              a number of samples of an event (0 if not given), as the JSON has it, written in the unit
+//	[data-u]                       it is always written in that unit
 //	[data-v]                       the same by part: "0.12 3" are 12 of part 0 and 1 of part 3. The parts are in #data
 //	.unlisted                      what is left out, and how to get it
 //	article.code                   a listing: #c0, #c1 …, by heat, of the profile [data-p]; [data-hot] is its hottest row's id
@@ -51,7 +52,8 @@
 //	#status #where                 the line at the bottom: the sum of the selection
 //	#copy-text #copy-markdown #find #query #hits #help
 //	#data, script.d                JSON for the script: profiles and files; of each listing its methods, its chains
-//	                               (method, bytecode index and line, from the innermost frame on) and its other syntax
+//	                               (method, bytecode index and line, from the innermost frame on), its other syntax, and of each
+//	                               loop the number of the one around it and the rows that it closes with
 //
 // A link that survives another run names the method, and as far as needed the tier, which one
 // of several (n), the offset and the profile:

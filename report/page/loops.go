@@ -12,8 +12,9 @@ import (
 type loop struct {
 	head   int // block
 	blocks []int
-	parent int // the loop around it; -1 for none
-	depth  int // 1 for a loop in no other one
+	tails  []int // the blocks that lead back to the head
+	parent int   // the loop around it; -1 for none
+	depth  int   // 1 for a loop in no other one
 	counts profile.Counts
 	lines  int
 }
@@ -218,7 +219,7 @@ func (g *flow) loops() []loop {
 		if len(tails) == 0 {
 			continue
 		}
-		l := loop{head: head, blocks: []int{head}, parent: -1}
+		l := loop{head: head, blocks: []int{head}, tails: slices.Clone(tails), parent: -1}
 		number := len(all) + 1
 		in[head] = number
 		for len(tails) > 0 {

@@ -63,10 +63,13 @@ function info(article) {
 		for (let k = 0; k < g.n; k++) it.rows[g.first + k].group = g;
 	});
 	it.jumps = new Map(); // id → the rows that jump there
+	it.jumpRows = [];
 	for (const a of $$("code a", article)) {
 		const to = a.getAttribute("href").slice(1);
 		if (!it.jumps.has(to)) it.jumps.set(to, []);
-		it.jumps.get(to).push(a.parentNode.parentNode);
+		const row = a.parentNode.parentNode;
+		it.jumps.get(to).push(row);
+		if (isJump(row)) it.jumpRows.push(row);
 	}
 	it.data = JSON.parse($(".d", article).textContent);
 	it.other = it.data.other;
@@ -182,7 +185,7 @@ function rewrite(within, it) {
 	for (const el of $$("[data-n]", within)) {
 		const p = it ? it.p : +(el.closest("[data-p]")?.dataset.p ?? profile);
 		const n = p === profile ? samplesOf(el) : +el.dataset.n;
-		const text = amount(n, eventOf(el), p, it);
+		const text = amount(n, eventOf(el), p, it, el.dataset.u);
 		const row = it && el.parentNode.matches(".r, summary");
 		el.textContent = row ? text.padStart(8) : text;
 		if (row) el.className = `h${heat(n, eventOf(el))}`;
@@ -475,7 +478,7 @@ function showSelection() {
 		const perOp = data.profiles[code.p].perOp?.[e];
 		parts.push(
 			n
-				? `${name}${percent(n, totals[e])} of all, ${percent(n, countsOfMethod(code)[e])} of the method, ${number(n)} sample${n > 1 ? "s" : ""}` +
+				? `${name}${percent(n, totals[e])} of all, ${percent(n, countsOfMethod(code)[e])} of the method, ${samples(n)}` +
 						(perOp ? `, ${amount(n, e, code.p, code, "norm")} (${perOp.unit})` : "")
 				: `${name}no samples`,
 		);
@@ -492,12 +495,33 @@ function showSelection() {
 	$("#where").textContent = parts.filter(Boolean).join(" · ");
 }
 const note = (...children) => make("p", { className: "note" }, ...children);
-const place = (row) => `+0x${offset(row).toString(16)}`;
+const samples = (n) => `${number(n)} sample${n > 1 ? "s" : ""}`;
+// place is where a row is, as offset and as address: "+0x1a0 (0x7f4ddbed18a0)".
+const place = (row) => `+0x${offset(row).toString(16)} (0x${$("code", row).previousSibling.data.trim()})`;
 const linkTo = (row) => make("a", { href: `#${row.id}`, textContent: place(row) });
 const targetOf = (row) => {
 	const a = $("code a", row);
 	return a && rowById(a.hash.slice(1));
 };
+const links = (rows, most) => [
+	...rows.slice(0, most).flatMap((r) => [" ", linkTo(r)]),
+	rows.length > most ? ` and ${rows.length - most} more` : "",
+];
+const mnemonic = (row) => $("code", row).textContent.trim().split(/\s/)[0];
+const isJump = (row) => /^(j|b$|b\.|cbn?z|tbn?z)/.test(mnemonic(row));
+// goal is where a jump leads: the instruction, its block with its samples, and the uncommon trap that it runs into.
+function goal(to) {
+	const { el, first, n } = to.group;
+	const block = $("summary", el).textContent.match(/B\d+(–B\d+)?/)[0];
+	const sum = code.rows.slice(first, first + n).reduce((all, r) => all + count(r), 0);
+	const facts = [sum ? `${percent(sum, totals[event])}, ${samples(sum)}` : "no samples"];
+	for (const r of code.rows.slice(to.at, first + n)) {
+		const trap = r.textContent.match(/\{(?:runtime_call )?[^ {}]*uncommon_?trap[^{}]*\}\s*(\*.*)?/i);
+		if (trap) facts.push(`uncommon trap${trap[1] ? `: ${trap[1].trim()}` : ""}`);
+		if (trap || isJump(r) || mnemonic(r).startsWith("ret")) break;
+	}
+	return [linkTo(to), `, block ${block} (${facts.join("; ")})`];
+}
 // drawJump marks the arrow and the target of the jump at the cursor.
 function drawJump() {
 	code.arrow ??= code.lines.appendChild(make("div", { className: "hl" }));
@@ -515,18 +539,25 @@ function drawJump() {
 			code.arrow.style.cssText = `left:calc(${before}.4ch + 3px);top:${Math.min(a, b) - 1}px;height:${Math.abs(a - b) + 2}px`;
 			code.arrow.hidden = false;
 		}
-		jumps.push(note("jumps to ", linkTo(to), ` (${to.at > cursor.at ? "down" : "up"} ${number(Math.abs(to.at - cursor.at))})`));
+		jumps.push(
+			note("jumps to ", ...goal(to), `, ${number(Math.abs(to.at - cursor.at))} instructions ${to.at > cursor.at ? "down" : "up"}`),
+		);
 	}
+	const next = !to && code.jumpRows.find((r) => r.at > cursor.at);
+	if (next)
+		jumps.push(note("next jump: ", make("code", { textContent: mnemonic(next) }), " at ", linkTo(next), " → ", ...goal(targetOf(next))));
 	const loop = $(".loop", cursor.group.el);
 	if (loop) {
 		const text = loop.textContent.replace(/^↻ (loop \d+) begins/, "$1, where it begins");
-		jumps.push(note(text.startsWith("in ") ? text : `in ${text}`));
+		const l = +cursor.group.el.dataset.l;
+		const ends = (code.data.ends?.[l - 1] ?? []).map((i) => code.rows[i]);
+		const closes = ends.length ? [`; loop ${l} closes at`, ...links(ends, 3)] : [];
+		jumps.push(note(text.startsWith("in ") ? text : `in ${text}`, ...closes));
 	}
 	const from = code.jumps.get(cursor.id) || [];
-	if (from.length) {
-		const links = from.slice(0, 6).flatMap((r) => [" ", linkTo(r)]);
-		jumps.push(note("reached by jumps from", ...links, from.length > 6 ? ` and ${from.length - 6} more` : ""));
-	}
+	if (from.length) jumps.push(note("reached by jumps from", ...links(from, 6)));
+	const above = count(cursor) && code.rows[cursor.at - 1];
+	if (above) jumps.push(note("samples tend to be charged to the instruction behind the slow one: look at ", linkTo(above), " above, too"));
 	code.jumpsBox.replaceChildren(...jumps);
 }
 // frames gives the inlining chain of a row, the innermost first.

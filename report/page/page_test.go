@@ -141,6 +141,12 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 	check("native", c, names)
 	c, names = list(len(p.Sources), func(i int) (schema.Counts, string) { return p.Sources[i].Counts, p.Sources[i].Source })
 	check("sources", c, names)
+	hot, texts := tableOf(t, text, fmt.Sprintf("p%d-hot", number))
+	for i := range hot {
+		events := len(p.Account.Values)
+		assert.Equal(t, hot[i][0], hot[i][events], "the samples, as share and as number")
+		assert.Contains(t, texts[i], fmt.Sprintf(" %d ", hot[i][0]))
+	}
 	// Methods and native functions share a table.
 	c, names = list(len(p.Methods), func(i int) (schema.Counts, string) { return p.Methods[i].Counts, p.Methods[i].Name })
 	n, _ := list(len(p.Native), func(i int) (schema.Counts, string) { return p.Native[i].Counts, "" })

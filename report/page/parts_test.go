@@ -35,16 +35,16 @@ func TestChips(t *testing.T) {
 		want  string
 	}{
 		{nil, ""},
-		{frames("a.B::outer|7"), "<em>B.outer:7</em> "},
+		{frames("a.B::outer|7"), "<em>B::outer:7</em> "},
 		{frames("a.B::outer|7"), ""},
 		{frames("a.B::outer|8"), "<u>:8</u> "},
-		{frames("c.D$E::inner|20", "a.B::outer|8"), "<em>B.outer:8 › <em>E.inner:20</em></em> "},
+		{frames("c.D$E::inner|20", "a.B::outer|8"), "<em>B::outer:8 › <em>E::inner:20</em></em> "},
 		{frames("c.D$E::inner|21", "a.B::outer|8"), "<u>:21</u> "},
-		{frames("x::<init>|3", "c.D$E::inner|21", "a.B::outer|8"), "<s>›</s><em>E.inner:21 › <em>x.&lt;init&gt;:3</em></em> "},
+		{frames("x::<init>|3", "c.D$E::inner|21", "a.B::outer|8"), "<s>›</s><em>E::inner:21 › <em>x::&lt;init&gt;:3</em></em> "},
 		{nil, ""},
-		{frames("a.B::outer|9"), "<em>B.outer:9</em> "},
+		{frames("a.B::outer|9"), "<em>B::outer:9</em> "},
 		{frames("a.B::outer"), ""}, // without a line
-		{frames("f::f|6", "e::e|5", "d::d|4", "c::c|3", "b::b|2", "a::a|1"), "<s>›</s><em>c.c:3 › <em>d.d:4 › <em>e.e:5 › <em>f.f:6</em></em></em></em> "},
+		{frames("f::f|6", "e::e|5", "d::d|4", "c::c|3", "b::b|2", "a::a|1"), "<s>›</s><em>c::c:3 › <em>d::d:4 › <em>e::e:5 › <em>f::f:6</em></em></em></em> "},
 	} {
 		assert.Equal(t, step.want, string(c.append(nil, step.chain)), "%v", step.chain)
 	}
@@ -65,11 +65,11 @@ func TestChains(t *testing.T) {
 		Other   []string
 		Syntax  string
 	}
-	require.NoError(t, json.Unmarshal(c.json([]string{"mov eax,</script>"}, "Intel", nil), &got))
+	require.NoError(t, json.Unmarshal(c.json([]string{"mov eax,</script>"}, "Intel", nil, nil), &got))
 	assert.Equal(t, []string{"a::b", "c::d"}, got.Methods)
 	assert.Equal(t, []int{1, 2, 2, 0, 1, 1}, got.Chains[1])
 	assert.Equal(t, []string{"mov eax,</script>"}, got.Other)
-	assert.NotContains(t, string(c.json([]string{"</script>"}, "", nil)), "</")
+	assert.NotContains(t, string(c.json([]string{"</script>"}, "", nil, nil)), "</")
 }
 
 func TestTexts(t *testing.T) {
@@ -81,8 +81,8 @@ func TestTexts(t *testing.T) {
 		assert.Equal(t, want, heatOf(n, 10_000), n)
 	}
 	for method, want := range map[string]string{
-		"java.util.HashMap$Node::getKey": "Node.getKey", "Foo$1::run": "Foo$1.run", "a.Foo$$Lambda/0x000000003a043920::apply": "Foo$$Lambda.apply",
-		"StubRoutines": "StubRoutines", "x::<init>": "x.<init>",
+		"java.util.HashMap$Node::getKey": "Node::getKey", "Foo$1::run": "Foo$1::run", "a.Foo$$Lambda/0x000000003a043920::apply": "Foo$$Lambda::apply",
+		"StubRoutines": "StubRoutines", "x::<init>": "x::<init>",
 	} {
 		assert.Equal(t, want, brief(method))
 	}
@@ -123,13 +123,14 @@ func TestBlocks(t *testing.T) {
 		starts []int
 		next   [][]int
 		loops  map[int]int // head → blocks
+		ends   [][]int     // of each loop the lines that lead back to its head
 	}{
-		{"straight", code("mov", "mov", "ret"), []int{0}, [][]int{nil}, map[int]int{}},
-		{"a loop", code("mov", "add", "jne 1", "ret"), []int{0, 1, 3}, [][]int{{1}, {1, 2}, nil}, map[int]int{1: 1}},
-		{"a table of jumps", code("jmp *%rax", "mov", "jmp 0"), []int{0, 1}, [][]int{nil, {0}}, map[int]int{}},
-		{"behind a trap nothing goes on", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4}, [][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}},
-		{"nor behind hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2}},
-		{"inner and outer", code("mov", "mov", "jne 1", "jne 0", "ret"), []int{0, 1, 3, 4}, [][]int{{1}, {1, 2}, {0, 3}, nil}, map[int]int{0: 3, 1: 1}},
+		{"straight", code("mov", "mov", "ret"), []int{0}, [][]int{nil}, map[int]int{}, [][]int{}},
+		{"a loop", code("mov", "add", "jne 1", "ret"), []int{0, 1, 3}, [][]int{{1}, {1, 2}, nil}, map[int]int{1: 1}, [][]int{{2}}},
+		{"a table of jumps", code("jmp *%rax", "mov", "jmp 0"), []int{0, 1}, [][]int{nil, {0}}, map[int]int{}, [][]int{}},
+		{"behind a trap nothing goes on", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4}, [][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}, [][]int{{2, 5}}},
+		{"nor behind hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2}, [][]int{{2}}},
+		{"inner and outer", code("mov", "mov", "jne 1", "jne 0", "ret"), []int{0, 1, 3, 4}, [][]int{{1}, {1, 2}, {0, 3}, nil}, map[int]int{0: 3, 1: 1}, [][]int{{3}, {2}}},
 	} {
 		blocks := blocksOf(c.lines, 1)
 		var starts []int
@@ -151,6 +152,22 @@ func TestBlocks(t *testing.T) {
 			got[l.head] = len(l.blocks)
 		}
 		assert.Equal(t, c.loops, got, c.name)
+		assert.Equal(t, c.ends, loopEnds(blocks, loops), c.name)
+	}
+}
+
+// What the overview says of where the hottest instruction is.
+func TestWhere(t *testing.T) {
+	for _, c := range []struct {
+		method, made, loop string
+		frames             int
+		want               string
+	}{
+		{"a.b.Tree::get", "Tree::get:7", "in no loop", 1, "Tree::get:7 (not inlined), in no loop of the machine code"},
+		{"a.b.Tree::get", "Node::find:7", "loop 2, depth 2", 2, "Node::find:7, inlined into Tree::get, in loop 2, depth 2 of the machine code"},
+		{"a.b.Tree::get", "", "", 0, "Tree::get"},
+	} {
+		assert.Equal(t, c.want, where(&hotLine{Method: c.method, Made: c.made, Loop: c.loop}, c.frames))
 	}
 }
 

@@ -41,6 +41,7 @@ type cell struct {
 	Count bool
 	Raw   int64
 	Event int
+	Unit  string // that the number is always written in; "" for the one that is chosen
 	Width string // of its bar, in percent
 	Kind  string // colour of a source
 	Name  bool   // it is the row's name, which is the link

@@ -75,9 +75,9 @@ func heatOf(n, total int64) int {
 	return heat
 }
 
-// brief takes pkg.Outer$Inner::method apart, and gives Inner.method. The name of an
-// anonymous class keeps the class around it, as that of a lambda does: Outer$1.method,
-// Outer$$Lambda.apply.
+// brief takes pkg.Outer$Inner::method apart, and gives Inner::method. The name of an
+// anonymous class keeps the class around it, as that of a lambda does: Outer$1::method,
+// Outer$$Lambda::apply.
 func brief(method string) string {
 	class, name, found := strings.Cut(method, "::")
 	if !found {
@@ -92,7 +92,7 @@ func brief(method string) string {
 			class = class[i+1:]
 		}
 	}
-	return class + "." + name
+	return class + "::" + name
 }
 
 // counted writes a number of things, with the thousands apart: "12 345 instructions".

@@ -1,7 +1,9 @@
 package browsertest
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -94,8 +96,11 @@ func TestKeys(t *testing.T) {
 		p.press("h")
 		p.click("#home")
 		p.awaits(`!document.querySelector("#overview").hidden`)
+		headline := p.text(".hottest")
 		p.press("H")
 		at(link, "H, from the overview")
+		assert.Regexp(t, `^Hottest instruction: .+ of \S+, in (?:no )?loop .*of the machine code: \d+\.\d\d%, \d+ samples `, headline)
+		assert.Contains(t, headline, p.text(".cur code"))
 		assert.Regexp(t, `in (no )?loop`, p.text(shownSelector(p)+" .jumps"))
 	})
 	t.Run("leave", func(t *testing.T) {
@@ -106,6 +111,33 @@ func TestKeys(t *testing.T) {
 		p.press("h")
 		assert.True(t, eval[bool](p, inCode), "h is the way back")
 	})
+}
+
+// The side panel says which jump comes next, where it leads and what is there, and where a loop closes.
+func TestNextJump(t *testing.T) {
+	p := openCode(t, look{})
+	panel := shownSelector(p) + " .jumps"
+	assert.Regexp(t, `in loop \d+.*; loop \d+ closes at \+0x`, p.text(panel))
+	assert.Contains(t, p.text(panel), "behind the slow one")
+	p.press(kb.ArrowUp) // from a jump
+	rows := shown + `.querySelectorAll(".r")`
+	next := eval[string](p, `(() => { const rows = [...%s]; return rows.slice(rows.indexOf(document.querySelector(".cur"))).find((r) => r.querySelector("code a")).id })()`, rows)
+	mnemonic := eval[string](p, `document.getElementById(%q).querySelector("code").textContent.split(" ")[0]`, next)
+	target := eval[string](p, `document.getElementById(%q).querySelector("code a").hash.slice(1)`, next)
+	address := eval[string](p, `document.getElementById(%q).textContent.match(/ ([0-9a-f]{6,})  /)[1]`, next)
+	offset := func(id string) string { return "+0x" + id[strings.Index(id, "-")+1:] }
+	assert.Contains(t, p.text(panel), fmt.Sprintf("next jump: %s at %s (0x%s) → %s (0x", mnemonic, offset(next), address, offset(target)))
+	assert.Regexp(t, `→ \S+ \(0x[0-9a-f]+\), block B\d+(–B\d+)? \((no samples|[<\d.]+%, \d+ samples?)`, p.text(panel))
+	into := eval[string](p, `[...%s.querySelectorAll(".r code a")].find((a) => {
+		let row = document.getElementById(a.hash.slice(1));
+		while (row && !row.querySelector("code a") && !row.textContent.includes("UncommonTrapBlob")) row = row.nextElementSibling;
+		return row?.textContent.includes("UncommonTrapBlob");
+	}).closest(".r").id`, shown)
+	p.open(eval[string](p, "location.pathname"), "#"+into)
+	p.awaits(`%s === %q`, cursor, into)
+	assert.Contains(t, p.text(panel), "uncommon trap: *")
+	p.do(run(`document.querySelector("%s a").click()`, panel))
+	p.awaits(`%s !== %q`, cursor, into)
 }
 
 // Enter follows a jump, Back and Backspace return.

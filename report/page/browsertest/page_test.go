@@ -68,6 +68,13 @@ func TestTables(t *testing.T) {
 		p.click(fmt.Sprintf("#p0-methods th:nth-child(%d) button", heading))
 		return eval[string](p, `[...document.querySelectorAll("#p0-methods th")].map((th) => th.getAttribute("aria-sort") ?? "").join()`)
 	}
+	// What is cut is the class, not the line.
+	assert.True(t, eval[bool](p, `(() => {
+		const names = [...document.querySelectorAll("#p0-hot td.cut bdi")].filter((name) => name.offsetWidth);
+		names.forEach((name) => name.prepend("Class".repeat(30)));
+		const [box, cell] = [(el) => el.getBoundingClientRect(), (name) => name.parentNode];
+		return names.length && names.every((name) => box(name).left < box(cell(name)).left && box(name).right <= box(cell(name)).right);
+	})()`))
 	byCount := column(0)
 	assert.Equal(t, ",,ascending", sorted(3))
 	names := column(2)
@@ -169,6 +176,8 @@ func TestSources(t *testing.T) {
 	line := eval[string](p, `document.querySelector(".sl.at-cursor")?.dataset.l ?? ""`)
 	require.NotEmpty(t, line, "the line at the cursor")
 	assert.Regexp(t, ":"+line+"\\b", p.text(shownSelector(p)+" .chain .now"))
+	p.do(run(`document.querySelector(".sl.at-cursor").append(" word".repeat(200))`))
+	assert.True(t, eval[bool](p, `(() => { const line = document.querySelector(".sl.at-cursor"), box = line.parentNode; return line.offsetHeight > 32 && line.offsetWidth <= box.clientWidth })()`), "the line at the cursor is wrapped")
 	other := eval[string](p, `[...document.querySelectorAll(".file.now .sl.at:not(.at-cursor)")].find((e) => e.querySelector("b[class^=h]")).dataset.l`)
 	p.do(clickStart(p, fmt.Sprintf(`.file.now .sl[data-l="%s"]`, other)))
 	p.awaits(`/:%s\b/.test(document.querySelector("%s .chain .now").textContent)`, other, shownSelector(p)) // an instruction of its own
