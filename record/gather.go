@@ -86,6 +86,11 @@ func copyLog(from, to string) error {
 		return err
 	}
 	defer in.Close()
+	return copyMade(in, to)
+}
+
+// copyMade copies a file that a JVM has made to a new one. What there is when the disk is full stays.
+func copyMade(in *os.File, to string) error {
 	info, err := in.Stat()
 	if err != nil {
 		return err
