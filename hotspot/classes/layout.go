@@ -1,10 +1,6 @@
 package classes
 
-import (
-	"fmt"
-
-	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
-)
+import "github.com/gasm-profiler/gasm/hotspot/vmstructs"
 
 type field = vmstructs.Field
 
@@ -29,13 +25,13 @@ type layout struct {
 }
 
 func newLayout(vm *vmstructs.VM) (*layout, error) {
-	q := query{vm: vm}
+	q := query{vmstructs.Query{VM: vm}}
 	l := &layout{
-		klassSize: q.size("InstanceKlass"),
+		klassSize: q.Size("InstanceKlass"),
 		name:      q.field("Klass::_name"), layoutHelper: q.field("Klass::_layout_helper"),
 		methods:     q.field("InstanceKlass::_methods"),
 		arrayLength: q.field("Array<int>::_length").At, arrayData: q.field("Array<Method*>::_data").At,
-		methodSize: q.size("Method"), constMethodSize: q.size("ConstMethod"), poolSize: q.size("ConstantPool"),
+		methodSize: q.Size("Method"), constMethodSize: q.Size("ConstMethod"), poolSize: q.Size("ConstantPool"),
 		methodFlags: q.field("Method::_access_flags"), constMethod: q.field("Method::_constMethod"),
 		constants: q.field("ConstMethod::_constants"), nameIndex: q.field("ConstMethod::_name_index"),
 		signatureIndex: q.field("ConstMethod::_signature_index"),
@@ -45,15 +41,15 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 	if vm.Release == 8 {
 		l.readDictionary(&q)
 	} else {
-		l.loaders = q.static("ClassLoaderDataGraph::_head").At
+		l.loaders = q.Static("ClassLoaderDataGraph::_head").At
 		l.loaderKlasses, l.loaderNext = q.field("ClassLoaderData::_klasses").At, q.field("ClassLoaderData::_next").At
 		l.nextLink = q.field("Klass::_next_link")
 	}
-	return l, q.missing
+	return l, q.Missing
 }
 
 func (l *layout) readDictionary(q *query) {
-	l.dictionary = q.static("SystemDictionary::_dictionary")
+	l.dictionary = q.Static("SystemDictionary::_dictionary")
 	l.tableSize, l.buckets = q.field("BasicHashtable<mtInternal>::_table_size").At, q.field("BasicHashtable<mtInternal>::_buckets").At
 	l.entryNext = q.field("BasicHashtableEntry<mtInternal>::_next").At
 	l.entryKlass, l.entryLoader = q.field("IntptrHashtableEntry::_literal").At, q.field("DictionaryEntry::_loader_data").At
@@ -61,20 +57,11 @@ func (l *layout) readDictionary(q *query) {
 }
 
 // A query asks HotSpot's tables for what must be there.
-type query struct {
-	vm      *vmstructs.VM
-	missing error // what was not there first
-}
-
-func (q *query) must(found bool, name string) {
-	if !found && q.missing == nil {
-		q.missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know this build of JDK %d", name, q.vm.Release)
-	}
-}
+type query struct{ vmstructs.Query }
 
 func (q *query) field(name string) field {
-	f, ok := q.vm.Field(name)
-	q.must(ok, name)
+	f, ok := q.VM.Field(name)
+	q.Must(ok, name)
 	if f.Size == 0 || f.Size > 8 {
 		f.Size = 8
 	}
@@ -84,21 +71,9 @@ func (q *query) field(name string) field {
 // first finds the first of some fields that is there.
 func (q *query) first(names ...string) field {
 	for _, name := range names {
-		if _, ok := q.vm.Offset(name); ok {
+		if _, ok := q.VM.Offset(name); ok {
 			return q.field(name)
 		}
 	}
 	return q.field(names[0])
-}
-
-func (q *query) static(name string) field {
-	f, ok := q.vm.StaticField(name)
-	q.must(ok, name)
-	return f
-}
-
-func (q *query) size(name string) uint64 {
-	size, ok := q.vm.Size(name)
-	q.must(ok, name)
-	return size
 }

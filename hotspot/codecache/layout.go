@@ -1,10 +1,6 @@
 package codecache
 
-import (
-	"fmt"
-
-	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
-)
+import "github.com/gasm-profiler/gasm/hotspot/vmstructs"
 
 type field = vmstructs.Field
 
@@ -72,12 +68,12 @@ type codeletLayout struct {
 
 // newLayout finds all of it. The error names what HotSpot's tables lack.
 func newLayout(vm *vmstructs.VM) (*layout, error) {
-	q := query{vm: vm}
+	q := query{vmstructs.Query{VM: vm, Of: "the code cache of "}}
 	l := &layout{}
 	if l.oneHeap = vm.Release == 8; l.oneHeap {
-		l.heaps = q.static("CodeCache::_heap")
+		l.heaps = q.Static("CodeCache::_heap")
 	} else {
-		l.heaps = q.static("CodeCache::_heaps")
+		l.heaps = q.Static("CodeCache::_heaps")
 		l.arrayLength = q.first("GrowableArrayBase::_len", "GenericGrowableArray::_len")
 		l.arrayData = q.field("GrowableArray<int>::_data")
 	}
@@ -86,10 +82,10 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 	l.readNMethod(&q)
 	l.readCodelets(&q)
 	bci, ok := vm.Int("InvocationEntryBci")
-	q.must(ok, "InvocationEntryBci")
+	q.Must(ok, "InvocationEntryBci")
 	l.invocationBCI = bci
 	l.deadState = deadState(vm.Release)
-	return l, q.missing
+	return l, q.Missing
 }
 
 func (l *layout) readHeap(q *query) {
@@ -107,10 +103,10 @@ func (l *layout) readHeap(q *query) {
 	// size_t _freelist_segments; in JDK 9 and newer int _freelist_length (heap.hpp).
 	l.nextSegment = field{At: l.log2Segment.At + 8, Size: 8}
 	l.changing = field{At: l.nextSegment.At, Size: 36}
-	if q.vm.Release == 8 {
+	if q.VM.Release == 8 {
 		l.changing.Size = 24
 	}
-	q.must(l.heapSize >= l.changing.At+l.changing.Size && l.heapSize < 1<<12, "CodeHeap as it was from JDK 8 to 28")
+	q.Must(l.heapSize >= l.changing.At+l.changing.Size && l.heapSize < 1<<12, "CodeHeap as it was from JDK 8 to 28")
 	header := q.field("HeapBlock::_header").At
 	l.blockLength, l.blockUsed = q.field("HeapBlock::Header::_length"), q.field("HeapBlock::Header::_used")
 	l.blockLength.At += header
@@ -121,21 +117,21 @@ func (l *layout) readHeap(q *query) {
 func (l *layout) readBlob(q *query) {
 	b := &l.blob
 	b.name, b.size = q.field("CodeBlob::_name"), q.field("CodeBlob::_size")
-	if b.kind, b.hasKind = q.vm.Field("CodeBlob::_kind"); b.hasKind {
+	if b.kind, b.hasKind = q.VM.Field("CodeBlob::_kind"); b.hasKind {
 		kind := func(name string) uint64 {
-			n, ok := q.vm.Int("CodeBlobKind::" + name)
-			q.must(ok, "CodeBlobKind::"+name)
+			n, ok := q.VM.Int("CodeBlobKind::" + name)
+			q.Must(ok, "CodeBlobKind::"+name)
 			return uint64(n)
 		}
 		b.kindNMethod, b.kindAdapter, b.kindMH, b.kindVtable = kind("Nmethod"), kind("Adapter"), kind("MHAdapter"), kind("Vtable")
 		b.kindSafepoint = kind("Safepoint")
 	}
-	if b.codeBegin, b.offsets = q.vm.Field("CodeBlob::_code_offset"); b.offsets {
+	if b.codeBegin, b.offsets = q.VM.Field("CodeBlob::_code_offset"); b.offsets {
 		b.codeEnd = q.field("CodeBlob::_data_offset")
 	} else {
 		b.codeBegin, b.codeEnd = q.field("CodeBlob::_code_begin"), q.field("CodeBlob::_code_end")
 	}
-	if b.mutableData, b.outside = q.vm.Field("CodeBlob::_mutable_data"); b.outside {
+	if b.mutableData, b.outside = q.VM.Field("CodeBlob::_mutable_data"); b.outside {
 		b.mutableDataSize, b.relocationSize = q.field("CodeBlob::_mutable_data_size"), q.field("CodeBlob::_relocation_size")
 	}
 }
@@ -143,32 +139,32 @@ func (l *layout) readBlob(q *query) {
 func (l *layout) readNMethod(q *query) {
 	n := &l.nmethod
 	l.blobSize = q.size("nmethod")
-	q.must(l.blobSize < 1<<12, "nmethod as it was from JDK 8 to 28")
+	q.Must(l.blobSize < 1<<12, "nmethod as it was from JDK 8 to 28")
 	n.compileID, n.entryBCI = q.field("nmethod::_compile_id"), q.field("nmethod::_entry_bci")
 	n.level, n.state = q.field("nmethod::_comp_level"), q.field("nmethod::_state")
 	n.method = q.first("nmethod::_method", "CompiledMethod::_method")
 	n.stub, n.scopesPCs = q.field("nmethod::_stub_offset"), q.field("nmethod::_scopes_pcs_offset")
-	if n.scopesData, n.scopesDataIsAddress = q.vm.Field("CompiledMethod::_scopes_data_begin"); !n.scopesDataIsAddress {
+	if n.scopesData, n.scopesDataIsAddress = q.VM.Field("CompiledMethod::_scopes_data_begin"); !n.scopesDataIsAddress {
 		n.scopesData = q.field("nmethod::_scopes_data_offset")
 	}
-	if n.immutableData, n.immutable = q.vm.Field("nmethod::_immutable_data"); n.immutable {
+	if n.immutableData, n.immutable = q.VM.Field("nmethod::_immutable_data"); n.immutable {
 		n.immutableDataSize = q.field("nmethod::_immutable_data_size")
 	} else {
 		n.dependencies = q.field("nmethod::_dependencies_offset")
 	}
-	if n.metadata, n.hasMetadata = q.vm.Field("nmethod::_metadata_offset"); !n.hasMetadata {
-		q.must(l.blob.outside, "nmethod::_metadata_offset")
+	if n.metadata, n.hasMetadata = q.VM.Field("nmethod::_metadata_offset"); !n.hasMetadata {
+		q.Must(l.blob.outside, "nmethod::_metadata_offset")
 	}
 }
 
 func (l *layout) readCodelets(q *query) {
 	c := &l.codelets
-	c.queue, c.queueSize = q.static("AbstractInterpreter::_code"), q.size("StubQueue")
+	c.queue, c.queueSize = q.Static("AbstractInterpreter::_code"), q.size("StubQueue")
 	c.buffer, c.begin = q.field("StubQueue::_stub_buffer"), q.field("StubQueue::_queue_begin")
 	c.end, c.count = q.field("StubQueue::_queue_end"), q.field("StubQueue::_number_of_stubs")
 	c.codeletSize = q.size("InterpreterCodelet")
 	c.size, c.description = q.field("InterpreterCodelet::_size"), q.field("InterpreterCodelet::_description")
-	q.must(c.queueSize < 1<<10 && c.codeletSize < 1<<10, "StubQueue as it was from JDK 8 to 28")
+	q.Must(c.queueSize < 1<<10 && c.codeletSize < 1<<10, "StubQueue as it was from JDK 8 to 28")
 }
 
 // deadState gives the first of the states of nmethods that will never be run again. No
@@ -186,37 +182,22 @@ func deadState(release int) int8 {
 }
 
 // A query asks HotSpot's tables for what must be there.
-type query struct {
-	vm      *vmstructs.VM
-	missing error // what was not there first
-}
-
-func (q *query) must(found bool, name string) {
-	if !found && q.missing == nil {
-		q.missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know the code cache of this build of JDK %d", name, q.vm.Release)
-	}
-}
+type query struct{ vmstructs.Query }
 
 // field finds a field whose type HotSpot tells.
 func (q *query) field(name string) field {
-	f, ok := q.vm.Field(name)
+	f, ok := q.VM.Field(name)
 	if f.Size == 0 && f.Type == "VirtualSpace" {
 		f.Size = 1 // only its place is asked for
 	}
-	q.must(ok && f.Size > 0, name)
-	return f
-}
-
-func (q *query) static(name string) field {
-	f, ok := q.vm.StaticField(name)
-	q.must(ok, name)
+	q.Must(ok && f.Size > 0, name)
 	return f
 }
 
 // first finds the first of some fields that is there.
 func (q *query) first(names ...string) field {
 	for _, name := range names[:len(names)-1] {
-		if f, ok := q.vm.Field(name); ok {
+		if f, ok := q.VM.Field(name); ok {
 			return f
 		}
 	}
@@ -224,7 +205,7 @@ func (q *query) first(names ...string) field {
 }
 
 func (q *query) size(name string) uint64 {
-	size, ok := q.vm.Size(name)
-	q.must(ok && size > 0, name)
+	size := q.Size(name)
+	q.Must(size > 0, name)
 	return size
 }

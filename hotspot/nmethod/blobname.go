@@ -32,14 +32,14 @@ func (l *layout) findHeaps(q *query) {
 	h := &l.heaps
 	h.memory, h.segmap, h.log2Segment = q.field("CodeHeap::_memory"), q.field("CodeHeap::_segmap"), q.field("CodeHeap::_log2_segment_size")
 	h.lowBoundary, h.highReserve, h.low = q.field("VirtualSpace::_low_boundary"), q.field("VirtualSpace::_high_boundary"), q.field("VirtualSpace::_low")
-	h.blockHeader, h.blockUsed, h.blobName = q.size("HeapBlock"), q.field("HeapBlock::Header::_used"), q.field("CodeBlob::_name")
+	h.blockHeader, h.blockUsed, h.blobName = q.Size("HeapBlock"), q.field("HeapBlock::Header::_used"), q.field("CodeBlob::_name")
 	h.data = q.field("GrowableArray<int>::_data")
 	var ok bool
-	if h.length, ok = q.vm.Offset("GrowableArrayBase::_len"); !ok {
+	if h.length, ok = q.VM.Offset("GrowableArrayBase::_len"); !ok {
 		h.length = q.field("GenericGrowableArray::_len")
 	}
-	h.heaps, ok = q.vm.Static("CodeCache::_heaps")
-	q.must(ok, "CodeCache::_heaps")
+	h.heaps, ok = q.VM.Static("CodeCache::_heaps")
+	q.Must(ok, "CodeCache::_heaps")
 }
 
 // maxHeaps is more code heaps than a JVM has.

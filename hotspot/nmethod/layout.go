@@ -65,13 +65,13 @@ type outside struct {
 // newLayout makes the layout of a JVM. The error names what HotSpot's tables lack of
 // what the names of methods need, noFrames what they lack beyond that.
 func newLayout(vm *vmstructs.VM) (layout, error) {
-	q := query{vm: vm}
+	q := query{vmstructs.Query{VM: vm}}
 	l := layout{release: vm.Release, arm64: runtime.GOARCH == "arm64",
 		compileID: q.field("nmethod::_compile_id"), entryBCI: q.field("nmethod::_entry_bci"),
 		constMethod: q.field("Method::_constMethod"), constants: q.field("ConstMethod::_constants"),
-		bytecodeSize: q.field("ConstMethod::_code_size"), constMethodEnd: q.size("ConstMethod"),
+		bytecodeSize: q.field("ConstMethod::_code_size"), constMethodEnd: q.Size("ConstMethod"),
 		nameIndex: q.field("ConstMethod::_name_index"), signatureIndex: q.field("ConstMethod::_signature_index"),
-		poolHolder: q.field("ConstantPool::_pool_holder"), poolEnd: q.size("ConstantPool"),
+		poolHolder: q.field("ConstantPool::_pool_holder"), poolEnd: q.Size("ConstantPool"),
 		className:    q.field("Klass::_name"),
 		symbolLength: q.field("Symbol::_length"), symbolBody: q.field("Symbol::_body")}
 
@@ -81,11 +81,11 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	if l.hasAnonymous = vm.Release >= 11 && vm.Release < 15; l.hasAnonymous {
 		l.classMiscFlags = q.field("InstanceKlass::_misc_flags")
 	}
-	if q.missing != nil {
-		return layout{}, q.missing
+	if q.Missing != nil {
+		return layout{}, q.Missing
 	}
 	l.findDebugInfo(&q)
-	if l.noFrames = q.missing; !Known(vm.Release) {
+	if l.noFrames = q.Missing; !Known(vm.Release) {
 		l.noFrames = fmt.Errorf("gasm does not know the debug info of JDK %d", vm.Release)
 	}
 	l.sourceFile = newSourceFileIndex(vm)
@@ -95,15 +95,15 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 // findDebugInfo finds what frames need.
 func (l *layout) findDebugInfo(q *query) {
 	l.constMethodWords, l.poolCache = q.field("ConstMethod::_constMethod_size"), q.field("ConstantPool::_cache")
-	if l.constMethodFlags, l.constMethodWide = q.vm.Offset("ConstMethod::_flags._flags"); !l.constMethodWide {
+	if l.constMethodFlags, l.constMethodWide = q.VM.Offset("ConstMethod::_flags._flags"); !l.constMethodWide {
 		l.constMethodFlags = q.field("ConstMethod::_flags")
 	}
 	l.hasLineNumbers = q.constant("ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table")
 	// JDK 23 and newer keep debug info outside of the nmethod, JDK 25 and newer also the addresses of methods.
-	if l.immutable.address, l.immutable.exists = q.vm.Offset("nmethod::_immutable_data"); l.immutable.exists {
+	if l.immutable.address, l.immutable.exists = q.VM.Offset("nmethod::_immutable_data"); l.immutable.exists {
 		l.immutable.size = q.field("nmethod::_immutable_data_size")
 	}
-	if l.mutable.address, l.mutable.exists = q.vm.Offset("CodeBlob::_mutable_data"); l.mutable.exists {
+	if l.mutable.address, l.mutable.exists = q.VM.Offset("CodeBlob::_mutable_data"); l.mutable.exists {
 		l.mutable.size = q.field("CodeBlob::_mutable_data_size")
 	}
 	l.fieldEntries, l.methodEntries = q.cacheArrays()
@@ -114,37 +114,22 @@ func (l *layout) findDebugInfo(q *query) {
 }
 
 // A query asks HotSpot's tables for what must be there.
-type query struct {
-	vm      *vmstructs.VM
-	missing error // what was not there first
-}
-
-func (q *query) must(found bool, name string) {
-	if !found && q.missing == nil {
-		q.missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know this build of JDK %d", name, q.vm.Release)
-	}
-}
+type query struct{ vmstructs.Query }
 
 func (q *query) field(name string) uint64 {
-	offset, ok := q.vm.Offset(name)
-	q.must(ok, name)
+	offset, ok := q.VM.Offset(name)
+	q.Must(ok, name)
 	return offset
-}
-
-func (q *query) size(name string) uint64 {
-	size, ok := q.vm.Size(name)
-	q.must(ok, name)
-	return size
 }
 
 // constant gives the first of some constants that is there.
 func (q *query) constant(names ...string) uint32 {
 	for _, name := range names {
-		if value, ok := q.vm.Int(name); ok {
+		if value, ok := q.VM.Int(name); ok {
 			return uint32(value)
 		}
 	}
-	q.must(false, names[0])
+	q.Must(false, names[0])
 	return 0
 }
 
@@ -161,14 +146,14 @@ type cacheArray struct {
 // cacheArrays finds the arrays for fields and for methods. JDK 11 to 21 have one array
 // for both, behind the fields of the ConstantPoolCache (cpCache.hpp).
 func (q *query) cacheArrays() (fields, methods cacheArray) {
-	if stride, ok := q.vm.Size("ConstantPoolCacheEntry"); ok && stride > 0 {
-		both := cacheArray{inline: true, first: q.size("ConstantPoolCache"), stride: stride, index: q.field("ConstantPoolCacheEntry::_indices")}
+	if stride, ok := q.VM.Size("ConstantPoolCacheEntry"); ok && stride > 0 {
+		both := cacheArray{inline: true, first: q.Size("ConstantPoolCache"), stride: stride, index: q.field("ConstantPoolCacheEntry::_indices")}
 		return both, both
 	}
 	array := func(pointer, entry string) cacheArray {
-		stride := q.size(entry)
+		stride := q.Size(entry)
 		return cacheArray{pointer: q.field("ConstantPoolCache::" + pointer), stride: stride,
-			first: q.size("Array<"+entry+">") - stride, // an Array<T> is declared with one T
+			first: q.Size("Array<"+entry+">") - stride, // an Array<T> is declared with one T
 			index: q.field(entry + "::_cpool_index")}
 	}
 	return array("_resolved_field_entries", "ResolvedFieldEntry"), array("_resolved_method_entries", "ResolvedMethodEntry")

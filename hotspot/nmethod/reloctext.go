@@ -56,7 +56,7 @@ type relocations struct {
 func (l *layout) findRelocations(q *query) {
 	r := &l.relocations
 	r.packing = packingOf(l.release, l.arm64)
-	if r.content, r.contentOffset = q.vm.Offset("CodeBlob::_content_offset"); !r.contentOffset {
+	if r.content, r.contentOffset = q.VM.Offset("CodeBlob::_content_offset"); !r.contentOffset {
 		r.content = q.field("CodeBlob::_content_begin")
 	}
 	if l.mutable.exists {
