@@ -182,7 +182,10 @@ func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 		if site == nil {
 			continue
 		}
-		key := [3]int{e.Site, e.TID, int(e.Identity)}
+		key := [3]int{e.Site, e.TID, 0}
+		if site.Kind == rings.Lock {
+			key[2] = int(e.Identity)
+		}
 		switch e.Kind {
 		case rings.Entry, rings.Acquire:
 			open[key] = append(open[key], openCall{e})
@@ -222,7 +225,10 @@ func callEvent(pid int, site *rings.Site, begun, ended *rings.Event) event.Event
 		e.Kind = event.New
 	}
 	if site.Kind != rings.Method {
-		e.Args = append(e.Args, event.Arg{Name: "bci", Value: strconv.Itoa(begun.BCI)}, event.Arg{Name: "identity", Value: fmt.Sprintf("%08x", begun.Identity)})
+		e.Args = append(e.Args, event.Arg{Name: "bci", Value: strconv.Itoa(begun.BCI)})
+	}
+	if site.Kind != rings.Method || begun.Identity != 0 {
+		e.Args = append(e.Args, event.Arg{Name: "identity", Value: fmt.Sprintf("%08x", begun.Identity)})
 	}
 	switch {
 	case ended == nil:

@@ -7,10 +7,14 @@ import (
 )
 
 // probeFlags are the values of the flags that say what is probed, which profile and attach share.
-type probeFlags struct{ methods, locks, allocations, sdt []string }
+type probeFlags struct {
+	methods, locks, allocations, sdt []string
+	this                             bool
+}
 
 func (f *probeFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.methods, "probe", nil, "count the calls of `CLASS::METHOD` and how long they take, by an agent that changes such methods alone; * is any text; more than once for more")
+	flags.BoolVar(&f.this, "probe-this", false, "have gasm events say whose method each call of --probe was: System.identityHashCode of this")
 	flags.StringArrayVar(&f.locks, "probe-lock", nil, "count the locks that methods of `CLASS` take by synchronized, and list them")
 	flags.StringArrayVar(&f.allocations, "probe-alloc", nil, "count the objects that `CLASS::METHOD` makes, and list them")
 	flags.StringArrayVar(&f.sdt, "probe-sdt", nil, "have dtrace, perf and bpftrace see entries and returns of `CLASS::METHOD` as probes of the provider java; * is any text; more than once for more")
@@ -27,6 +31,7 @@ func (f *probeFlags) specs(window string) (specs []probe.Spec, err error) {
 	}
 	for _, text := range f.methods {
 		s, err := probe.ParseMethod(text, probe.Methods)
+		s.This = f.this
 		if err := add("probe", s, err); err != nil {
 			return nil, err
 		}
@@ -55,6 +60,9 @@ func (f *probeFlags) specs(window string) (specs []probe.Spec, err error) {
 		if err := add("window-method", s, err); err != nil {
 			return nil, err
 		}
+	}
+	if f.this && len(f.methods) == 0 {
+		return nil, usage("--probe-this is for the calls that --probe counts: add --probe CLASS::METHOD")
 	}
 	return probe.Merge(specs), nil
 }

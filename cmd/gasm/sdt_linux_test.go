@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,27 +25,69 @@ import (
 
 // An svc is the program Svc, whose calls a test asks for.
 type svc struct {
-	*runningJVM
-	input io.Writer
-	asked int
+	cmd    *exec.Cmd // the JVM, or the gasm that has started it
+	jvm    int       // its process id
+	input  io.WriteCloser
+	out    *lineWaiter
+	stderr *lineWaiter
+	asked  int
 }
+
+func (s *svc) pid() string { return strconv.Itoa(s.jvm) }
 
 func startSvc(t *testing.T, java, classes string) *svc {
 	t.Helper()
-	s := &svc{runningJVM: &runningJVM{cmd: exec.Command(java, "-cp", classes, "Svc"), out: newLineWaiter("READY")}}
+	s := runSvc(t, "", java, "-cp", classes, "Svc")
+	s.jvm = s.cmd.Process.Pid
+	return s
+}
+
+// profiledSvc has gasm start the program. Its probes are there when it has told of them.
+func profiledSvc(t *testing.T, java, classes string) (s *svc, object string) {
+	t.Helper()
+	s = runSvc(t, toldOfProbes, binary, "profile", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"), "--probe-sdt", "Svc::*", "--", java, "-cp", classes, "Svc")
+	s.stderr.wait(t)
+	s.jvm, object = probesTold(t, s.stderr)
+	return s, object
+}
+
+// runSvc runs a command that is or starts the program, and waits until that is ready. What is awaited of stderr is for the caller.
+func runSvc(t *testing.T, awaited string, command ...string) *svc {
+	t.Helper()
+	s := &svc{cmd: exec.Command(command[0], command[1:]...), out: newLineWaiter("READY"), stderr: newLineWaiter(awaited)}
 	input, err := s.cmd.StdinPipe()
 	require.NoError(t, err)
 	s.input = input
-	s.cmd.Stdout, s.cmd.Stderr = s.out, &s.stderr
+	s.cmd.Stdout, s.cmd.Stderr = s.out, s.stderr
 	require.NoError(t, s.cmd.Start())
 	t.Cleanup(func() {
+		input.Close() // which ends the program; gasm ends with it
 		if s.cmd.ProcessState == nil {
-			_ = s.cmd.Process.Kill()
 			_ = s.cmd.Wait()
 		}
 	})
 	s.out.wait(t)
 	return s
+}
+
+// end has the program end itself.
+func (s *svc) end(t *testing.T) {
+	t.Helper()
+	require.NoError(t, s.input.Close())
+	require.NoError(t, s.cmd.Wait(), "%s", s.stderr)
+}
+
+const toldOfProbes = "perf and bpftrace find them in"
+
+// probesTold reads what gasm tells of the probes of the program: the JVM, and the file with them.
+func probesTold(t *testing.T, said *lineWaiter) (jvm int, object string) {
+	t.Helper()
+	told := regexp.MustCompile(`gasm: java(\d+) has probes of (.*): dtrace -l -n 'java\d+:::' lists them, perf and bpftrace find them in (/.*\.so)\n`).FindStringSubmatch(said.String())
+	require.NotNil(t, told, said.String())
+	assert.ElementsMatch(t, []string{"Svc.init", "Svc.tiny", "Svc.main", "Svc.busy"}, strings.Split(told[2], ", "))
+	jvm, err := strconv.Atoi(told[1])
+	require.NoError(t, err)
+	return jvm, told[3]
 }
 
 // call has the program call the method, and waits until it has. It gives the identity hash of the object.
@@ -73,11 +116,9 @@ func (s *svc) publish(t *testing.T) (gasm *exec.Cmd, said *lineWaiter, object st
 		}
 	})
 	said.wait(t)
-	told := regexp.MustCompile(`gasm: java(\d+) has probes of (.*): dtrace -l -n 'java\d+:::' lists them, perf and bpftrace find them in (/.*\.so)\n`).FindStringSubmatch(said.String())
-	require.NotNil(t, told, said.String())
-	assert.Equal(t, s.pid(), told[1])
-	assert.ElementsMatch(t, []string{"Svc.init", "Svc.tiny", "Svc.main", "Svc.busy"}, strings.Split(told[2], ", "))
-	return gasm, said, told[3]
+	jvm, object := probesTold(t, said)
+	assert.Equal(t, s.jvm, jvm)
+	return gasm, said, object
 }
 
 // A semaphore is where the kernel counts those who watch a probe.
@@ -106,7 +147,7 @@ func (s *svc) semaphores(t *testing.T, object string) map[string]semaphore {
 		description := notes[20 : 20+size]
 		names := strings.Split(string(description[24:]), "\x00")
 		assert.Equal(t, "java", names[0])
-		found[names[1]] = semaphore{s.cmd.Process.Pid, base + le.LittleEndian.Uint64(description[16:])}
+		found[names[1]] = semaphore{s.jvm, base + le.LittleEndian.Uint64(description[16:])}
 		notes = notes[20+(size+3)&^3:]
 	}
 	return found
@@ -271,8 +312,7 @@ func TestProbeSDT(t *testing.T) {
 	require.NoError(t, gasm.Wait(), said.String())
 	assert.NoDirExists(t, filepath.Dir(object))
 	s.call(t, 10)
-	require.NoError(t, s.input.(io.Closer).Close())
-	require.NoError(t, s.cmd.Wait())
+	s.end(t)
 	assert.Empty(t, s.stderr.String())
 }
 
@@ -317,7 +357,8 @@ func (s *svc) killedTracer(t *testing.T, watched semaphore, home string) {
 	})
 }
 
-// Other JDKs: the program's own count, with arguments, returns and exceptions. A loop that runs sees that it is watched.
+// Other JDKs: the program's own count, with arguments, returns and exceptions. A loop that runs sees that it is watched. One is started by
+// gasm, and the others were there before.
 func TestProbeSDTOfJDKs(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedRoot(t)
@@ -329,23 +370,36 @@ func TestProbeSDTOfJDKs(t *testing.T) {
 		usdt:*:java:Svc_tiny__return /arg2 == 0/ { @["return", ""] = count(); }
 		usdt:*:java:Svc_tiny__return /arg2 != 0/ { @["thrown", str(arg2)] = count(); }
 		usdt:*:java:Svc_init__entry /(int64)arg1 == -3 && arg3 == 0x4000000000000000/ { @["init", str(arg2)] = count(); }`
-	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 21, 25, 28}, j.Feature) }) {
+	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 11, 25, 28}, j.Feature) }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
+			if jdk.Feature == 25 {
+				s, object := profiledSvc(t, jdk.Java(), dir)
+				s.traced(t, script, object)
+				s.end(t)
+				assert.NoFileExists(t, object)
+				return
+			}
 			s := startSvc(t, jdk.Java(), dir)
 			s.call(t, 200_000) // compiled, with nobody to watch
 			gasm, said, object := s.publish(t)
-			s.call(t, 200_000)
-			tracer := startTracer(t, "bpftrace -p "+s.pid()+" -e '"+script+"'", dir)
-			for _, name := range []string{"Svc_init__entry", "Svc_tiny__entry", "Svc_tiny__return"} {
-				s.semaphores(t, object)[name].await(t, true)
-			}
-			time.Sleep(settle)
-			s.call(t, 100_000)
-			assert.Equal(t, map[string]string{"entry, even": "50000", "entry, odd": "50000", "return, ": "80000",
-				"thrown, java.lang.IllegalStateException": "20000", "init, last": "1"}, counts(tracer.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
+			s.traced(t, script, object)
 			require.NoError(t, gasm.Process.Signal(syscall.SIGINT))
 			require.NoError(t, gasm.Wait(), said.String())
 			s.call(t, 1000)
 		})
 	}
+}
+
+// traced has bpftrace count calls of the program by a script.
+func (s *svc) traced(t *testing.T, script, object string) {
+	t.Helper()
+	s.call(t, 200_000)
+	tracer := startTracer(t, "bpftrace -p "+s.pid()+" -e '"+script+"'", t.TempDir())
+	for _, name := range []string{"Svc_init__entry", "Svc_tiny__entry", "Svc_tiny__return"} {
+		s.semaphores(t, object)[name].await(t, true)
+	}
+	time.Sleep(settle)
+	s.call(t, 100_000)
+	assert.Equal(t, map[string]string{"entry, even": "50000", "entry, odd": "50000", "return, ": "80000",
+		"thrown, java.lang.IllegalStateException": "20000", "init, last": "1"}, counts(tracer.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
 }

@@ -43,7 +43,7 @@ type Event struct {
 	Site      int
 	MonoNanos int64
 	BCI       int    // of locks and allocations; -1 of a synchronized method's own lock
-	Identity  uint32 // System.identityHashCode of the object; 0 of calls. It is not unique
+	Identity  uint32 // System.identityHashCode of the object; 0 of calls but for entries with --probe-this. It is not unique
 	TID       int    // 0 when unknown
 }
 

@@ -17,6 +17,8 @@ type Spec struct {
 	Arguments []string
 	// Window tells that it is to be known of each moment whether a thread is in the method.
 	Window bool
+	// This has the list of calls say whose method each one is.
+	This bool
 }
 
 // A Kind says what of a method or class is probed.
@@ -116,19 +118,23 @@ func (s *Spec) line() string {
 	if s.Window {
 		options = append(options, "window")
 	}
+	if s.This {
+		options = append(options, "this")
+	}
 	if len(options) == 0 {
 		options = []string{"-"}
 	}
 	return strings.Join([]string{string(s.Kind), s.Text, s.Class, s.Method, arguments, strings.Join(options, ",")}, "\t")
 }
 
-// Merge joins specs of the same text, of which one may be a window.
+// Merge joins specs of the same text, of which one may be a window, or ask for more.
 func Merge(specs []Spec) (merged []Spec) {
 	at := map[string]int{}
 	for _, s := range specs {
 		key := string(s.Kind) + " " + s.Text
 		if i, ok := at[key]; ok {
 			merged[i].Window = merged[i].Window || s.Window
+			merged[i].This = merged[i].This || s.This
 			continue
 		}
 		at[key] = len(merged)

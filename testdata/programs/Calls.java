@@ -1,10 +1,11 @@
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
+import java.lang.reflect.Field;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A program that knows how often its methods are called, and how long they take. It prints lines of a name and a number, and "identity" with the
- * identity hash of an object that is locked before and after a collection.
+ * identity hash of an object that is used before and after a collection, and "before" and "after" with its addresses.
  *
  * With -Dsec=N it serves for so long instead: handle() in main, and background() in another thread. With -Dask=true it does what the lines of
  * its stdin say: "work", "metaspace".
@@ -115,6 +116,34 @@ public class Calls {
         }
     }
 
+    void itself() {
+        sink++;
+    }
+
+    /** Makes objects that nothing leads to, on both sides of one that a collector is to move. */
+    static void garbage() {
+        for (int i = 0; i < 40000; i++) {
+            sink += new byte[64 + i % 2].length;
+        }
+    }
+
+    /** Gives where an object is, as an array of objects has it; of a compressed reference any number that stands for it. */
+    static long address(Object of) throws Exception {
+        Class<?> type = Class.forName("sun.misc.Unsafe");
+        Field theUnsafe = type.getDeclaredField("theUnsafe");
+        theUnsafe.setAccessible(true);
+        Object unsafe = theUnsafe.get(null);
+        Object[] array = {of};
+        long base = (Integer) type.getMethod("arrayBaseOffset", Class.class).invoke(unsafe, Object[].class);
+        if ((Integer) type.getMethod("arrayIndexScale", Class.class).invoke(unsafe, Object[].class) == 4) {
+            return (Integer) type.getMethod("getInt", Object.class, long.class).invoke(unsafe, array, base) & 0xffffffffL;
+        }
+        // ZGC's, which has 16 bits below the address that say what the collector knows. On x86 the zeros at the address's end overlap with
+        // the four of them that say by how much it is shifted (ZPointer in HotSpot's gc/z/zAddress.hpp).
+        long reference = (Long) type.getMethod("getLong", Object.class, long.class).invoke(unsafe, array, base);
+        return reference >>> 13 + Long.numberOfTrailingZeros(reference >>> 12 & 15);
+    }
+
     static void worker(int me) {
         long v = me;
         for (int i = 0; i < CALLS; i++) {
@@ -164,11 +193,19 @@ public class Calls {
             t.join();
         }
         times();
-        Object moved = new Object();
+        garbage();
+        Calls moved = new Calls(7);
+        garbage();
         System.out.printf("identity %08x%n", System.identityHashCode(moved));
         twice(moved);
+        moved.itself();
+        long before = address(moved);
         System.gc();
+        long after = address(moved);
         twice(moved);
+        moved.itself();
+        System.out.println("before " + before);
+        System.out.println("after " + after);
         print("entered", entered);
         print("thrown", thrown);
         print("made", made);

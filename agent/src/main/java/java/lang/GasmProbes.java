@@ -222,6 +222,15 @@ public final class GasmProbes {
 
     /** Tells that a method begins. The result is for its exit: when it began, negative where an outer call of it has not ended; 0 for nothing. */
     public long enter(int site) {
+        return begin(site, 0);
+    }
+
+    /** Does the same, and keeps whose method it is. */
+    public long enterOf(Object self, int site) {
+        return begin(site, System.identityHashCode(self));
+    }
+
+    private long begin(int site, int hash) {
         if (busy || !ready(site)) {
             return 0;
         }
@@ -229,22 +238,22 @@ public final class GasmProbes {
         long now;
         GasmProbes o = out;
         if (o == this) {
-            now = entered(site);
+            now = entered(site, hash);
         } else {
             synchronized (o) {
-                now = o.entered(site);
+                now = o.entered(site, hash);
             }
         }
         return outer ? now : -now;
     }
 
-    private long entered(int site) {
+    private long entered(int site, int hash) {
         LongBuffer c = callsOf(site);
         if (c != null) {
             c.put(ENTRIES, c.get(ENTRIES) + 1);
         }
         long now = System.nanoTime();
-        event(ENTRY, site, 0, now, 0);
+        event(ENTRY, site, 0, now, hash);
         return now;
     }
 
@@ -311,7 +320,15 @@ public final class GasmProbes {
 
     /** Tells that a method begins which is a window. */
     public long enterWindow(int site) {
-        long start = enter(site);
+        return window(site, begin(site, 0));
+    }
+
+    /** Does the same, and keeps whose method it is. */
+    public long enterWindowOf(Object self, int site) {
+        return window(site, begin(site, System.identityHashCode(self)));
+    }
+
+    private long window(int site, long start) {
         if (start > 0 && out == this && (windows != null || openWindows())) {
             windows.put(OPEN_SITE, site);
             windows.put(OPEN, start);

@@ -48,8 +48,8 @@ public final class Agent implements ClassFileTransformer {
     private boolean sitesLoaded;
     private volatile boolean stopped;
 
-    /** Does what the argument says. It is called by Main, and never throws. */
-    public static synchronized void run(String args, Instrumentation inst, boolean atStart) {
+    /** Does what the argument says, and tells whether there are probes then. It is called by Main, and never throws. */
+    public static synchronized boolean run(String args, Instrumentation inst, boolean atStart) {
         String prefix = args.substring(args.indexOf(':') + 1);
         try {
             if (args.startsWith("stop:")) {
@@ -57,21 +57,23 @@ public final class Agent implements ClassFileTransformer {
                     live.stop();
                     live = null;
                 }
-                return;
+            } else if (live == null || !live.prefix.equals(prefix)) { // else the JVM has the option twice
+                begin(prefix, inst, atStart);
             }
-            if (live != null && live.prefix.equals(prefix)) {
-                return; // the JVM has the option twice
-            }
-            Agent a = new Agent(prefix, inst);
-            if (live != null) {
-                a.tell("error\tanother gasm has probes in this JVM already");
-                return;
-            }
-            a.start(atStart);
-            live = a;
         } catch (Throwable e) {
             Files.tryAppend(prefix + "error", "error\t" + clean(e.toString()));
         }
+        return live != null;
+    }
+
+    private static void begin(String prefix, Instrumentation inst, boolean atStart) throws Exception {
+        Agent a = new Agent(prefix, inst);
+        if (live != null) {
+            a.tell("error\tanother gasm has probes in this JVM already");
+            return;
+        }
+        a.start(atStart);
+        live = a;
     }
 
     private Agent(String prefix, Instrumentation inst) throws IOException {

@@ -1,9 +1,12 @@
 package org.gasm.agent;
 
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.security.ProtectionDomain;
 import java.util.Collections;
 import java.util.Map;
@@ -17,9 +20,15 @@ import java.util.jar.JarFile;
  * What probed methods call must be a class of the boot loader's. JDK 9 and newer define it there one by one: a jar that is appended to
  * the boot class path has the JVM print a warning, and load fewer classes from its archive. JDK 8 appends the jar, and has all of the
  * agent there, because a security manager lets the boot loader's classes alone read files.
+ *
+ * JDK 9 and newer load the rest of the agent, which has most of its size, by a loader of its own. At the end nothing leads to that any more,
+ * so the next collection that unloads classes frees it, with what compilers have noted of its methods.
  */
 public final class Main {
     private static final String[] RUNTIME = {"java/lang/GasmRings", "java/lang/GasmProbes", "java/lang/GasmSites"};
+
+    private static URLClassLoader loader; // of the agent at work; null without
+    private static Class<?> agent; // null likewise
 
     private Main() {}
 
@@ -31,10 +40,18 @@ public final class Main {
         run(args, inst, false);
     }
 
-    private static void run(String args, Instrumentation inst, boolean atStart) {
+    private static synchronized void run(String args, Instrumentation inst, boolean atStart) {
         try {
-            Class<?> agent = hasModules() ? newAgent(inst) : oldAgent(args, inst);
-            agent.getMethod("run", String.class, Instrumentation.class, boolean.class).invoke(null, args, inst, atStart);
+            if (agent == null) {
+                String jar = args.substring(args.indexOf(':') + 1) + "agent.jar";
+                agent = hasModules() ? newAgent(jar, inst) : oldAgent(jar, inst);
+            }
+            Object live = agent.getMethod("run", String.class, Instrumentation.class, boolean.class).invoke(null, args, inst, atStart);
+            if (loader != null && !(Boolean) live) {
+                agent = null;
+                loader.close();
+                loader = null;
+            }
         } catch (Throwable e) { // The program must not fail. gasm sees that nothing was written.
         }
     }
@@ -48,23 +65,23 @@ public final class Main {
         }
     }
 
-    private static Class<?> oldAgent(String args, Instrumentation inst) throws Exception {
+    private static Class<?> oldAgent(String jar, Instrumentation inst) throws Exception {
         try {
             Class.forName("java.lang.GasmProbes");
         } catch (Throwable e) { // or a SecurityException: this class's loader has found it, and may not define it
-            String prefix = args.substring(args.indexOf(':') + 1);
-            inst.appendToBootstrapClassLoaderSearch(new JarFile(prefix + "agent.jar"));
+            inst.appendToBootstrapClassLoaderSearch(new JarFile(jar));
         }
         return Class.forName("org.gasm.agent.Agent"); // all loaders ask the boot loader first
     }
 
-    private static Class<?> newAgent(Instrumentation inst) throws Exception {
+    private static Class<?> newAgent(String jar, Instrumentation inst) throws Exception {
         try {
             Class.forName("java.lang.GasmProbes", false, null);
         } catch (ClassNotFoundException e) {
             defineRuntime(inst);
         }
-        return Class.forName("org.gasm.agent.Agent");
+        loader = new URLClassLoader(new URL[] {new File(jar).toURI().toURL()}, null);
+        return loader.loadClass("org.gasm.agent.Agent");
     }
 
     /** Defines what probed methods call, by the JDK's own jdk.internal.misc.Unsafe, which is opened to this class before. */

@@ -98,8 +98,15 @@ final class MethodAdvice extends MethodVisitor {
             mv.visitMethodInsn(Opcodes.INVOKESTATIC, RUNTIME, "current", "()L" + RUNTIME + ";", false);
             mv.visitInsn(Opcodes.DUP);
             mv.visitVarInsn(Opcodes.ASTORE, probesVar);
-            push(calls.id);
-            mv.visitMethodInsn(Opcodes.INVOKEVIRTUAL, RUNTIME, calls.window ? "enterWindow" : "enter", "(I)J", false);
+            String enter = calls.window ? "enterWindow" : "enter";
+            if (calls.self && thisKept) {
+                mv.visitVarInsn(Opcodes.ALOAD, 0);
+                push(calls.id);
+                mv.visitMethodInsn(Opcodes.INVOKEVIRTUAL, RUNTIME, enter + "Of", "(Ljava/lang/Object;I)J", false);
+            } else {
+                push(calls.id);
+                mv.visitMethodInsn(Opcodes.INVOKEVIRTUAL, RUNTIME, enter, "(I)J", false);
+            }
             mv.visitVarInsn(Opcodes.LSTORE, startVar);
         }
         if (locks != null && (access & Opcodes.ACC_SYNCHRONIZED) != 0) {

@@ -11,6 +11,7 @@ final class Probe {
     final String className, method; // patterns, in which * is any text
     final String[] arguments; // null for all overloads
     final boolean window;
+    final boolean self; // calls are listed with their object
 
     /** Tells that a class of the name was seen, and how many methods of such classes are probed. */
     boolean classSeen;
@@ -27,6 +28,7 @@ final class Probe {
         method = f[3];
         arguments = f[4].equals("-") ? null : f[4].isEmpty() ? new String[0] : f[4].split(",");
         window = f[5].contains("window");
+        self = f[5].contains("this");
     }
 
     /** Tells whether calls are probed: then a method that overrides the one that is named is meant, too. */

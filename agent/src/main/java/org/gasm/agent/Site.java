@@ -5,7 +5,7 @@ final class Site {
     final int id;
     final String kind, className, method, descriptor;
     Probe probe; // that it is of; of several the one that is a window
-    boolean window; // what any of its probes asks for
+    boolean window, self; // what any of its probes asks for
     boolean told; // gasm knows of it
     int first; // of GasmSites' two; of the kind SDT alone
     boolean isStatic; // likewise
@@ -29,6 +29,7 @@ final class Site {
             probe = p;
         }
         window |= p.window;
+        self |= p.self;
         p.matched++;
     }
 
