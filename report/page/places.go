@@ -95,11 +95,11 @@ func (at *places) compilation(method string, id int) string {
 	return ""
 }
 
-// region gives the first instruction of a region.
-func (at *places) region(source, method string, lo uint64) string {
+// instruction gives the one at an address.
+func (at *places) instruction(source, method string, id int, lo uint64) string {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
-		if l.Source != source || l.Method != method || lo < l.Lines[0].Lo {
+		if l.Source != source || l.Method != method || l.CompileID != id || lo < l.Lines[0].Lo {
 			continue
 		}
 		k, ok := slices.BinarySearchFunc(l.Lines, lo, func(line profile.Line, lo uint64) int { return cmp.Compare(line.Lo, lo) })

@@ -194,7 +194,7 @@ func (t *tableBuilder) regions() *table {
 		if r.CompileID > 0 {
 			name += ", compile id " + strconv.Itoa(r.CompileID)
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.region(r.Source, r.Method, uint64(r.Lo)), Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
+		out.Rows = append(out.Rows, row{Link: t.places.instruction(r.Source, r.Method, r.CompileID, uint64(r.Lo)), Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
 			cell{Text: shown(r.Source), Kind: kindOf(r.Source)}, cell{Text: shown(name), Name: true}, cell{Text: fmt.Sprintf("0x%x", uint64(r.Lo))})})
 	}
 	return t.cut(out, len(t.r.Regions))
@@ -280,6 +280,10 @@ func (t *tableBuilder) threads() *table {
 // compilations are the versions of the hottest methods.
 func (t *tableBuilder) compilations() *table {
 	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds of the JVM's life, * is within the window", "kind", "method", "compile id", "JVM", "made", "left", "why")
+	several := len(t.p.PIDs) > 1
+	if !several {
+		out.Columns = slices.DeleteFunc(out.Columns, func(c column) bool { return c.Name == "JVM" })
+	}
 	seconds := func(millis int64, inside bool) string {
 		text := fmt.Sprintf("%.3f", float64(millis)/1000)
 		if inside {
@@ -293,9 +297,12 @@ func (t *tableBuilder) compilations() *table {
 		if c.Ended != nil {
 			left, why = seconds(c.Ended.UptimeMillis, c.EndedInside), strings.Trim(c.Ended.Reason+", "+c.Ended.Trap, ", ")
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: append(t.counts(c.Counts, nil),
-			cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: strconv.Itoa(c.CompileID)}, cell{Text: strconv.Itoa(c.PID)},
-			cell{Text: seconds(c.MadeMillis, c.MadeInside)}, cell{Text: left}, cell{Text: shown(why)})})
+		cells := append(t.counts(c.Counts, nil), cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: strconv.Itoa(c.CompileID)})
+		if several {
+			cells = append(cells, cell{Text: strconv.Itoa(c.PID)})
+		}
+		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID),
+			Cells: append(cells, cell{Text: seconds(c.MadeMillis, c.MadeInside)}, cell{Text: left}, cell{Text: shown(why)})})
 	}
 	for i := range out.Columns {
 		out.Columns[i].Sorted = false // they are by method and time
