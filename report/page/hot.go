@@ -9,6 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
+// borrowedMark is in front of a line of Java that is that of the next instruction which has one.
+const borrowedMark = "~"
+
 // A hotLine is one of the hottest instructions as the overview shows it.
 type hotLine struct {
 	Link, Text, Share string // without a link its code is not in the page
@@ -54,7 +57,7 @@ func newHotLine(h *schema.HotLine, parts profile.PartCounts, at *places, totals 
 func (h *hotLine) where(frames int) string {
 	text, made := brief(h.Method), h.Made
 	if h.Guess {
-		made = "~" + made
+		made = borrowedMark + made
 	}
 	switch {
 	case frames > 1:
@@ -96,7 +99,7 @@ func (t *tableBuilder) hotTable() *table {
 		n.Text, n.Unit = strconv.FormatInt(n.Raw, 10), "raw"
 		made := h.Made
 		if h.Guess {
-			made = "~" + made
+			made = borrowedMark + made
 		}
 		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(counts, parts), n,
 			cell{Text: h.Text, Name: true, Code: true}, cell{Text: made, Cut: h.Whole}, cell{Text: h.Loop}, cell{Text: brief(h.Method), Cut: h.Method})})

@@ -254,6 +254,17 @@ func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
 			for _, line := range l.Lines {
 				assert.LessOrEqual(t, slices.Compare(line.Counts, p.Hottest[0].Counts.Values), 0, "no instruction is hotter than the hottest")
 			}
+			for _, h := range p.Hottest {
+				if h.Source != l.Source || h.Method != l.Method || h.CompileID != l.CompileID {
+					continue
+				}
+				at := profile.LineAt(l.Lines, uint64(h.Addr))
+				require.GreaterOrEqual(t, at, 0)
+				assert.Equal(t, len(l.Lines[at].Frames) > 0 && !l.Lines[at].OwnFrames, h.FramesOfNext)
+				above, _, _ := strings.Cut(article, fmt.Sprintf(`id="c%d-%x"`, number-1, l.Lines[at].Lo-l.Lines[0].Lo))
+				block := above[strings.LastIndex(above, "<details"):]
+				assert.Equal(t, h.Loop > 0, strings.Contains(block, fmt.Sprintf(`data-l="%d"`, h.Loop)), "loop %d: %.100s", h.Loop, block)
+			}
 			for _, loop := range p.Loops {
 				if loop.Source != l.Source || loop.Method != l.Method || loop.CompileID != l.CompileID {
 					continue

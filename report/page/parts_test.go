@@ -108,6 +108,17 @@ func TestWhere(t *testing.T) {
 	}
 }
 
+// A line is marked where most of its samples are at instructions without a line of their own.
+func TestMark(t *testing.T) {
+	l := profile.Listing{Lines: make([]profile.Line, 4)}
+	for i, counts := range []int64{3, 2, 2, 3} {
+		l.Lines[i].Lo, l.Lines[i].Counts = uint64(i), profile.Counts{counts}
+		l.Lines[i].Frames, l.Lines[i].OwnFrames = frames([]string{"A::f|1", "A::f|2"}[i/2]), i%2 == 1
+	}
+	at := newPlaces(&profile.Profile{Listings: []profile.Listing{l}}, 0)
+	assert.Equal(t, []string{"~", "", ""}, []string{at.mark("A::f", 1), at.mark("A::f", 2), at.mark("B::g", 1)})
+}
+
 // Of a file the page has the lines that code was made from, and some around them.
 func TestSources(t *testing.T) {
 	file := make([]string, 100)

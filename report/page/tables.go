@@ -210,7 +210,7 @@ func (t *tableBuilder) frames() *table {
 		var lines []string
 		for _, l := range f.Lines[:min(len(f.Lines), 3)] {
 			if n := l.Counts.Values[0]; l.Line > 0 && n > 0 {
-				lines = append(lines, fmt.Sprintf(":%d %s", l.Line, percent(n, t.totals[0])))
+				lines = append(lines, fmt.Sprintf("%s:%d %s", t.places.mark(f.Method, l.Line), l.Line, percent(n, t.totals[0])))
 			}
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.frame(f.Method), Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(f.Total.Values[0], 0, t.parts().Totals[f.Method]),
@@ -241,8 +241,10 @@ func (t *tableBuilder) lines() *table {
 	slices.SortStableFunc(all, func(a, b line) int {
 		return cmp.Or(slices.Compare(b.Counts.Values, a.Counts.Values), cmp.Compare(a.method, b.method), cmp.Compare(a.Line, b.Line))
 	})
+	borrowed := false
 	for _, l := range all[:t.limit(len(all))] {
-		name := shown(l.method) + ":" + strconv.Itoa(l.Line)
+		name := t.places.mark(l.method, l.Line) + shown(l.method) + ":" + strconv.Itoa(l.Line)
+		borrowed = borrowed || strings.HasPrefix(name, borrowedMark)
 		if at := t.b.sources.find(l.method, l.Line); at.moved && at.file != nil {
 			name += shown(fmt.Sprintf(" (%s:%d)", path.Base(at.file.name), at.line))
 		}
@@ -251,6 +253,9 @@ func (t *tableBuilder) lines() *table {
 			cells = append(cells, cell{Text: t.b.sources.line(l.method, l.Line)})
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.line(l.method, l.Line), Cells: cells})
+	}
+	if borrowed {
+		out.Note += "; ~: most of the samples are at instructions that HotSpot kept no line for, and this is that of the next one that has one"
 	}
 	return t.cut(out, len(all))
 }
