@@ -48,6 +48,7 @@ func TestBlocks(t *testing.T) {
 		{"a table of jumps", code("jmp *%rax", "mov", "jmp 0"), []int{0, 1}, [][]int{nil, {0}}, map[int]int{}, [][]int{}},
 		{"behind a trap nothing goes on", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4}, [][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}, [][]int{{2, 5}}},
 		{"nor behind hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2}, [][]int{{2}}},
+		{"entered in the middle", code("jmp 3", "mov", "mov", "mov", "jne 1", "ret"), []int{0, 1, 3, 5}, [][]int{{2}, {2}, {1, 3}, nil}, map[int]int{2: 2}, [][]int{{4}}},
 		{"inner and outer", code("mov", "mov", "jne 1", "jne 0", "ret"), []int{0, 1, 3, 4}, [][]int{{1}, {1, 2}, {0, 3}, nil}, map[int]int{0: 3, 1: 1}, [][]int{{3}, {2}}},
 	} {
 		blocks := BlocksOf(c.lines, 1)
@@ -68,7 +69,7 @@ func TestBlocks(t *testing.T) {
 		got, ends := map[int]int{}, [][]int{}
 		for _, l := range loops {
 			got[l.Head] = len(l.Blocks)
-			ends = append(ends, l.Ends(blocks))
+			ends = append(ends, l.Ends(c.lines, blocks))
 		}
 		assert.Equal(t, c.loops, got, c.name)
 		assert.Equal(t, c.ends, ends, c.name)

@@ -3,6 +3,8 @@ package profile
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gasm-profiler/gasm/disasm"
 )
 
 // A Loop is a natural loop: a block that every way into the loop passes, its head, and all
@@ -17,13 +19,44 @@ type Loop struct {
 	Lines  int
 }
 
-// Ends gives the lines that a loop closes with: those that lead back to its head.
-func (l *Loop) Ends(blocks []Block) []int {
-	var ends []int
-	for _, b := range l.Tails {
-		ends = append(ends, blocks[b].To-1)
+// Ends gives the lines that a loop closes with: those that jump back to its head. Compilers also enter a loop in its
+// middle, so that what is written first runs into the head:
+//
+//	      jmp  head
+//	top:  add  %r11,%r9
+//	head: cmp  %r9d,%ebp
+//	      jl   top
+//
+// Then it closes with what jumps back to the top. Where nothing does, it is the line in front of the head.
+func (l *Loop) Ends(lines []Line, blocks []Block) []int {
+	in := make(map[int]bool, len(l.Blocks))
+	for _, b := range l.Blocks {
+		in[b] = true
 	}
-	return ends
+	var ends []int
+	for _, tail := range l.Tails {
+		last := &lines[blocks[tail].To-1]
+		if Jumps(last) && last.Target == lines[blocks[l.Head].From].Lo || tail+1 != l.Head {
+			ends = append(ends, blocks[tail].To-1)
+			continue
+		}
+		top := tail
+		for top > 0 && in[top-1] && lines[blocks[top-1].To-1].Kind != disasm.Jump {
+			top--
+		}
+		found := false
+		for _, b := range l.Blocks {
+			jump := &lines[blocks[b].To-1]
+			if b >= top && Jumps(jump) && jump.Target == lines[blocks[top].From].Lo {
+				ends, found = append(ends, blocks[b].To-1), true
+			}
+		}
+		if !found {
+			ends = append(ends, blocks[tail].To-1)
+		}
+	}
+	slices.Sort(ends)
+	return slices.Compact(ends)
 }
 
 const (

@@ -67,7 +67,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 		syntax = "AT&T"
 	}
 	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method), Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
-		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0}
+		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0}
 	if len(l.Counts) > 0 {
 		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
 	}
@@ -177,10 +177,10 @@ func loopParents(loops []profile.Loop) []int {
 }
 
 // loopEnds gives the lines that each loop closes with.
-func loopEnds(blocks []profile.Block, loops []profile.Loop) [][]int {
+func loopEnds(l *profile.Listing, blocks []profile.Block, loops []profile.Loop) [][]int {
 	ends := make([][]int, len(loops))
 	for i := range loops {
-		ends[i] = loops[i].Ends(blocks)
+		ends[i] = loops[i].Ends(l.Lines, blocks)
 	}
 	return ends
 }

@@ -490,7 +490,7 @@ function showFirst(it, top, view) {
 	}
 	const show = (as) => first.forEach((how, k) => (k.style.contentVisibility = as ?? how));
 	show();
-	requestAnimationFrame(() => setTimeout(show, 0, ""));
+	setTimeout(show, 60, "");
 }
 const selected = () => (cursor ? code.rows.slice(Math.min(anchor.at, cursor.at), Math.max(anchor.at, cursor.at) + 1) : []);
 function showSelection() {

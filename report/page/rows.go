@@ -71,25 +71,25 @@ func (w *rowWriter) write() []byte {
 // jumps are those within the code. Those that close a loop are told apart: beside a long block a detour, which leaves the
 // way and comes back to it from below, looks like a loop otherwise.
 func (w *rowWriter) jumps() []arrows.Arrow {
-	lines, heads := w.listing.Lines, w.closing()
+	lines, closing := w.listing.Lines, w.closing()
 	var found []arrows.Arrow
 	for i := range lines {
 		if to := profile.LineAt(lines, lines[i].Target); profile.Jumps(&lines[i]) && to >= 0 {
-			found = append(found, arrows.Arrow{From: i, To: to, Loop: slices.Contains(heads[i], to)})
+			found = append(found, arrows.Arrow{From: i, To: to, Loop: closing[i]})
 		}
 	}
 	return found
 }
 
-// closing gives for each line that a loop closes with the first lines of those loops.
-func (w *rowWriter) closing() map[int][]int {
-	heads := map[int][]int{}
-	for _, l := range w.loops {
-		for _, last := range l.Ends(w.blocks) {
-			heads[last] = append(heads[last], w.blocks[l.Head].From)
+// closing are the lines that loops close with.
+func (w *rowWriter) closing() map[int]bool {
+	all := map[int]bool{}
+	for i := range w.loops {
+		for _, end := range w.loops[i].Ends(w.listing.Lines, w.blocks) {
+			all[end] = true
 		}
 	}
-	return heads
+	return all
 }
 
 // startChunk begins the next chunk where the open one has no room for so many rows.
