@@ -477,7 +477,7 @@ function reveal(row, center) {
 // times as much, which it gets ready for scrolling, comes after that.
 function showFirst(it, top, view) {
 	const first = new Map(); // chunk → how it is shown
-	const around = 1.5 * innerHeight + 60 * ROW; // as far as Chromium lays out
+	const around = 1.5 * root.clientHeight + 60 * ROW; // as far as Chromium lays out
 	const chunks = (y) => {
 		const all = [];
 		for (let k = rowAtY(it, y).closest(".k"); k; k = k.parentElement.closest(".k")) all.push(k);

@@ -71,7 +71,7 @@ func checkJumps(t *testing.T, p *tab, l *profile.Listing) {
 	idle := work()
 	var worked, waited, others []time.Duration
 	for i := range jumps {
-		eval[bool](p, `new Promise((done) => setTimeout(() => requestIdleCallback(() => done(true)), 150))`)
+		eval[bool](p, `new Promise((done) => setTimeout(() => requestIdleCallback(() => done(true)), 80))`)
 		other := work()
 		idle, others = min(idle, other), append(others, other)
 		line := (i*i*7919 + 31*i) % len(l.Lines) // near and far, forward and back
