@@ -136,6 +136,9 @@ func (r *Result) markdownTable() string {
 			if row.NoiseKnown {
 				noise = fmt.Sprintf("± %.1f %%", row.Noise)
 			}
+			if row.LeftOut > 0 {
+				noise += fmt.Sprintf(", without the slowest %d of each side", row.LeftOut)
+			}
 		}
 		if r.Gate != nil {
 			mark = "✅"
