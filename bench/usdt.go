@@ -13,7 +13,7 @@ import (
 // measureUSDT measures what a USDT probe takes that is recorded: the difference of CPU time
 // of the thread that reaches it.
 func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
-	if err := usdt.Allowed(""); err != nil {
+	if _, err := usdt.Allowed(""); err != nil {
 		return nil, missing("%v", err)
 	}
 	var figures []figure
