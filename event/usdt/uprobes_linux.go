@@ -37,8 +37,8 @@ type timed struct {
 	record []byte
 }
 
-// mostUprobes limits how many events are opened: each takes 1 to 2 ms to be set, and 10 to 90 to be taken off, which the kernel does
-// also when gasm is killed.
+// mostUprobes limits how many events are opened. Each is set in less than a millisecond, but the kernel takes 40 to 90 to take it
+// off, one after another even when they are closed at once; it does so also when gasm is killed.
 const mostUprobes = 256
 
 // The size of a ring for each processor, in bytes. A user who may lock less memory gets smaller ones.
