@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,7 +89,7 @@ func (u *uprobes) openOn(cpu int, kind uint32, path *byte) error {
 			Type: kind, Ext1: uint64(uintptr(unsafe.Pointer(path))), Ext2: p.Offset, Sample: 1, Wakeup: math.MaxInt32,
 			Sample_type: unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_REGS_USER,
 			Bits:        unix.PerfBitDisabled | unix.PerfBitWatermark | unix.PerfBitUseClockID, Clockid: unix.CLOCK_MONOTONIC,
-			Sample_regs_user: sampledRegisters,
+			Sample_regs_user: sampledRegisters, Read_format: unix.PERF_FORMAT_LOST,
 		}
 		if dump := u.code.layouts[p.layout].stackBytes(); dump > 0 {
 			attr.Sample_type |= unix.PERF_SAMPLE_STACK_USER
@@ -96,6 +97,10 @@ func (u *uprobes) openOn(cpu int, kind uint32, path *byte) error {
 		}
 		attr.Size = uint32(unsafe.Sizeof(attr))
 		fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		if errors.Is(err, unix.EINVAL) { // before Linux 6.0
+			attr.Read_format = 0
+			fd, err = unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		}
 		if err != nil {
 			return fmt.Errorf("perf_event_open for the probe %s: %w", p.name, err)
 		}
@@ -114,6 +119,7 @@ func (u *uprobes) openOn(cpu int, kind uint32, path *byte) error {
 			return fmt.Errorf("a ring for the probe %s: %w", p.name, err)
 		}
 	}
+	runtime.KeepAlive(path)
 	return nil
 }
 
@@ -174,7 +180,18 @@ func (u *uprobes) take(data []byte) {
 
 func (u *uprobes) detach() { _ = u.control(unix.PERF_EVENT_IOC_DISABLE) } // which enabling has tried
 
-func (u *uprobes) lost() int64 { return u.missed }
+// lost counts what the rings had no room for. The kernel tells of it with the next record that fits, so that the last ones are in
+// the events' own counts alone; before Linux 6.0 those have none.
+func (u *uprobes) lost() int64 {
+	var counts int64
+	for _, fd := range u.fds {
+		var both [16]byte // how often, and lost
+		if n, err := unix.Read(fd, both[:]); err == nil && n == len(both) {
+			counts += int64(wordOf(both[:], 1))
+		}
+	}
+	return max(u.missed, counts)
+}
 
 func (u *uprobes) note() string {
 	return u.why + ": USDT probes are recorded by perf's events for uprobes instead, which take longer, and leave out what is not in a register or on the stack"
