@@ -38,11 +38,11 @@ func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
 			}
 		}
 		figures = append(figures,
-			figure{j.label() + ", a probe (thread__yield), nothing done", all[0], inNanos, ""},
+			figure{j.label() + ", a probe, nothing done", all[0], inNanos, ""},
 			figure{"  counted", all[1], inNanos, ""},
-			figure{"  recorded", all[2], inNanos, "<= 634 ns where counting takes 442"},
+			figure{"  recorded", all[2], inNanos, "<= 634 ns"},
 			figure{"  recorded - counted", all[3], inNanos, "<= 192 ns"},
-			figure{"  object__alloc recorded, with its caller", all[4], inNanos, ""})
+			figure{"  object__alloc, recorded", all[4], inNanos, ""})
 	}
 	return figures, nil
 }
