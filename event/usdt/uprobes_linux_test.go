@@ -26,7 +26,7 @@ func TestUprobes(t *testing.T) {
 	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.Lock, event.Park, event.Sleep} {
 		want := ofKind(byBPF, kind)
 		assert.Len(t, ofKind(byPerf, kind), len(want), kind)
-		compare(t, string(kind)+" by perf", ofKind(byPerf, kind), want, within)
+		compare(t, string(kind)+" by perf", ofKind(byPerf, kind), want, medians)
 	}
 	assert.Len(t, ofKind(byPerf, event.Thread), len(ofKind(byBPF, event.Thread)))
 
