@@ -328,27 +328,6 @@ func readRecording(t *testing.T, path string, wall, mono int64, safepoints []eve
 	return events
 }
 
-// Kernels before 6.6 take one probe at a time.
-func TestOneByOne(t *testing.T) {
-	gasmtest.NeedTime(t)
-	needBPF(t)
-	defer func() { allAtOnce = true }()
-	allAtOnce = false
-	classes := t.TempDir()
-	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
-	j := startProbed(t, gasmtest.NeedJava(t), classes, 1)
-	before := probesInTracefs(t)
-	text, r := j.recordUntil(t, "DONE", "hotspot:thread__sleep__*", "hotspot:thread__start")
-	assert.Equal(t, before, probesInTracefs(t))
-	assert.Contains(t, r.Note, "one by one")
-	events, _ := eventsIn(t, text)
-	assert.GreaterOrEqual(t, len(ofKind(events, event.Sleep)), 30)
-	assert.Len(t, named(ofKind(events, event.Thread), "other one"), 1)
-	j.goOn(t)
-	j.await(t, "ALLOCATED")
-	j.end(t)
-}
-
 // Nothing of a recording is left in the kernel: not in tracefs while it lasts, and no program
 // when gasm was killed.
 func TestNothingIsLeft(t *testing.T) {

@@ -13,62 +13,74 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Where BPF is refused, perf's events tell of the same things: two recorders watch the same JVM at once.
-func TestUprobes(t *testing.T) {
+// A way is one that probes can be set in.
+type way struct {
+	bpf, atOnce bool
+	note        string
+}
+
+// ways are how kernels since 6.6 do it, older ones, and those that refuse BPF.
+var ways = []way{{true, true, ""}, {true, false, "one by one"}, {false, true, "no BPF program (operation not permitted): USDT probes are recorded by perf's events"}}
+
+// In all ways probes tell of the same things: three recorders watch the same JVM at once.
+func TestWays(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
 	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
 	before := probesInTracefs(t)
-	byBPF, byPerf := j.recordTwice(t, "DONE", event.GC, event.Safepoint, event.Lock, event.Park, event.Sleep, event.Thread)
+	recorded := j.recordWays(t, "DONE", event.Safepoint, event.Lock, event.Sleep, event.Thread)
 	assert.Equal(t, before, probesInTracefs(t))
-	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.Lock, event.Park, event.Sleep} {
-		want := ofKind(byBPF, kind)
-		assert.Len(t, ofKind(byPerf, kind), len(want), kind)
-		compare(t, string(kind)+" by perf", ofKind(byPerf, kind), want, medians)
+	for i, events := range recorded {
+		for _, kind := range []event.Kind{event.Safepoint, event.Lock, event.Sleep} {
+			want := ofKind(recorded[0], kind)
+			assert.Len(t, ofKind(events, kind), len(want), "%s %s", ways[i].note, kind)
+			compare(t, ways[i].note+" "+string(kind), ofKind(events, kind), want, medians)
+		}
+		assert.Len(t, ofKind(events, event.Thread), len(ofKind(recorded[0], event.Thread)), ways[i].note)
 	}
-	assert.Len(t, ofKind(byPerf, event.Thread), len(ofKind(byBPF, event.Thread)))
+	assert.GreaterOrEqual(t, len(ofKind(recorded[0], event.Sleep)), 30)
 
-	byBPF, byPerf = j.recordTwice(t, "ALLOCATED", event.Alloc)
-	counted, placed := arraysIn(byBPF)
-	alike, found := arraysIn(byPerf)
-	t.Logf("%d arrays by BPF, %d by perf; %d and %d by an instruction", counted, alike, placed, found)
+	recorded = j.recordWays(t, "ALLOCATED", event.Alloc)
+	counted, placed := arraysIn(recorded[0])
 	assert.GreaterOrEqual(t, counted, int64(20_000))
-	assert.Equal(t, counted, alike)
-	assert.Equal(t, placed, found)
+	assert.Greater(t, placed, counted*9/10)
+	for i, events := range recorded {
+		alike, found := arraysIn(events)
+		t.Logf("%d arrays, %d by an instruction %s", alike, found, ways[i].note)
+		assert.Equal(t, counted, alike, ways[i].note)
+		assert.Equal(t, placed, found, ways[i].note)
+	}
 	j.end(t)
 }
 
-// recordTwice records what the program does until a line of its output by BPF and by perf's events, without what they lost.
-func (j *probedJVM) recordTwice(t *testing.T, line string, kinds ...event.Kind) (byBPF, byPerf []event.Event) {
+// recordWays records what the program does until a line of its output, in all ways. None may lose anything.
+func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (events [][]event.Event) {
 	t.Helper()
-	var texts [2]bytes.Buffer
-	var recorders [2]*Recorder
-	defer func() { tryBPF = true }()
-	for i := range recorders {
-		tryBPF = i == 0
+	texts, recorders := make([]bytes.Buffer, len(ways)), make([]*Recorder, len(ways))
+	defer func() { tryBPF, allAtOnce = true, true }()
+	for i, w := range ways {
+		tryBPF, allAtOnce = w.bpf, w.atOnce
 		var err error
 		begin := time.Now()
 		recorders[i], err = Start(j.cmd.Process.Pid, Options{Patterns: Patterns(kinds), Text: &texts[i]})
 		require.NoError(t, err)
-		t.Logf("set in %v", time.Since(begin))
+		t.Logf("set in %v %s", time.Since(begin), w.note)
 	}
 	j.goOn(t)
 	j.await(t, line)
-	var events [2][]event.Event
 	for i, r := range recorders {
 		begin := time.Now()
 		result := r.Stop()
 		t.Logf("%d events; taken off in %v; %s", result.Events, time.Since(begin), result.Note)
 		require.NoError(t, result.Err)
 		assert.Zero(t, result.Lost)
-		if i == 1 {
-			assert.Contains(t, result.Note, "no BPF program (operation not permitted): USDT probes are recorded by perf's events")
-		}
-		events[i], _ = eventsIn(t, texts[i].Bytes())
+		assert.Contains(t, result.Note, ways[i].note)
+		found, _ := eventsIn(t, texts[i].Bytes())
+		events = append(events, found)
 	}
-	return events[0], events[1]
+	return events
 }
 
 // arraysIn counts the int[] that were allocated.
