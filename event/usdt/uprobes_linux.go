@@ -40,7 +40,7 @@ type timed struct {
 
 // mostUprobes limits how many events are opened. Each is set in less than a millisecond, but the kernel takes 40 to 90 to take it
 // off, one after another even when they are closed at once; it does so also when gasm is killed.
-const mostUprobes = 256
+const mostUprobes = 128
 
 // The size of a ring for each processor, in bytes. A user who may lock less memory gets smaller ones.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
