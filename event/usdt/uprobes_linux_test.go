@@ -34,6 +34,9 @@ func TestWays(t *testing.T) {
 	recorded := j.recordWays(t, "DONE", event.Safepoint, event.Lock, event.Sleep, event.Thread)
 	assert.Equal(t, before, probesInTracefs(t))
 	for i, events := range recorded {
+		if i == 0 {
+			continue // what the others are compared with
+		}
 		for _, kind := range []event.Kind{event.Safepoint, event.Lock, event.Sleep} {
 			want := ofKind(recorded[0], kind)
 			assert.Equal(t, len(want), len(ofKind(events, kind)), "%s %s", ways[i].note, kind) // Len would print them all
