@@ -33,6 +33,7 @@ func TestCode(t *testing.T) {
 				continue // it prints no code
 			}
 			t.Run(name+"/"+string(how), func(t *testing.T) {
+				t.Parallel() // as much is compiled on a busy machine
 				dir := filepath.Join(t.TempDir(), "capture")
 				r := runGasm(t, []string{"profile", "--code", string(how), "-o", dir, "--", java, "-Dsec=0", "-Dcpu=5", "-cp", classPath, "Library"})
 				require.Equal(t, 0, r.code, r.stderr)
@@ -117,6 +118,7 @@ func checkCompiled(t *testing.T, path string, how record.CodeSource) {
 // Where the kernel does not let gasm read the JVM's memory, HotSpot prints the code, unless
 // it is to be copied.
 func TestUnreadable(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	command := []string{"--", gasmtest.NeedJava(t), "-Dsec=1", "-cp", javaPrograms(t), "Spin"}
 	r := runGasm(t, append([]string{"profile", "--code", "copy"}, command...), withBlocked(t, "memory"))

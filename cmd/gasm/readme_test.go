@@ -11,6 +11,7 @@ import (
 
 // The README has each flag that there is, and none that there isn't.
 func TestReadmeFlags(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	flag := regexp.MustCompile(`--([a-z][a-z-]+)`)
@@ -35,6 +36,7 @@ func TestReadmeFlags(t *testing.T) {
 
 // The examples of the README and the help are accepted as they stand.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	text := string(readme) + runGasm(t, []string{"profile", "--help"}).stdout + runGasm(t, []string{"report", "--help"}).stdout + runGasm(t, []string{"attach", "--help"}).stdout

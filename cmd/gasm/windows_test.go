@@ -226,6 +226,7 @@ func checkPauses(t *testing.T, dir string, times map[string]int64, limit time.Du
 
 // The last window was not closed: the note has the number of windows.
 func TestWindowNotClosed(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	r := runGasm(t, []string{"profile", "--window-from", "stdout", "--window-start", "^BEGIN", "--window-end", "^END [12] ",
 		"--", "java", "-Drounds=3", "-Din=300", "-Dout=50", "-cp", javaPrograms(t), "Rounds"})
