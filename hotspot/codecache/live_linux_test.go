@@ -138,7 +138,10 @@ func eachJDK(t *testing.T, test func(t *testing.T, jdk gasmtest.JDK)) {
 	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
-		t.Run(jdk.Name(), func(t *testing.T) { test(t, jdk) })
+		t.Run(jdk.Name(), func(t *testing.T) {
+			t.Parallel()
+			test(t, jdk)
+		})
 	}
 }
 
@@ -162,6 +165,7 @@ func TestKindsOfJVM(t *testing.T) {
 			{"-XX:-UseCompressedOops"}, {"-XX:-SegmentedCodeCache"}, {"-XX:-TieredCompilation"}, {"-XX:TieredStopAtLevel=1"}, {"-Xcomp"}, {"-Xshare:off"},
 			{"-XX:ReservedCodeCacheSize=2g"}} {
 			t.Run(fmt.Sprint(jdk.Name(), flags), func(t *testing.T) {
+				t.Parallel()
 				testInstalled(t, jdk, 30, append(flags, "-cp", dir, "Busy")...)
 			})
 		}
