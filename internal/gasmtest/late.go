@@ -11,7 +11,7 @@ import (
 func Lateness(tb testing.TB) (most func() time.Duration) {
 	tb.Helper()
 	const pause = 5 * time.Millisecond
-	stop, latest := make(chan struct{}), make(chan time.Duration)
+	stop, latest := make(chan struct{}), make(chan time.Duration, 1)
 	go func() {
 		most := time.Duration(0)
 		for {
@@ -19,6 +19,8 @@ func Lateness(tb testing.TB) (most func() time.Duration) {
 			select {
 			case <-stop:
 				latest <- most
+				return
+			case <-tb.Context().Done(): // the test has ended, and did not ask
 				return
 			case <-time.After(pause):
 				most = max(most, time.Since(began)-pause)
