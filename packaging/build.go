@@ -21,7 +21,7 @@ type program struct {
 
 // A document is a file that is the same on all platforms: a page of the manual, a shell's completions.
 type document struct {
-	kind string // man, bash, zsh, fish, license, readme
+	kind string // man, bash, zsh, fish, license, readme, docs
 	name string // of the file: gasm-profile.1
 	text []byte
 }
@@ -33,6 +33,8 @@ func (d *document) path() string {
 		return "man/man1/" + d.name
 	case "bash", "zsh", "fish":
 		return "completions/" + d.name
+	case "docs":
+		return "docs/" + d.name
 	}
 	return d.name
 }
@@ -104,14 +106,33 @@ func (r *release) buildDocuments() ([]document, error) {
 		}
 		docs = append(docs, document{shell, name, text})
 	}
-	for kind, name := range map[string]string{"license": "LICENSE", "readme": "README.md"} {
+	written, err := r.writtenDocuments()
+	if err != nil {
+		return nil, err
+	}
+	docs = append(docs, written...)
+	slices.SortFunc(docs, func(a, b document) int { return strings.Compare(a.path(), b.path()) })
+	return docs, nil
+}
+
+// writtenDocuments are those of the repository: the licence, the README, and what that leads to in docs.
+func (r *release) writtenDocuments() ([]document, error) {
+	kinds := map[string]string{"LICENSE": "license", "README.md": "readme"}
+	pages, err := filepath.Glob(filepath.Join(r.source, "docs", "*"))
+	if err != nil || len(pages) == 0 {
+		return nil, fmt.Errorf("there are no documents in %s", filepath.Join(r.source, "docs"))
+	}
+	for _, page := range pages {
+		kinds[filepath.Join("docs", filepath.Base(page))] = "docs"
+	}
+	var docs []document
+	for name, kind := range kinds {
 		text, err := os.ReadFile(filepath.Join(r.source, name))
 		if err != nil {
 			return nil, err
 		}
-		docs = append(docs, document{kind, name, text})
+		docs = append(docs, document{kind, filepath.Base(name), text})
 	}
-	slices.SortFunc(docs, func(a, b document) int { return strings.Compare(a.path(), b.path()) })
 	return docs, nil
 }
 

@@ -28,7 +28,7 @@ func (d *document) installed(packager string) string {
 	case "license":
 		return map[string]string{"deb": "/usr/share/doc/gasm/copyright", "rpm": "/usr/share/licenses/gasm/LICENSE"}[packager]
 	}
-	return "/usr/share/doc/gasm/" + d.name
+	return "/usr/share/doc/gasm/" + d.path()
 }
 
 // writePackages writes the packages of Debian and of RPM. gasm is static, so it depends on nothing.

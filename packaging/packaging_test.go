@@ -70,7 +70,7 @@ func TestRelease(t *testing.T) {
 }
 
 // installedFiles are files that both packages and archives have.
-var installedFiles = []string{"gasm.1", "gasm-profile.1", "gasm-attach.1", "_gasm", "gasm.fish", "README.md"}
+var installedFiles = []string{"gasm.1", "gasm-profile.1", "gasm-attach.1", "_gasm", "gasm.fish", "README.md", "report.md", "overview-light.png"}
 
 func checkArchives(t *testing.T, dir string) {
 	for _, platform := range []string{"linux-amd64", "darwin-arm64"} {

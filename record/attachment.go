@@ -85,6 +85,7 @@ type attachedJVM struct {
 	ticks     uint64           // when it started: another process may get its id
 	debugInfo *debugInfoSwitch // nil where it is not to be switched
 	probes    *probe.Session   // nil without
+	probeNote *eventNote       // while it may have probes
 	sites     *sitePublisher   // nil without
 	// endedMonoNanos is when it was found to have ended; 0 while it runs.
 	endedMonoNanos int64

@@ -11,15 +11,16 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// An eventNote is a folder with a note while a JVM logs or records events for gasm, so that a
-// gasm that is killed leaves word of it, as of a flag (debugInfoSwitch).
+// An eventNote is a folder with a note while a JVM logs or records events for gasm, or has its
+// probes, so that a gasm that is killed leaves word of it, as of a flag (debugInfoSwitch).
 type eventNote struct {
 	pid   int
 	ticks uint64 // when the JVM started
-	path  string // of the folder that it writes into, as it has it
+	path  string // of the folder that it writes into, as it has it: of events, or of probes
 	dir   string // of the note
 	lock  *lock
 }
@@ -63,13 +64,25 @@ func (n *eventNote) forget() {
 	}
 }
 
+// probes tells whether the note is of probes.
+func (n *eventNote) probes() bool { return probe.IsFolder(n.path) }
+
 // left says what goes on in the JVM, and what ends it.
 func (n *eventNote) left() string {
+	if n.probes() {
+		return fmt.Sprintf("JVM %d still counts for probes of a gasm that was killed, into %s: `gasm attach --events default --length 1s %d` ends it", n.pid, n.path, n.pid)
+	}
 	return fmt.Sprintf("JVM %d still logs or records events into %s: `gasm attach --events default --length 1s %d` ends it", n.pid, n.path, n.pid)
 }
 
 // end has the JVM end what a killed gasm had it begin. Some of it may not have begun.
 func (n *eventNote) end(ctx context.Context) {
+	if n.probes() {
+		if probe.EndLeft(ctx, n.pid) == nil {
+			os.RemoveAll(n.dir)
+		}
+		return
+	}
 	_ = jcmd.StopRecording(ctx, n.pid, path.Base(n.path), "")
 	_ = jcmd.StopLog(ctx, n.pid, path.Join(n.path, toldLog))
 	if root, err := jvmRoot(n.pid); err == nil {
@@ -100,8 +113,11 @@ func eachEventNote(see func(n *eventNote)) {
 		case ok && thisMoment().boot == l.began.boot && !hasEnded(n.pid, n.ticks):
 			see(n)
 		default:
-			if ok {
-				os.RemoveAll(n.path) // where the JVM had the /tmp that this is
+			switch { // where the JVM had the /tmp that this is
+			case ok && n.probes():
+				probe.RemoveFolder(n.path)
+			case ok:
+				os.RemoveAll(n.path)
 			}
 			os.RemoveAll(dir)
 		}
@@ -119,11 +135,14 @@ func readEventNote(dir string) (*eventNote, bool) {
 	if _, err := fmt.Sscanf(strings.TrimSpace(string(text)), "%d %d %s", &n.pid, &n.ticks, &n.path); err != nil {
 		return nil, false
 	}
+	if n.probes() {
+		return n, true
+	}
 	head := "/tmp/" + jvmFolderHead
 	return n, strings.HasPrefix(n.path, head) && len(n.path) == len(head)+secretLength && !strings.Contains(n.path[len(head):], "/")
 }
 
-// LeftEvents says of each JVM that still logs or records for a gasm that was killed what ends it.
+// LeftEvents says of each JVM that still logs or records for a gasm that was killed, or has its probes, what ends it.
 func LeftEvents() (left []string) {
 	eachEventNote(func(n *eventNote) { left = append(left, n.left()) })
 	return left

@@ -203,6 +203,10 @@ func (a *Attachment) startProbes() error {
 	}
 	for _, j := range a.jvms {
 		ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
+		if err := j.noteProbes(ctx); err != nil {
+			cancel()
+			return err
+		}
 		s, rep, err := probe.Load(ctx, j.PID, a.o.Probes)
 		cancel()
 		if err != nil {
@@ -239,6 +243,31 @@ func (a *Attachment) startProbes() error {
 	}
 	a.drain = a.drainWindows(a.o.Probes, func() map[int]string { return files })
 	return nil
+}
+
+// noteProbes leaves a note of the probes that the JVM is about to have. What a gasm that was killed has left in it is ended before.
+func (j *attachedJVM) noteProbes(ctx context.Context) error {
+	endLeftEvents(ctx, j.PID, j.ticks)
+	folder, err := probe.Folder(j.PID)
+	if err == nil {
+		j.probeNote, err = leaveEventNote(j.PID, j.ticks, folder)
+	}
+	if err != nil {
+		return fmt.Errorf("the JVM with pid %d can't be probed: making a note of it: %w", j.PID, err)
+	}
+	return nil
+}
+
+// forgetProbes removes the note. Where probes may be left, the next gasm finds it.
+func (j *attachedJVM) forgetProbes(left bool) {
+	switch {
+	case j.probeNote == nil:
+	case left:
+		j.probeNote.lock.close()
+	default:
+		j.probeNote.forget()
+	}
+	j.probeNote = nil
 }
 
 // drainEvery is how often windows are saved. A ring has room for 32 768 of a thread.
@@ -333,12 +362,15 @@ func (r *Recording) ringFiles() map[int]string {
 func (a *Attachment) stopProbes() {
 	for _, j := range a.jvms {
 		if j.probes == nil || hasEnded(j.PID, j.ticks) {
+			j.forgetProbes(false)
 			continue
 		}
 		ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not answer within %s", loadTime))
-		if err := j.probes.Unload(ctx); err != nil && !hasEnded(j.PID, j.ticks) {
+		err := j.probes.Unload(ctx)
+		if err != nil && !hasEnded(j.PID, j.ticks) {
 			a.problem(err)
 		}
+		j.forgetProbes(err != nil)
 		cancel()
 	}
 	a.drain.end()

@@ -281,8 +281,28 @@ func TestAttachProbes(t *testing.T) {
 	gasmtest.NeedNative(t)
 	p := startAsk(t, gasmtest.NeedJava(t))
 	attachTenTimes(t, p, 100_000)
+	killedWhileProbing(t, p)
 	notTransformed(t, p)
 	endedMeanwhile(t, p)
+}
+
+// killedWhileProbing: after kill -9 of gasm the JVM goes on with the probes. The next gasm tells of it, and ends them.
+func killedWhileProbing(t *testing.T, p *askProgram) {
+	t.Helper()
+	want := p.ask(t, "w")
+	gasm := exec.Command(binary, "attach", "--probe", "Calls::count(long)", p.pid())
+	require.NoError(t, gasm.Start())
+	p.awaitProbes(t)
+	require.NoError(t, gasm.Process.Kill())
+	_ = gasm.Wait() // which says that it was killed
+	assert.Equal(t, want, p.ask(t, "w"))
+	told := fmt.Sprintf("gasm: JVM %s still counts for probes of a gasm that was killed, into /tmp/gasm-probes-%s: `gasm attach --events default --length 1s %s` ends it\n", p.pid(), p.pid(), p.pid())
+	assert.Contains(t, runGasm(t, []string{"attach"}).stderr, told)
+	r := runGasm(t, []string{"attach", "--events", "default", "--length", "50ms", "--skip-asm", p.pid()})
+	assert.Contains(t, r.stderr, told)
+	assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())
+	assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, "JVM "+p.pid())
+	assert.Equal(t, want, p.ask(t, "w"))
 }
 
 // endedMeanwhile: what a JVM has counted is kept when it ends before gasm does.

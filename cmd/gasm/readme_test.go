@@ -2,59 +2,130 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// The README has each flag that there is, and none that there isn't.
-func TestReadmeFlags(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
+// documents are the texts for users: the README and the pages in docs, by their paths from the root.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
-	flag := regexp.MustCompile(`--([a-z][a-z-]+)`)
-	inReadme, inHelp := map[string]bool{}, map[string]bool{"help": true, "version": true}
-	for _, m := range flag.FindAllStringSubmatch(string(text), -1) {
-		inReadme[m[1]] = true
+	require.NotEmpty(t, paths)
+	texts := map[string]string{}
+	for _, path := range append(paths, "../../README.md") {
+		texts[strings.TrimPrefix(path, "../../")] = string(readFile(t, path))
 	}
+	return texts
+}
+
+// The tables in docs/flags.md and docs/diff.md have each flag that there is, and no document has one that there isn't.
+func TestDocumentedFlags(t *testing.T) {
+	t.Parallel()
+	texts := documents(t)
+	flag := regexp.MustCompile(`--([a-z][a-z0-9-]+)`)
+	flags := func(text string) map[string]bool {
+		names := map[string]bool{}
+		for _, m := range flag.FindAllStringSubmatch(text, -1) {
+			names[m[1]] = true
+		}
+		delete(names, "ns")    // of perf script
+		delete(names, "xpath") // of xctrace export
+		return names
+	}
+	listed := flags(texts["docs/flags.md"] + texts["docs/diff.md"])
+	there := map[string]bool{"help": true, "version": true}
+	listed["help"] = true
 	for _, command := range []string{"profile", "attach", "report", "events", "diff", "doctor"} {
-		for _, m := range flag.FindAllStringSubmatch(runGasm(t, []string{command, "--help"}).stdout, -1) {
-			inHelp[m[1]] = true
-			if m[1] != "help" {
-				assert.Contains(t, inReadme, m[1], "flag of gasm %s that the README lacks", command)
-			}
+		for name := range flags(runGasm(t, []string{command, "--help"}).stdout) {
+			there[name] = true
+			assert.Contains(t, listed, name, "flag of gasm %s that docs/flags.md lacks", command)
 		}
 	}
-	delete(inReadme, "ns")    // of perf script
-	delete(inReadme, "xpath") // of xctrace export
-	for name := range inReadme {
-		assert.Contains(t, inHelp, name, "flag in the README that gasm lacks")
+	for path, text := range texts {
+		for name := range flags(text) {
+			assert.Contains(t, there, name, "flag in %s that gasm lacks", path)
+		}
 	}
 }
 
-// The examples of the README and the help are accepted as they stand.
+// The examples of the documents and the help are accepted as they stand.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
-	text := string(readme) + runGasm(t, []string{"profile", "--help"}).stdout + runGasm(t, []string{"report", "--help"}).stdout + runGasm(t, []string{"attach", "--help"}).stdout
-	words := regexp.MustCompile(`(?m)^(?:    |  )gasm (profile|attach|report) (--?[a-z].*)$`)
-	examples := words.FindAllStringSubmatch(text, -1)
-	assert.Greater(t, len(examples), 6)
+	var text strings.Builder
+	for _, document := range documents(t) {
+		text.WriteString(document)
+	}
+	for _, command := range []string{"profile", "report", "attach", "diff", "events"} {
+		text.WriteString(runGasm(t, []string{command, "--help"}).stdout)
+	}
+	// What stands two spaces behind an example says what it does.
+	example := regexp.MustCompile(`(?m)^(?:    |  )gasm (profile|attach|report|diff|events) ([-a-z].*?)(?:  .*)?$`)
+	word := regexp.MustCompile(`'([^']*)'|(\S+)`)
+	examples := example.FindAllStringSubmatch(text.String(), -1)
+	assert.Greater(t, len(examples), 40)
 	for _, e := range examples {
-		args := regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(e[2], -1)
 		command := []string{e[1]}
-		for _, a := range args {
+		for _, a := range word.FindAllStringSubmatch(e[2], -1) {
 			if a[0] == "--" {
 				// What comes behind it is run; a name that can't be found ends it early.
 				command = append(command, "--", "/no/such/command")
 				break
 			}
+			if a[0] == ">" { // of the shell
+				break
+			}
 			command = append(command, a[1]+a[2])
 		}
-		r := runGasm(t, command, inFolder(t.TempDir()))
+		folder := t.TempDir()
+		require.NoError(t, os.MkdirAll(filepath.Join(folder, "src/main/java"), 0o755)) // of --source
+		r := runGasm(t, command, inFolder(folder))
 		assert.NotEqual(t, 2, r.code, "gasm %s %s: %s", e[1], e[2], r.stderr)
 	}
+}
+
+// Each link within the repository leads to a file, and to a heading that it has.
+func TestLinks(t *testing.T) {
+	texts := documents(t)
+	for _, name := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "PERFORMANCE.md", "SECURITY.md"} {
+		texts[name] = string(readFile(t, "../../"+name))
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"`)
+	linked := map[string]bool{}
+	for path, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			to, anchor, _ := strings.Cut(m[1]+m[2], "#")
+			if strings.Contains(to, "://") {
+				continue
+			}
+			target := path
+			if to != "" {
+				target = filepath.Join(filepath.Dir(path), to)
+			}
+			_, err := os.Stat("../../" + target)
+			assert.NoError(t, err, "%s links to %s", path, m[0])
+			if anchor != "" {
+				assert.Contains(t, anchors(texts[target]), anchor, "%s links to %s", path, m[0])
+			}
+			linked[target] = true
+		}
+	}
+	for path := range texts {
+		assert.Contains(t, linked, path, "no document links to it")
+	}
+}
+
+// anchors are those that GitHub gives headings: "## How, and what can't be probed" is #how-and-what-cant-be-probed.
+func anchors(text string) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		found[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return found
 }

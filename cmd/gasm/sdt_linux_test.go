@@ -133,21 +133,21 @@ func (s semaphore) await(t *testing.T, watched bool) {
 	require.Eventually(t, func() bool { return s.count(t) > 0 == watched }, 60*time.Second, 20*time.Millisecond)
 }
 
-// recipes are the README's commands for tracers, by what they begin with, for this process and this file.
+// recipes are the commands of docs/probes.md for tracers, by what they begin with, for this process and this file.
 func (s *svc) recipes(t *testing.T, object string) func(begin string) string {
 	t.Helper()
-	_, section, found := strings.Cut(string(readFile(t, "../../README.md")), `<a id="sdt"></a>`)
+	_, section, found := strings.Cut(string(readFile(t, "../../docs/probes.md")), "## Probes for dtrace, perf and bpftrace")
 	require.True(t, found)
 	section = strings.NewReplacer("/tmp/gasm-probes-4711/java-4711.so", object, "4711", s.pid()).Replace(section)
 	return func(begin string) string {
 		i := strings.Index(section, "\n    "+begin)
-		require.GreaterOrEqual(t, i, 0, "the README has no %s", begin)
+		require.GreaterOrEqual(t, i, 0, "docs/probes.md has no %s", begin)
 		line, _, _ := strings.Cut(section[i+5:], "\n")
 		return line
 	}
 }
 
-// A tracer is a command of the README that runs until it is stopped.
+// A tracer is a command of docs/probes.md that runs until it is stopped.
 type tracer struct {
 	cmd *exec.Cmd
 	out bytes.Buffer
@@ -191,7 +191,7 @@ func (tr *tracer) end(t *testing.T) string {
 	return tr.out.String()
 }
 
-// runRecipe runs a command of the README to its end.
+// runRecipe runs a command of docs/probes.md to its end.
 func runRecipe(t *testing.T, command, home string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
@@ -201,7 +201,7 @@ func runRecipe(t *testing.T, command, home string) string {
 	return string(out)
 }
 
-// The README's commands, as they stand: DTrace, bpftrace and perf watch a method at the same time, and each counts all calls.
+// The commands of docs/probes.md, as they stand: DTrace, bpftrace and perf watch a method at the same time, and each counts all calls.
 // Nothing is left of them, of gasm and of its file, and the program runs on.
 func TestProbeSDT(t *testing.T) {
 	gasmtest.NeedTime(t)

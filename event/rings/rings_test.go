@@ -22,7 +22,7 @@ func words(w ...int64) []byte {
 // file has a header and segments.
 func file(segments ...[]byte) []byte {
 	body := bytes.Join(segments, nil)
-	head := words(magic, 4711, 1000, int64(headerSize+len(body)), 1, 2, 0)
+	head := words(magic, 4711, 1000, int64(headerSize+len(body)), 1, 2, 5000)
 	return append(append(head, make([]byte, headerSize-len(head))...), body...)
 }
 
@@ -75,14 +75,14 @@ func TestReader(t *testing.T) {
 	turned := segment(map[int]int64{0: 1, 2: -1, 3: 0, 4: 5, 5: 2}, append(event(Entry, 1, 0, 90, 0, 0), event(Entry, 1, 0, 80, 0, 0)...)...)
 	calls := make([]int64, Buckets)
 	calls[5], calls[Buckets-1] = 2, 1
-	counted := segment(map[int]int64{0: 2, 2: 3, 3: 7, 4: 4, 5: 2, 6: 1, 7: 1e12, 8: 1e12}, calls...)
+	counted := segment(map[int]int64{0: 2, 2: 3, 3: 7, 4: 4, 5: 2, 6: 1, 7: 2e12, 8: 1e12}, calls...)
 	records := readAll(t, file(whole, turned, piece(counted, 400),
 		segment(map[int]int64{0: 3, 2: 3, 3: 12, 4: 1, 5: 1, 6: 777, 7: 9}, 100, 8<<56|9<<32|12, 150)))
 	require.Len(t, records, 5)
-	assert.Equal(t, &Header{PID: 4711, StartMonoNanos: 1000, Refused: 1, Uncounted: 2}, records[0])
+	assert.Equal(t, &Header{PID: 4711, StartMonoNanos: 1000, Refused: 1, Uncounted: 2, StopMonoNanos: 5000}, records[0])
 
 	ring := records[1].(*Ring)
-	assert.Equal(t, "worker-1", ring.Thread)
+	assert.Equal(t, []any{3, 12, "worker-1"}, []any{ring.Slot, ring.TID, ring.Thread})
 	assert.Equal(t, []Event{{Entry, 7, 500, 0, 0, 12}, {Acquire, 8, 300, -1, 0xfedcba98, 12}, {Exit, 7, 400, 0, 0, 12}}, eventsOf(ring))
 	assert.Zero(t, ring.Dropped)
 
@@ -94,15 +94,41 @@ func TestReader(t *testing.T) {
 	assert.Equal(t, []int64{80, 90}, []int64{events[0].MonoNanos, events[1].MonoNanos}, "the oldest comes first")
 
 	c := records[3].(*Calls)
-	assert.Equal(t, []int64{4, 2, 1, 1e12, 1e12, 2, 1}, []int64{c.Entries, c.Returns, c.Throws, c.Nanos, c.MaxNanos, c.Histogram[5], c.Histogram[Buckets-1]})
+	assert.Equal(t, []int{3, 7}, []int{c.Slot, c.Site})
+	assert.Equal(t, []int64{4, 2, 1, 2e12, 1e12, 2, 1}, []int64{c.Entries, c.Returns, c.Throws, c.Nanos, c.MaxNanos, c.Histogram[5], c.Histogram[Buckets-1]})
 
-	assert.Equal(t, []Span{{12, 9, 100, 150}, {12, 9, 777, math.MaxInt64}}, records[4].(*Windows).Spans)
+	assert.Equal(t, &Windows{Slot: 3, Spans: []Span{{12, 9, 100, 150}, {12, 9, 777, math.MaxInt64}}}, records[4])
+}
+
+// A ring that is just full has lost nothing; numbers below 0 count as 0, and those that are no number of a thread or a site as -1.
+func TestReaderBounds(t *testing.T) {
+	full := segment(map[int]int64{0: 1, 3: math.MaxInt32 + 1, 4: 2, 5: 2}, append(event(Entry, 1, 0, 80, 0, 0), event(Allocation, 1, 0, 90, 0, 0)...)...)
+	odd := segment(map[int]int64{0: 1, 3: -1, 4: 2, 5: 2}, append(event(0, 1, 0, 80, 0, 0), event(owner, 1, 0, 90, 0, 0)...)...)
+	negative := segment(map[int]int64{0: 2, 3: math.MaxInt32, 4: -4, 5: -5, 6: -6, 7: -7, 8: -8}, make([]int64, Buckets)...)
+	none := segment(map[int]int64{0: 1, 4: -1, 5: 1}, event(Entry, 1, 0, 80, 0, 0)...)
+	records := readAll(t, file(full, odd, negative, none, segment(map[int]int64{0: 9}), segment(map[int]int64{0: 3, 4: -1, 5: 1}, 0, 0, 0)))
+	require.Len(t, records, 6)
+	ring := records[1].(*Ring)
+	assert.Equal(t, []int64{2, 0, -1}, []int64{ring.Written, ring.Dropped, int64(ring.TID)})
+	assert.Len(t, eventsOf(ring), 2)
+	ring = records[2].(*Ring)
+	assert.Equal(t, -1, ring.TID)
+	assert.Empty(t, eventsOf(ring), "there are no such kinds")
+	assert.Equal(t, &Calls{Site: math.MaxInt32}, records[3])
+	assert.Zero(t, records[4].(*Ring).Written)
+	assert.Equal(t, &Windows{Spans: []Span{}}, records[5])
 }
 
 func TestReaderDamaged(t *testing.T) {
 	ring := segment(map[int]int64{0: 1, 4: 1, 5: 1}, event(Entry, 1, 0, 90, 0, 0)...)
 	huge := segment(map[int]int64{0: 1, 4: 1, 5: math.MaxInt32}, event(Entry, 1, 0, 90, 0, 0)...)
 	whole := file(ring)
+	const size = "p is damaged behind byte 4224: a segment has an impossible size"
+	sized := func(size int64) []byte {
+		s := segment(map[int]int64{0: 1, 4: 1, 5: 1}, event(Entry, 1, 0, 90, 0, 0)...)
+		binary.LittleEndian.PutUint64(s[8:], uint64(size))
+		return file(s)
+	}
 	for _, c := range []struct {
 		name, want string
 		in         []byte
@@ -111,6 +137,10 @@ func TestReaderDamaged(t *testing.T) {
 		{"other", "p is no file of probes, or one of another gasm's", make([]byte, headerSize)},
 		{"cut", "p is damaged behind byte 4224: it ends too early", whole[:len(whole)-8]},
 		{"capacity", "p is damaged behind byte 4248: a ring is larger than its segment", file(huge)},
+		{"no head", size, sized(8*headWords - 8)},
+		{"odd", size, sized(8*headWords + 4)},
+		{"beyond the file", size, sized(8 * (headWords + 4))},
+		{"beyond its piece", "p is damaged behind byte 4352: a segment has an impossible size", file(piece(sized(8 * (headWords + 4))[headerSize:], 0), ring)},
 		{"calls", "p is damaged behind byte 4232: the calls of a method are cut", file(segment(map[int]int64{0: 2}, 1))},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func newSession(ctx context.Context, pid int) (*Session, error) {
 	if s.tmp, err = os.OpenFile(tmp, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0); err != nil {
 		return nil, fmt.Errorf("its folder /tmp, which the agent's files would be in, can't be looked into: %w", err)
 	}
-	s.name = fmt.Sprintf("gasm-probes-%d", s.ownPID)
+	s.name = fmt.Sprint(folderHead, s.ownPID)
 	s.dir, s.prefix = filepath.Join(tmp, s.name), "/tmp/"+s.name+"/"
 	err = os.Mkdir(s.dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {

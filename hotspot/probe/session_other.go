@@ -17,6 +17,15 @@ func Load(context.Context, int, []Spec) (*Session, *rings.Report, error) {
 	return nil, nil, errors.New("gasm talks to running JVMs on Linux alone: start the program with gasm profile")
 }
 
+// Folder is of no JVM.
+func Folder(int) (string, error) {
+	return "", errors.New("there are no probes of running JVMs but on Linux")
+}
+
+// EndLeft and RemoveFolder have nothing to end.
+func EndLeft(context.Context, int) error { return nil }
+func RemoveFolder(string)                {}
+
 // Report has nothing to read.
 func (s *Session) Report() (*rings.Report, error) { return new(rings.Report), nil }
 

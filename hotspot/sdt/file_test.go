@@ -3,6 +3,8 @@ package sdt
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,8 +44,47 @@ func TestFile(t *testing.T) {
 			text := run(t, readelf, "-nlW", path)
 			gasmtest.Golden(t, name+".readelf", []byte(strings.ReplaceAll(text, path, "java-1.so")))
 			checkSymbols(t, path, all)
+			gasmtest.Golden(t, name+".mapped", []byte(mappedText(t, path)))
 		})
 	}
+}
+
+// mappedText lists what the dynamic linker and tracers read of an object, but for notes and probes: sections, dynamic entries, relocations,
+// symbols, texts and the first and the last site.
+func mappedText(t *testing.T, path string) string {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b strings.Builder
+	sections := map[string][]byte{}
+	for i, s := range f.Sections {
+		fmt.Fprintf(&b, "%2d %-18s %v %v addr %#x align %d entsize %d link %d info %d", i, s.Name, s.Type, s.Flags, s.Addr, s.Addralign, s.Entsize, s.Link, s.Info)
+		if s.Flags&elf.SHF_ALLOC != 0 {
+			fmt.Fprintf(&b, " offset %#x size %#x", s.Offset, s.Size)
+		}
+		b.WriteByte('\n')
+		if s.Addralign > 1 && s.Offset%s.Addralign != 0 {
+			t.Errorf("%s is at %#x of the file", s.Name, s.Offset)
+		}
+		if sections[s.Name], err = s.Data(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{".hash", ".dynsym", ".dynstr", ".rela.dyn", ".dynamic"} {
+		fmt.Fprintf(&b, "\n%s\n%s", name, hex.Dump(sections[name]))
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "\ntexts %q\n", bytes.TrimRight(whole[textsAt:baseAt], "\x00"))
+	fmt.Fprintf(&b, "native methods\n%s", hex.Dump(whole[methodsAt-dataAt+dataOffset:][:6*8]))
+	sites := sections[".text"][sitesAt-codeAt:]
+	fmt.Fprintf(&b, "sites %x … %x, %d bytes\n", sites[:siteSize], sites[(Sites-1)*siteSize:][:siteSize], len(sites))
+	return b.String()
 }
 
 // checkMapped compares what a JVM maps with what was there when it did, but for the header.

@@ -1,6 +1,7 @@
 package sdt
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,10 +23,19 @@ func TestPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := Method{Class: "A", Name: "b", Descriptor: "()V"}
+	var want []Probe
 	for _, site := range []int{0, Sites - 2} {
 		if err := p.Add(site, m); err != nil || !p.Has(site) {
 			t.Error(err)
 		}
+		entry, ret, err := m.Probes(site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, entry, ret)
+	}
+	if p.Has(-1) || p.Has(2) || p.Has(Sites) {
+		t.Error("it has sites that nobody has added")
 	}
 	for _, site := range []int{0, 1, 3, -2, Sites - 1, Sites} {
 		if err := p.Add(site, m); err == nil {
@@ -41,7 +51,17 @@ func TestPublished(t *testing.T) {
 	if err := p.Publish(); err != nil || len(p.Methods) != 2 {
 		t.Errorf("%d methods, %v", len(p.Methods), err)
 	}
-	checkSymbols(t, object, p.probes)
+	checkSymbols(t, object, want)
+	before, err := os.ReadFile(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Publish(); err != nil {
+		t.Error(err)
+	}
+	if after, err := os.ReadFile(object); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the same probes were published twice, %v", err)
+	}
 	if err := p.Remove(); err != nil {
 		t.Error(err)
 	}

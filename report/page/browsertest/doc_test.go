@@ -7,7 +7,7 @@
 // binary where its command line matters, else by package report, which lets a test put other
 // names or more code into them.
 //
-// The screenshots that the README shows are written by
+// The screenshots that the documents show are written by
 //
 //	go test -run TestScreenshots -update
 package browsertest

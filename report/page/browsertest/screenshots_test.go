@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The README's pictures of pages.
+// The documents' pictures of pages.
 var screenshots = []struct {
 	name string
 	open func(t *testing.T, l look) *tab
@@ -33,16 +33,20 @@ const (
 	maxScreenshot                     = 150_000 // bytes
 )
 
-// TestScreenshots checks that the README has pictures of all views, light and dark, and
+// TestScreenshots checks that docs/page.md and docs/diff.md have pictures of all views, light and dark, and
 // writes them under -update. Fonts and so pictures differ between machines.
 func TestScreenshots(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root(), "README.md"))
-	require.NoError(t, err)
+	var documents []byte
+	for _, name := range []string{"page.md", "diff.md"} {
+		text, err := os.ReadFile(filepath.Join(root(), "docs", name))
+		require.NoError(t, err)
+		documents = append(documents, text...)
+	}
 	for _, s := range screenshots {
 		for mode, l := range map[string]look{"light": {}, "dark": {dark: true}} {
-			name := "docs/" + s.name + "-" + mode + ".png"
+			name := s.name + "-" + mode + ".png"
 			t.Run(s.name+" "+mode, func(t *testing.T) {
-				path := filepath.Join(root(), name)
+				path := filepath.Join(root(), "docs", name)
 				if flag.Lookup("update").Value.String() == "true" {
 					l.width, l.height = screenshotWidth, screenshotHeight
 					takeScreenshot(t, s.open(t, l), path)
@@ -53,7 +57,7 @@ func TestScreenshots(t *testing.T) {
 				picture, err := png.DecodeConfig(bytes.NewReader(text))
 				require.NoError(t, err)
 				assert.Equal(t, []int{screenshotWidth, screenshotHeight}, []int{picture.Width, picture.Height})
-				assert.Contains(t, string(readme), name)
+				assert.Contains(t, string(documents), `="`+name+`"`)
 			})
 		}
 	}

@@ -1,0 +1,133 @@
+package rings
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A growingFile is a JVM's file while the JVM writes it: before is called before each look at it.
+type growingFile struct {
+	bytes  []byte
+	before func(offset int64)
+}
+
+func (f *growingFile) ReadAt(b []byte, offset int64) (int, error) {
+	if f.before != nil {
+		f.before(offset)
+	}
+	return bytes.NewReader(f.bytes).ReadAt(b, offset)
+}
+
+func (f *growingFile) set(offset, word int64) {
+	binary.LittleEndian.PutUint64(f.bytes[offset:], uint64(word))
+}
+
+// window is what the JVM writes of the nth window of a thread.
+func window(n int64) []int64 { return []int64{1000 + n, int64(inside)<<56 | 9<<32 | 12, 1001 + n} }
+
+func span(n int64) Span {
+	return Span{TID: 12, Site: 9, FromMonoNanos: 1000 + n, ToMonoNanos: 1001 + n}
+}
+
+// write writes windows with the numbers [from, to) into a ring of a capacity, which is the file's segment at an offset.
+func (f *growingFile) write(segment, capacity, from, to int64) {
+	for n := from; n < to; n++ {
+		for i, w := range window(n) {
+			f.set(segment+8*(headWords+3*(n%capacity)+int64(i)), w)
+		}
+	}
+	f.set(segment+8*4, to)
+}
+
+// ringOf is the segment of a ring without windows.
+func ringOf(capacity int) []byte {
+	return segment(map[int]int64{0: 3, 2: 1, 3: 12, 5: int64(capacity)}, make([]int64, 3*capacity)...)
+}
+
+// taken are the windows that a drain writes now.
+func taken(t *testing.T, d *Drain) *Windows {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, d.Take(&out))
+	w, err := ReadDrained(&out)
+	require.NoError(t, err)
+	return w
+}
+
+// TestDrain takes windows out of a ring of four while it turns. The oldest of a full ring may be written over at any time, so it counts as lost.
+func TestDrain(t *testing.T) {
+	const first = headerSize + 8*headWords // behind a segment of another kind
+	f := &growingFile{bytes: file(segment(map[int]int64{0: 1}), ringOf(4))}
+	d := NewDrain(f)
+	assert.Equal(t, &Windows{}, taken(t, d), "none yet")
+	f.write(first, 4, 0, 2)
+	assert.Equal(t, &Windows{Spans: []Span{span(0), span(1)}}, taken(t, d))
+	assert.Equal(t, &Windows{}, taken(t, d), "nothing new")
+	f.write(first, 4, 2, 5)
+	assert.Equal(t, &Windows{Spans: []Span{span(2), span(3), span(4)}}, taken(t, d), "around the end")
+	f.write(first, 4, 5, 12)
+	assert.Equal(t, &Windows{Spans: []Span{span(9), span(10), span(11)}, Dropped: 4}, taken(t, d), "5 to 8 are lost")
+
+	// Two more come between the look at the windows and the next one at their number.
+	f.write(first, 4, 12, 15)
+	numbers := 0
+	f.before = func(offset int64) {
+		if offset == first {
+			if numbers++; numbers == 2 {
+				f.write(first, 4, 15, 17)
+			}
+		}
+	}
+	assert.Equal(t, &Windows{Spans: []Span{span(14)}, Dropped: 2}, taken(t, d), "12 and 13 may have been written over")
+	f.before = nil
+	assert.Equal(t, &Windows{Spans: []Span{span(15), span(16)}}, taken(t, d))
+
+	// A thread more.
+	second := int64(len(f.bytes))
+	f.bytes = append(f.bytes, ringOf(2)...)
+	f.set(24, second) // it is not in use yet
+	f.write(second, 2, 0, 1)
+	assert.Equal(t, &Windows{}, taken(t, d))
+	f.set(24, int64(len(f.bytes)))
+	f.set(second, 0) // it has no kind yet
+	assert.Equal(t, &Windows{}, taken(t, d))
+	f.set(second, 3)
+	f.write(first, 4, 17, 18)
+	assert.Equal(t, &Windows{Spans: []Span{span(17), span(0)}}, taken(t, d))
+}
+
+// What is damaged is told of, or is no ring.
+func TestDrainDamaged(t *testing.T) {
+	assert.Equal(t, &Windows{}, taken(t, NewDrain(bytes.NewReader(nil))), "the JVM is about to write it")
+	for name, head := range map[string]map[int]int64{"too large": {0: 3, 4: 1, 5: 2}, "no power of two": {0: 3, 4: 1, 5: 3}, "none": {0: 3, 4: 1}} {
+		content := window(0)
+		if name == "no power of two" {
+			content = make([]int64, 9)
+		}
+		assert.Equal(t, &Windows{}, taken(t, NewDrain(bytes.NewReader(file(segment(head, content...))))), name)
+	}
+	for name, size := range map[string]int64{"none": 0, "no head": 8*headWords - 8, "odd": 8*headWords + 1, "huge": maxSegment + 8} {
+		f := &growingFile{bytes: file(segment(map[int]int64{0: 1}), ringOf(4))}
+		f.set(headerSize+8*headWords+8, size)
+		assert.EqualError(t, NewDrain(f).Take(io.Discard), "the file of the probes is damaged at byte 4224", name)
+	}
+	broken := errors.New("broken")
+	w, err := ReadDrained(io.MultiReader(bytes.NewReader(words(append(window(7), 1)...)), iotest.ErrReader(broken)))
+	assert.Equal(t, []Span{span(7)}, w.Spans)
+	assert.ErrorIs(t, err, broken)
+}
+
+// What can't be a window is left out: without a time, of another kind, or a number of lost ones that is too large.
+func TestReadDrained(t *testing.T) {
+	text := words(append(append(window(1), 0, 0, 3, 5, int64(inside)<<56, 5, 6, 7<<56, 8, 0, 1, 5, 1, 0, 5, 0, 0, 0, 0, 0, -1), append([]int64{0, 0, 4}, window(2)...)...)...)
+	w, err := ReadDrained(bytes.NewReader(append(text, 1, 2, 3)))
+	require.NoError(t, err)
+	assert.Equal(t, &Windows{Spans: []Span{span(1), span(2)}, Dropped: 7}, w)
+}
