@@ -277,6 +277,7 @@ func checkIterations(t *testing.T, p *schema.Profile, iterations int) {
 // An iterationClock adds up how long JMH's measured iterations take, by when their
 // lines arrive, and how much CPU time JMH's forks have in them.
 type iterationClock struct {
+	mark  string // what the forks have in their environment, and no other JVMs
 	line  []byte
 	began time.Time // of the current iteration; zero between two
 	fork  string    // its folder in /proc
@@ -297,20 +298,24 @@ func (c *iterationClock) Write(text []byte) (int, error) {
 		case b == '\n':
 			c.line = c.line[:0]
 		case c.began.IsZero() && bytes.HasPrefix(c.line, []byte("Iteration ")) && bytes.HasSuffix(c.line, []byte(": ")):
-			c.began, c.fork = now, newestFork()
+			c.began, c.fork = now, newestFork(c.mark)
 			c.ticks = cpuTicks(c.fork)
 		}
 	}
 	return len(text), nil
 }
 
-// newestFork is the folder in /proc of the fork of JMH that was started last.
-func newestFork() (dir string) {
+// newestFork is the folder in /proc of the fork of JMH that was started last, of those with a
+// mark in their environment.
+func newestFork(mark string) (dir string) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	var last int64
 	for _, d := range dirs {
 		command, err := os.ReadFile(filepath.Join(d, "cmdline"))
 		if err != nil || !bytes.Contains(command, []byte("\x00org.openjdk.jmh.runner.ForkedMain\x00")) {
+			continue
+		}
+		if environ, err := os.ReadFile(filepath.Join(d, "environ")); err != nil || !bytes.Contains(environ, []byte(mark+"\x00")) {
 			continue
 		}
 		if start := statFields(d)[19]; start >= last {
@@ -343,9 +348,9 @@ func statFields(dir string) [50]int64 {
 func profileJMH(t *testing.T, sampler string, command []string) (p *schema.Profile, jmh string, iterations *iterationClock) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
-	clock := new(iterationClock)
+	clock := &iterationClock{mark: "GASM_TEST_RUN=" + dir}
 	r := runGasm(t, append([]string{"profile", "--sampler", sampler, "--frequency", "1001", "-o", dir, "--"}, command...),
-		func(c *exec.Cmd) { c.Stdout = io.MultiWriter(c.Stdout, clock) })
+		withEnv(clock.mark), func(c *exec.Cmd) { c.Stdout = io.MultiWriter(c.Stdout, clock) })
 	require.Equal(t, 0, r.code, r.stderr)
 	info, err := os.Stat(dir)
 	require.NoError(t, err)
