@@ -115,6 +115,46 @@ func TestMarkdownOfMuch(t *testing.T) {
 	assert.Regexp(t, `[0-9]+ of the tables and listings had no room here`, written)
 }
 
+// The lines of a listing that differ are shown or counted, and those that are left out between others have an ellipsis.
+func TestMarkdownListing(t *testing.T) {
+	for _, n := range []int{2, 10, 100, 600} {
+		var before, after []string
+		for k := range n {
+			before = append(before, fmt.Sprintf("0 add $%d,%%eax", k))
+			after = append(after, fmt.Sprintf("0 add $%d,%%eax", k))
+			if k%5 == 0 {
+				before[k], after[k] = fmt.Sprintf("%d sub $%d,%%eax", 50+k%3, k), fmt.Sprintf("50 mul $%d,%%ebx", k*7)
+			}
+		}
+		r := Compare(side("before", trial(int64(60*n), region("p.A::a", 7, code(0x1000, before...)))), side("after", trial(int64(60*n), region("p.A::a", 7, code(0x1000, after...)))), options())
+		require.NotEmpty(t, r.Trials)
+		require.NotEmpty(t, r.Trials[0].Regions)
+		c, row := &r.Trials[0], &r.Trials[0].Regions[0]
+		differ, listed, shown, left := 0, 0, 0, 0
+		for i := range row.Listing {
+			if row.Listing[i].Op != "=" {
+				differ++
+			}
+		}
+		text := c.markdownListing(row)
+		for line := range strings.Lines(text) {
+			switch {
+			case strings.HasPrefix(line, "+ "), strings.HasPrefix(line, "- "):
+				listed, shown = listed+1, shown+1
+			case strings.Contains(line, "$"):
+				shown++
+			case strings.Contains(line, "not shown"):
+				_, err := fmt.Sscanf(strings.TrimSpace(line), "(%d more", &left)
+				require.NoError(t, err)
+			}
+		}
+		assert.Equal(t, differ, listed+left, text)
+		assert.LessOrEqual(t, shown, maxMarkdownLines)
+		assert.Equal(t, shown < len(row.Listing), strings.Contains(text, "\n  …\n"), "%d of %d lines: %s", shown, len(row.Listing), text)
+		assert.Equal(t, n > 10, left > 0)
+	}
+}
+
 // Nothing in a report gets out of where it is put.
 func FuzzMarkdown(f *testing.F) {
 	for _, text := range []string{"", "`", "``` ~~~", "|", "a|b\\", "\\|", "](http://x)", "![x](y)", "<details>", "</details>", "</summary><script>", "&lt;b&gt;", "http://example.org", "www.example.org", "@name", "#1",

@@ -359,6 +359,30 @@ var hostileInputs = []hostileInput{
 			return probeWords(2, 4864, int64(i), 1, 1<<62, 1<<62) + strings.Repeat("\x7f", 4864-48)
 		})
 	}), ""},
+	{"probes: what an agent tells", func(h *hostile) {
+		inProbes(func(*filler) {})(h)
+		h.write("probes-4711.txt", func(f *filler) {
+			f.fill(func(i int) string {
+				return fmt.Sprintf("site\t%d\tmethod\ta.B\tc%s\t()V\t-\ta.B::*\nrefused\ta\tb%d\tc\x1b\nmissing\tx%d::y\tunseen\tz\nerror\te%d\n", 1+i%2048, strings.Repeat("\x1b", 40), i, i, i)
+			})
+		})
+	}, ""},
+	{"probes: a line of a file's size", func(h *hostile) {
+		inProbes(func(*filler) {})(h)
+		h.write("probes-4711.txt", func(f *filler) { f.repeat("site\t") })
+	}, "could not all be read"},
+	{"probes: windows of methods", func(h *hostile) {
+		inProbes(func(*filler) {})(h)
+		h.write("probes-4711.ring", func(f *filler) {
+			f.printf("%s%s", probeWords(0x31626f72706d6767, 4711, 1, 4096, 0, 0, 0), strings.Repeat("\x00", 4096-56))
+		})
+		h.write("probes-4711.windows", func(f *filler) {
+			f.fill(func(i int) string {
+				return probeWords(10_000_000_000-int64(i), 8<<56|1<<32|4711, 10_000_000_000+int64(i))
+			})
+		})
+		h.args = []string{"report", "--window-method", "a.B::c", h.dir}
+	}, ""},
 	{"probes: nothing", inProbes(func(f *filler) { f.repeat("\x00") }), ""},
 	// Recordings of Flight Recorder.
 	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }), "is no recording of Java Flight Recorder"},

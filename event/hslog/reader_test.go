@@ -2,10 +2,12 @@ package hslog
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,11 +87,45 @@ func TestReader(t *testing.T) {
 		{"a safepoint longer than the JVM", "[1000ns][9][safepoint] Safepoint \"X\", Time since last: 1 ns, Reaching safepoint: 1 ns, Total: 2000 ns\n", "log:1: the times of a safepoint can't be"},
 		{"a wait longer than the safepoint", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 2 ns\n", "log:1: the times of a safepoint can't be"},
 		{"a safepoint without times", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns\n", "log:1: a safepoint without the times Reaching safepoint and Total"},
+		{"a safepoint without the wait", "[9000ns][9][safepoint] Safepoint \"X\", Total: 3 ns\n", "log:1: a safepoint without the times Reaching safepoint and Total"},
+		{"a safepoint without a name", "[9000ns][9][safepoint] Safepoint \"X, Reaching safepoint: 3 ns, Total: 3 ns\n", "log:1: the name of a safepoint has no end"},
+		{"a safepoint that was all wait, and all of the JVM", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 9000 ns, Total: 9000 ns\n", "safepoint X 0+9000 wait 9000"},
+		{"times that are none", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ms, Total: 3 ns\n[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 99999999999999999999 ns\n",
+			"log:1: a safepoint without the times Reaching safepoint and Total\nlog:2: a safepoint without the times Reaching safepoint and Total"},
+		{"a cut safepoint of JDK 11", "[9000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345\n" +
+			"[9000000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345 seconds\n" +
+			"[9000000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345 seconds, Stopping threads took: 0.0000123\n",
+			"log:1: a safepoint without its time\nlog:2: a safepoint without the time that stopping threads took\nlog:3: a safepoint without the time that stopping threads took"},
+		{"a safepoint whose region is not told again", "[2ns][9][safepoint] Entering safepoint region: A\n[5000ns][9][safepoint] Total time for which application threads were stopped:    0.000001 seconds, Stopping threads took: 0.0 seconds\n" +
+			"[9000ns][9][safepoint] Total time for which application threads were stopped: 0.000001 seconds, Stopping threads took: 0.0 seconds\n",
+			"safepoint A 4000+1000\nsafepoint  8000+1000"},
+		{"VM operations beside each other", "[5000ns][9][vmoperation] begin VM_Operation (0x1): A, mode: no safepoint, requested by thread 0x3\n[6000ns][9][vmoperation] begin VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n" +
+			"[7000ns][9][vmoperation] end VM_Operation (0x1): A, mode: no safepoint, requested by thread 0x3\n[9000ns][9][vmoperation] end VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n" +
+			"[9500ns][9][vmoperation] end VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n",
+			"vm-operation A 5000+2000, mode no safepoint\nvm-operation B 6000+3000, mode safepoint"},
+		{"a collection beside an operation of the same number", "[1000ns][9][vmoperation] begin VM_Operation (0x1): A, mode: safepoint, requested by thread 0x3\n[2000ns][9][gc,start] GC(1) Pause Full (a)\n" +
+			"[5000ns][9][vmoperation] end VM_Operation (0x1): A, mode: safepoint, requested by thread 0x3\n", "vm-operation A 1000+4000, mode safepoint"},
+		{"a compilation without a time", "[5000ns][9][jit,compilation]   71       4       Spin::spin\n", "compile Spin::spin 5000+0, id 71, level 4"},
 		{"a long line", "[9000ns][9][gc] GC(0) Pause " + strings.Repeat("x", 2*longestLine) + "\n[4000000ns][9][gc] GC(0) Pause Full (a) 1.000ms\n",
 			"log:1: the line is too long\ngc Pause Full 3000000+1000000, cause a"},
 	} {
 		assert.Equal(t, c.want, text(c.in), c.name)
 	}
+}
+
+// The thread is the number among the decorations that is neither the time nor too large.
+func TestThread(t *testing.T) {
+	for in, want := range map[string]int{"[9000ns][4711][gc]": 4711, "[4711][9000ns][info][gc]": 4711, "[9000ns][2147483647][gc]": 1<<31 - 1,
+		"[9000ns][2147483648][gc]": 0, "[9000ns][gc]": 0, "[9000ns][12x][gc]": 0, "[9000ns][0.5s][17][gc]": 17} {
+		r := NewReader(strings.NewReader(in+" GC(0) Pause Full (a) 0.001ms\n"), "log", 7)
+		require.True(t, r.Scan(), in)
+		e, ok := r.Record().(*event.Event)
+		require.True(t, ok, in)
+		assert.Equal(t, []int64{7, int64(want), 8000}, []int64{int64(e.PID), int64(e.TID), e.MonoNanos}, in)
+	}
+	r := NewReader(iotest.ErrReader(io.ErrClosedPipe), "log", 7)
+	assert.False(t, r.Scan())
+	assert.EqualError(t, r.Err(), "reading log: io: read/write on closed pipe")
 }
 
 // Whatever has begun and never ends takes no memory.

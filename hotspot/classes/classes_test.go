@@ -3,6 +3,8 @@ package classes
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,6 +19,21 @@ type fakeJVM struct {
 	*vmtest.Memory
 	symbols vmtest.Symbols
 	begin   int // of what is read by the test, in Data
+	// Addresses of the class One, of the dictionary, and of the last loader or entry.
+	one, dictionary, last uint64
+
+	gone  error // of all looks at it after so many reads; nil for none
+	reads int
+}
+
+// ReadAt reads the memory, until the JVM is gone.
+func (j *fakeJVM) ReadAt(buf []byte, addr int64) (int, error) {
+	if j.gone != nil {
+		if j.reads--; j.reads < 0 {
+			return 0, j.gone
+		}
+	}
+	return j.Memory.ReadAt(buf, addr)
 }
 
 // fakeFields are the fields that both releases have: offset and type.
@@ -48,16 +65,19 @@ func newFakeJVM(release int) *fakeJVM {
 		tables.Offsets[name], tables.Types[name] = f.at, f.typeName
 	}
 	static := func(name, typeName string, at uint64) { tables.Statics[name], tables.Types[name] = at, typeName }
+	j.one = one
 	if release == 8 {
 		second := j.AddUint64(0, two, 8)
 		other := j.AddUint64(second|1, one, 8) // another loader has asked for it
 		first := j.AddUint64(0, one, 7)
 		buckets := j.AddUint64(first, 0, other|1)
-		static("SystemDictionary::_dictionary", "Dictionary*", j.AddUint64(j.AddUint64(3, buckets)))
+		j.dictionary, j.last = j.AddUint64(3, buckets), second
+		static("SystemDictionary::_dictionary", "Dictionary*", j.AddUint64(j.dictionary))
 		static("CodeCache::_heap", "CodeHeap*", j.AddUint64(0))
 	} else {
 		j.link(one, array)
 		last := j.AddUint64(two, 0)
+		j.last = last
 		static("ClassLoaderDataGraph::_head", "ClassLoaderData*", j.AddUint64(j.AddUint64(one, last)))
 		static("Abstract_VM_Version::_vm_major_version", "int", j.AddUint64(uint64(release)))
 	}
@@ -101,6 +121,96 @@ func TestReadFake(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, found, 1)
 	}
+}
+
+// put writes a number of eight bytes.
+func (j *fakeJVM) put(at, number uint64) {
+	binary.LittleEndian.PutUint64(j.Data[at-vmtest.Base:], number)
+}
+
+func (j *fakeJVM) number(at uint64) uint64 {
+	return binary.LittleEndian.Uint64(j.Data[at-vmtest.Base:])
+}
+
+// A class that is damaged is left out, and all others are there. What can't be reached any more is an error, as is a JVM that has ended.
+func TestReadDamaged(t *testing.T) {
+	two := []Class{{Name: "org/acme/Two", Methods: []Method{{"stop", "()V", Static}}}}
+	for name, damage := range map[string]func(j *fakeJVM){
+		"too many methods": func(j *fakeJVM) { j.put(j.number(j.one+16), maxMethods+1) },
+		"no methods":       func(j *fakeJVM) { j.put(j.one+16, 0) },
+		"lost methods":     func(j *fakeJVM) { j.put(j.one+16, 8) },
+		"a lost method":    func(j *fakeJVM) { j.put(j.number(j.one+16)+8, 8) },
+		"a lost name":      func(j *fakeJVM) { j.put(j.one, 8) },
+		"a lost body":      func(j *fakeJVM) { j.put(j.number(j.number(j.one+16)+8), 8) },
+	} {
+		for _, release := range []int{8, 17} {
+			j := newFakeJVM(release)
+			damage(j)
+			vm, err := vmstructs.New(j, j.symbols.Address)
+			require.NoError(t, err)
+			found, err := Read(vm, all)
+			require.NoError(t, err, name)
+			assert.Equal(t, two, found, "%s, JDK %d", name, release)
+		}
+	}
+	j := newFakeJVM(8)
+	j.put(j.dictionary, maxClasses+1)
+	vm, err := vmstructs.New(j, j.symbols.Address)
+	require.NoError(t, err)
+	_, err = Read(vm, all)
+	assert.EqualError(t, err, "reading the list of classes: the system dictionary can't have 1048577 lists")
+
+	for _, gone := range []error{syscall.ESRCH, syscall.EPERM} {
+		for _, release := range []int{8, 17} {
+			j := newFakeJVM(release)
+			vm, err := vmstructs.New(j, j.symbols.Address)
+			require.NoError(t, err)
+			j.gone, j.reads = gone, 8 // it ends after some looks at it
+			_, err = Read(vm, all)
+			require.ErrorIs(t, err, gone, "JDK %d", release)
+		}
+	}
+}
+
+// A damaged list that leads back ends, and so does one in which a loader has itself as the next one.
+func TestReadLoops(t *testing.T) {
+	for _, release := range []int{8, 17} {
+		j := newFakeJVM(release)
+		if release == 8 {
+			j.put(j.last, j.last|1) // the next entry
+		} else {
+			j.link(j.one, j.one)
+			j.put(j.last+8, j.last)
+		}
+		vm, err := vmstructs.New(j, j.symbols.Address)
+		require.NoError(t, err)
+		found, err := Read(vm, all)
+		require.NoError(t, err)
+		assert.Len(t, found, 2)
+	}
+}
+
+// Names are as long as a class file may have them, and the memory may end behind a short one.
+func TestReadLongNames(t *testing.T) {
+	for _, length := range []int{1, 61, 62, 63, 64, 65535} {
+		j := newFakeJVM(17)
+		name := strings.Repeat("n", length)
+		j.put(j.one, j.addSymbol(name))
+		vm, err := vmstructs.New(j, j.symbols.Address)
+		require.NoError(t, err)
+		found, err := Read(vm, func(class string) bool { return class == name })
+		require.NoError(t, err)
+		assert.Len(t, found, 1, length)
+	}
+	j := newFakeJVM(17)
+	j.Data = append(j.Data, make([]byte, -len(j.Data)&0xfff)...)
+	j.Data = append(j.Data, make([]byte, 0x1000-8)...)
+	j.put(j.one, j.addSymbol("atend"))
+	vm, err := vmstructs.New(j, j.symbols.Address)
+	require.NoError(t, err)
+	found, err := Read(vm, func(class string) bool { return class == "atend" })
+	require.NoError(t, err)
+	assert.Len(t, found, 1)
 }
 
 // FuzzRead damages the memory.

@@ -55,6 +55,9 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 		return h, true, false
 	}
 	if c.isNMethod(&h) {
+		if h.lo == h.hi { // no method is without code
+			return h, true, false
+		}
 		h.compileID, h.state, h.raw = l.nmethod.compileID.In(blob), int8(l.nmethod.state.In(blob)), blob
 	}
 	return h, true, true

@@ -44,6 +44,16 @@ func TestRead(t *testing.T) {
 		_, err := Read(strings.NewReader(bad))
 		assert.Error(t, err, bad)
 	}
+	for _, none := range []string{"null", "7", `"x"`, "[1]", "{}", "true"} {
+		results, err := Read(strings.NewReader(`[{"benchmark":"a.B.c","params":` + none + `}]`))
+		require.NoError(t, err, none)
+		assert.Equal(t, "a.B.c", results[0].Name, none)
+	}
+	results, err = Read(strings.NewReader("[{}" + strings.Repeat(",{}", maxResults-1) + "]"))
+	require.NoError(t, err)
+	assert.Len(t, results, maxResults)
+	_, err = Read(strings.NewReader("[{}" + strings.Repeat(",{}", maxResults) + "]"))
+	assert.EqualError(t, err, "it has more than 5000 results")
 	_, err = ReadFile(filepath.Join(t.TempDir(), "none.json"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
