@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +46,41 @@ func TestDescriptionRoundTrip(t *testing.T) {
 	}
 	if err := want.Write(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: got %v", err)
+	}
+}
+
+// Half a description, of a disk that is full, is not left: the rest can be read without one.
+func TestDescriptionOfFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, DescriptionFile)
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Skip(err) // there is none on macOS
+	}
+	d := Description{Schema: 1}
+	if err := d.Write(dir); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there: %v", path, err)
+	}
+}
+
+// A recording that has not come to its end has no samples.txt; what it has instead tells why.
+func TestOpenUnfinished(t *testing.T) {
+	for _, name := range []string{"samples.part", "perf.data"} {
+		dir := t.TempDir()
+		for _, file := range []string{name, LogFile(4711)} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte("<hotspot_log version='160 1'>\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := Open(dir)
+		if want := "the recording in " + dir + " has not come to its end"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
 	}
 }
 

@@ -68,11 +68,15 @@ func (n *Notes) Add(notes ...string) {
 	}
 }
 
-// Write writes capture.json into a folder.
+// Write writes capture.json into a folder. Half of one, of a disk that is full, would keep the rest from being read: it is
+// removed.
 func (d *Description) Write(dir string) error {
 	text, err := json.MarshalIndent(d, "", " ")
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, DescriptionFile), append(text, '\n'), 0o600)
+		path := filepath.Join(dir, DescriptionFile)
+		if err = os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
+			_ = os.Remove(path)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("writing the capture's description: %w", err)

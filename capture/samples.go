@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/internal/regular"
@@ -38,6 +40,8 @@ func (s *source) check(mayBeEmpty bool) error {
 	}
 	f, size, err := regular.Open(s.name)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && unfinished(filepath.Dir(s.name)):
+		return fmt.Errorf("there are no samples: the recording in %s has not come to its end: gasm still runs, or was killed", filepath.Dir(s.name))
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there are no samples: %s is not there", s.name)
 	case err != nil:
@@ -47,6 +51,14 @@ func (s *source) check(mayBeEmpty bool) error {
 	}
 	f.Close()
 	return err
+}
+
+// unfinished tells whether a folder has what samplers write while they run.
+func unfinished(dir string) bool {
+	return slices.ContainsFunc([]string{"samples.part", "perf.data"}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
 // SamplesName is the path of the samples, for messages.

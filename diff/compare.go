@@ -183,6 +183,7 @@ func compareTrials(a, b *TrialSide, o Options) Comparison {
 	if a.Samples == 0 || b.Samples == 0 {
 		return Comparison{A: a, B: b, Methods: []Row{}, Frames: []Row{}, Regions: []RegionRow{}}
 	}
+	a, b = pairStubs(a, b)
 	methods, frames := itemPairs(a, b, a.Methods, b.Methods), itemPairs(a, b, a.Frames, b.Frames)
 	pairing := newPairing(a, b, o.MinChange)
 	regions := pairing.pairs(a, b)

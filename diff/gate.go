@@ -14,7 +14,8 @@ import (
 // A benchmark is judged by its time per operation, JMH's score. It fails when that grew by more
 // than the limit and the noise together. Where each side has several captures, the CPU time per
 // operation is judged in the same way: on a machine that does much else, a thread often waits for
-// a processor, which makes scores differ and CPU time not. Any other program is judged by the shares of its methods
+// a processor, which makes scores differ and CPU time not. Where each side has three captures or forks,
+// one that was disturbed does not hide what all others show (trimmed.go). Any other program is judged by the shares of its methods
 // and native functions: one fails when its share grew by more than the limit, in percentage
 // points, and its noise together.
 type Gate struct {
@@ -36,7 +37,9 @@ type GateRow struct {
 	Noise      float64 `json:"noise"`
 	NoiseKnown bool    `json:"noise_known"`
 	CPU        bool    `json:"cpu_time,omitempty"` // by samples, because JMH's scores are not there
-	Failed     bool    `json:"failed"`
+	// LeftOut is how many of the slowest captures or forks of each side are not in Before and After; see trimmedRow.
+	LeftOut int  `json:"left_out,omitempty"`
+	Failed  bool `json:"failed"`
 
 	trial int // of the Result's Trials
 }
@@ -55,8 +58,11 @@ func (r *Result) Judge(percent float64) *Gate {
 		}
 		for _, m := range c.measures() {
 			row := c.timeRow(m, judged)
+			row.Failed = row.failed(percent)
+			if without, ok := c.trimmedRow(m, judged); ok && !row.Failed && without.failed(percent) {
+				row, row.Failed = without, true
+			}
 			row.trial = i
-			row.Failed = row.NoiseKnown && row.Change-row.Noise > percent
 			g.Rows = append(g.Rows, row)
 		}
 		if len(c.measures()) > 0 {
@@ -74,6 +80,9 @@ func (r *Result) Judge(percent float64) *Gate {
 	}
 	return g
 }
+
+// failed tells whether it became slower by more than percent.
+func (r *GateRow) failed(percent float64) bool { return r.NoiseKnown && r.Change-r.Noise > percent }
 
 // A measure is a time per operation of both sides, in ns: JMH's, or that of the samples.
 type measure struct {
@@ -248,6 +257,9 @@ func (r *GateRow) text() string {
 	what := "per operation"
 	if r.CPU {
 		what = "of CPU time per operation"
+	}
+	if r.LeftOut > 0 {
+		what += fmt.Sprintf(", without the slowest %d of each side", r.LeftOut)
 	}
 	return fmt.Sprintf("%s: %s -> %s %s, %+.1f %% (%s)", r.Trial, nanosText(r.Before), nanosText(r.After), what, r.Change, noise)
 }

@@ -136,6 +136,9 @@ func (r *Result) markdownTable() string {
 			if row.NoiseKnown {
 				noise = fmt.Sprintf("± %.1f %%", row.Noise)
 			}
+			if row.LeftOut > 0 {
+				noise += fmt.Sprintf(", without the slowest %d of each side", row.LeftOut)
+			}
 		}
 		if r.Gate != nil {
 			mark = "✅"
@@ -146,7 +149,7 @@ func (r *Result) markdownTable() string {
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark, codeSpan(c.A.Title()), before, after, change, noise, c.changedText())
 	}
 	if len(rows) > 0 {
-		out.WriteString("\nBefore and after are times per operation. Noise is what chance can make of a change.\n")
+		out.WriteString("\nBefore and after are times per operation. Noise is what chance can make of a change: one that is smaller says nothing.\n")
 	}
 	if r.Gate != nil {
 		for i := range r.Gate.Rows {

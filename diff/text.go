@@ -181,7 +181,7 @@ func (t *TrialSide) samplesText() string {
 // noiseText explains which changes are shown.
 func (c *Comparison) noiseText() string {
 	n := &c.Noise
-	text := fmt.Sprintf("a change counts from %s points on, and from %.1f standard errors of the sampling: at a share of 10%% "+
+	text := fmt.Sprintf("what chance alone can change, which is not shown: a change counts from %s points on, and from %.1f standard errors of the sampling: at a share of 10%% "+
 		"that is %s points. ", points(n.MinChange), n.Factor, points(n.At10))
 	var over []string
 	if n.Slices {

@@ -19,6 +19,9 @@ type Options struct {
 	// Regions is how many regions are annotated at least, where so many have samples
 	// worth the while: see the method chooseHot.
 	Regions int
+	// MinSamples is how many samples a region must have to be annotated although it is not
+	// hot: in which of a few instructions fewer of them fall is chance.
+	MinSamples int
 	// PrintMargin is the number of instructions shown around a region.
 	PrintMargin int
 	// MergeMargin is the largest distance in bytes between two sampled
@@ -70,7 +73,7 @@ var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000,
 
 // DefaultOptions are perfasm's defaults, but for Regions: perfasm shows hot regions alone.
 func DefaultOptions() Options {
-	return Options{HotThreshold: 0.10, Regions: 5, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
+	return Options{HotThreshold: 0.10, Regions: 5, MinSamples: 10, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
 }
 
 // Build makes the profiles of all trials, in the order of the trials. It reads the code

@@ -19,8 +19,8 @@ type regionCut struct {
 
 // chooseHot marks the regions that are annotated: those above the hot threshold and, where
 // these are fewer than Options.Regions, the hottest region of each of the hottest methods.
-// The heat of many programs is spread, so that no region is hot. The cuts are ordered by
-// heat.
+// The heat of many programs is spread, so that no region is hot. Those with too few samples
+// are counted instead. The cuts are ordered by heat.
 func (w *work) chooseHot(p *Profile, cuts []regionCut) {
 	if w.opts.SkipLines || len(cuts) == 0 {
 		return
@@ -34,6 +34,7 @@ func (w *work) chooseHot(p *Profile, cuts []regionCut) {
 	of := map[key]*method{}
 	var methods []*method
 	shown := 0
+	var few []int // cuts that are left out because they have too few samples
 	for i := range cuts {
 		c := &cuts[i]
 		c.Hot = p.IsHot(c.Counts)
@@ -59,14 +60,22 @@ func (w *work) chooseHot(p *Profile, cuts []regionCut) {
 		// tells nothing.
 		telling := c.from.Kind != printassembly.Interpreter && c.from.Kind != printassembly.Unprinted && (hasCode(*c) || !anyCode)
 		warm := p.Share(c.Counts) >= p.HotThreshold/leastOfThreshold && telling
-		if shown < w.opts.Regions && !m.hot && warm {
-			c.Hot = true
-			shown++
+		if shown+len(few) >= w.opts.Regions || m.hot || !warm {
+			continue
 		}
+		if slices.Max(c.Counts) < int64(w.opts.MinSamples) {
+			few = append(few, m.hottest)
+			continue
+		}
+		c.Hot = true
+		shown++
 	}
 	if shown == 0 { // a report is never without code
-		cuts[w.fallback(cuts)].Hot = true
+		first := w.fallback(cuts)
+		cuts[first].Hot = true
+		few = slices.DeleteFunc(few, func(i int) bool { return i == first })
 	}
+	p.TooFew = len(few)
 }
 
 // fallback is the region that is annotated where none is hot or warm: the hottest one, and if

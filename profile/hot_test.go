@@ -18,8 +18,8 @@ func TestChooseHot(t *testing.T) {
 		c2(0, 4, "D::cold", 0x4000, nops(64)), stub("copy", 0x5000, nops(16)))
 	samples := slices.Concat(
 		repeat(40, at(1, 10, 0x1000)), repeat(45, at(1, 10, 0x1040)), repeat(30, at(1, 10, 0x10f0)),
-		repeat(60, at(1, 10, 0x2000)), repeat(120, at(1, 10, 0x3000)), repeat(4, at(1, 10, 0x4000)), repeat(7, at(1, 10, 0x5000)),
-		repeat(694, native(1, 10, "libc.so.6", "f")))
+		repeat(60, at(1, 10, 0x2000)), repeat(120, at(1, 10, 0x3000)), repeat(4, at(1, 10, 0x4000)), repeat(10, at(1, 10, 0x5000)),
+		repeat(691, native(1, 10, "libc.so.6", "f")))
 	require.Len(t, samples, 1000)
 	const a, b, c, stub = "A::many 1040", "B::one 2000", "C::hot 3000", "StubRoutines::copy 5000"
 	for _, test := range []struct {
@@ -31,6 +31,7 @@ func TestChooseHot(t *testing.T) {
 		{2, 0.1, []string{c, a}}, // A has more samples than B, its hottest region fewer
 		{3, 0.1, []string{c, b, a}},
 		{5, 0.1, []string{c, b, a, stub}}, // D has less than 0.5 %
+		{4, 0.1, []string{c, b, a, stub}},
 		{2, 0.03, []string{c, b, a, "A::many 1000", "A::many 10f0"}},
 		{9, 0.99, []string{c, b}}, // one twentieth of the threshold is the least
 		{0, 0.99, []string{c}},
@@ -102,4 +103,33 @@ func TestWindows(t *testing.T) {
 	r = one(t, o, log, samples...).Regions[0]
 	assert.Empty(t, r.Lines)
 	assert.Equal(t, []Gap{{0, 2048, r.Counts}}, r.Gaps)
+}
+
+// A region that is not hot needs some samples to be annotated; one that is hot, or the only one, does not.
+func TestMinSamples(t *testing.T) {
+	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)), c2(0, 2, "B::b", 0x2000, nops(64)), c2(0, 3, "C::c", 0x3000, nops(64)))
+	samples := slices.Concat(repeat(20, at(1, 10, 0x1000)), repeat(10, at(1, 10, 0x2000)), repeat(9, at(1, 10, 0x3000)),
+		repeat(961, native(1, 10, "libc.so.6", "f")))
+	for _, test := range []struct {
+		least     int
+		threshold float64
+		hot, few  int
+	}{
+		{10, 0.1, 2, 1},
+		{9, 0.1, 3, 0},
+		{100, 0.1, 1, 2}, // a report is never without code
+		{100, 0.005, 3, 0},
+		{0, 0.1, 3, 0},
+	} {
+		o := DefaultOptions()
+		o.MinSamples, o.HotThreshold = test.least, test.threshold
+		p := one(t, o, log, samples...)
+		hot := 0
+		for _, r := range p.Regions {
+			if r.Hot {
+				hot++
+			}
+		}
+		assert.Equal(t, []int{test.hot, test.few}, []int{hot, p.TooFew}, "at least %d, threshold %g", test.least, test.threshold)
+	}
 }

@@ -88,6 +88,8 @@ type Profile struct {
 	HotThreshold float64
 
 	Regions []Region // of code-cache code, hottest first
+	// TooFew is how many regions are not annotated because of [Options.MinSamples] alone.
+	TooFew  int
 	Methods []Method // per blob kind and name, hottest first
 	Frames  []FrameTotal
 	Native  []NativeFunction // hottest first, kernel included

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,11 +24,12 @@ import (
 //	Iteration   1: 15.753 ns/op
 //
 // JMH flushes its output after "Iteration   1: ". So the iteration begins when this
-// piece arrives, and ends when the score arrives. What the benchmark itself prints may
+// piece arrives, and ends when the score arrives; by how much both are late, jmhLink knows. What the benchmark itself prints may
 // stand between the two, and in front of both on their lines.
 type jmhRun struct {
-	benchmark, params, mode string // of the trial that JMH announced last
-	threads                 int    // that run the benchmark
+	benchmark, params, mode string        // of the trial that JMH announced last
+	threads                 int           // that run the benchmark
+	length                  time.Duration // of a measured iteration; 0 when unknown
 	forks                   []jmhFork
 	measuring               bool   // the newest iteration may still get a score
 	headed                  bool   // the current line holds the iteration's head
@@ -36,6 +38,8 @@ type jmhRun struct {
 	// onProbe is called when JMH is about to ask a JVM for compiler blackholes (true),
 	// and when it has the answer (false). It may be nil.
 	onProbe func(begins bool)
+	// onMoment is called when an iteration of a fork has begun or ended. It may be nil.
+	onMoment func(jmhMoment)
 }
 
 // A jmhFork is one run of a trial's iterations in one JVM.
@@ -45,11 +49,13 @@ type jmhFork struct {
 	host        bool // no fork at all: the iterations run in the host JVM
 	warmup      bool
 	threads     int
-	iterations  []capture.Span
-	operations  []float64 // of each iteration; 0 when its score does not tell
-	scores      []float64 // of each iteration; 0 when unknown
-	unit        string    // of the scores
-	last        int       // JMH's number of the newest iteration
+	announced   int64          // when JMH said that it starts
+	iterations  []capture.Span // by the times of JMH's lines
+	sent        []sentTimes    // of each iteration
+	operations  []float64      // of each iteration; 0 when its score does not tell
+	scores      []float64      // of each iteration; 0 when unknown
+	unit        string         // of the scores
+	last        int            // JMH's number of the newest iteration
 }
 
 // see looks at a line, or at as much of it as has arrived at the time mono. It is
@@ -67,6 +73,7 @@ func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 		// counts. JMH indents secondary results, which are no scores.
 		r.newest().ToMonoNanos = mono
 		r.score(line)
+		r.moment(true)
 	case r.measuring && isFailure(line), bytes.HasPrefix(line, []byte(`Result "`)):
 		r.endIteration(mono)
 	case bytes.HasPrefix(line, []byte("# ")):
@@ -98,6 +105,8 @@ func (r *jmhRun) comment(line string, mono int64) {
 		r.blackholes = value
 	case "Warmup":
 		r.probe(false) // JMH before 1.33 has no blackhole modes
+	case "Measurement":
+		r.length = iterationLength(value)
 	case "Threads": // "4 threads, will synchronize iterations"
 		word, _, _ := strings.Cut(value, " ")
 		r.threads, _ = strconv.Atoi(word)
@@ -109,7 +118,7 @@ func (r *jmhRun) comment(line string, mono int64) {
 		r.params = strings.ReplaceAll(value, " = ", "=")
 	case "Fork", "Warmup Fork":
 		r.endIteration(mono)
-		r.fork(value, key == "Warmup Fork")
+		r.fork(value, key == "Warmup Fork", mono)
 	case "Run progress", "Run complete. Total time", "Processing profiler results":
 		// JMH goes on to something else. There may have been no score that we could
 		// see.
@@ -118,7 +127,7 @@ func (r *jmhRun) comment(line string, mono int64) {
 }
 
 // fork takes "1 of 2" or "N/A, test runs in the host VM".
-func (r *jmhRun) fork(value string, warmup bool) {
+func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 	if r.benchmark == "" {
 		return // not JMH
 	}
@@ -126,7 +135,7 @@ func (r *jmhRun) fork(value string, warmup bool) {
 	if r.params != "" {
 		trial += " " + r.params
 	}
-	f := jmhFork{trial: trial, mode: r.mode, threads: max(1, r.threads), warmup: warmup, host: strings.HasPrefix(value, "N/A")}
+	f := jmhFork{announced: mono, trial: trial, mode: r.mode, threads: max(1, r.threads), warmup: warmup, host: strings.HasPrefix(value, "N/A")}
 	if word, _, _ := strings.Cut(value, " "); !f.host {
 		f.number, _ = strconv.Atoi(word)
 	}
@@ -148,10 +157,12 @@ func (r *jmhRun) head(line []byte, mono int64) {
 		}
 		r.endIteration(mono)
 		fork.iterations = append(fork.iterations, capture.Span{FromMonoNanos: mono})
+		fork.sent = append(fork.sent, sentTimes{})
 		fork.operations = append(fork.operations, 0)
 		fork.scores = append(fork.scores, 0)
 		fork.last = n
 		r.measuring, r.headed = true, true
+		r.moment(false)
 		return
 	}
 }

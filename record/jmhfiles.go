@@ -11,9 +11,10 @@ import (
 )
 
 // jmhFiles are the files that JVMs of the command have as JMH's -o, whether the command itself has
-// the option or a script that it is gives it to a JVM.
+// the option or a script that it is gives it to a JVM. It also tells link of JVMs that are forks.
 type jmhFiles struct {
 	output *outputWatch
+	link   *jmhLink
 
 	mu      sync.Mutex
 	byPath  map[string]*jmhFile
@@ -24,7 +25,7 @@ type jmhFiles struct {
 const maxJMHFiles = 1000
 
 func newJMHFiles(output *outputWatch) *jmhFiles {
-	return &jmhFiles{output: output, byPath: map[string]*jmhFile{}}
+	return &jmhFiles{output: output, link: newJMHLink(output), byPath: map[string]*jmhFile{}}
 }
 
 // followCommand begins to follow the file that JMH's -o in the command of a recording names, if it
@@ -73,15 +74,18 @@ func (f *jmhFiles) followJVM(pid int) {
 	if err != nil || len(text) == 0 {
 		return
 	}
+	command := strings.Split(string(bytes.TrimSuffix(text, []byte{0})), "\x00")
+	f.link.found(pid, command)
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil {
 		return
 	}
-	f.follow(strings.Split(string(bytes.TrimSuffix(text, []byte{0})), "\x00"), dir)
+	f.follow(command, dir)
 }
 
 // stop reads the rest of all files, and ends.
 func (f *jmhFiles) stop() {
+	defer f.link.stop() // behind the files, whose lines it answers for
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stopped = true

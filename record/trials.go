@@ -45,10 +45,11 @@ func (w *outputWatch) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []captur
 			index[names[i]] = at
 			trials = append(trials, capture.Trial{Name: names[i]})
 		}
-		addOperations(&trials[at], len(trials[at].Windows) == 0, f.operations)
+		iterations, operations := f.mended()
+		addOperations(&trials[at], len(trials[at].Windows) == 0, operations)
 		addScores(&trials[at], &f)
 		j.Fork = f.number
-		for _, s := range f.iterations {
+		for _, s := range iterations {
 			if s.ToMonoNanos == 0 {
 				s.ToMonoNanos = max(s.FromMonoNanos, endMonoNanos)
 			}

@@ -74,6 +74,9 @@ func (r *textReport) hotRegions() {
 	case above < len(hot):
 		r.Line(" Below these are the hottest regions of the hottest methods, which are less hot.")
 	}
+	if n := r.p.TooFew; n > 0 {
+		r.Paragraph(" ", fmt.Sprintf("Left out, for too few samples to tell anything: %s (--min-samples 1 shows all).", layout.Plural(n, "region")))
+	}
 	r.Line("")
 	for i := range hot {
 		r.hotRegion(i+1, &hot[i])

@@ -134,7 +134,7 @@ func (r *textReport) summary() {
 		r.field("Trial", nonEmpty(p.Trial)...)
 	}
 	if p.WindowSeconds > 0 {
-		r.field("Window", fmt.Sprintf("%.2f s in %s", p.WindowSeconds, layout.Plural(len(p.PIDs), "JVM")))
+		r.field("Measured", fmt.Sprintf("%.2f s in %s", p.WindowSeconds, layout.Plural(len(p.PIDs), "JVM")))
 	}
 	if p.Score != nil {
 		text := p.Score.String()
@@ -145,7 +145,7 @@ func (r *textReport) summary() {
 	}
 	var samples []string
 	for e, a := range p.Accounts {
-		text := fmt.Sprintf("%d in the profile, %d taken", a.Profiled, a.Total)
+		text := samplesOf(&a)
 		if len(p.Events) > 1 {
 			text = p.Events[e] + ": " + text
 		}
@@ -165,6 +165,14 @@ func (r *textReport) summary() {
 		r.Paragraph("warning: ", w)
 	}
 	r.Line("")
+}
+
+// samplesOf says how many samples all shares are of.
+func samplesOf(a *profile.Account) string {
+	if a.Profiled == a.Total {
+		return fmt.Sprintf("%d", a.Total)
+	}
+	return fmt.Sprintf("%d here, of %d taken: the account at the end has the others", a.Profiled, a.Total)
 }
 
 // nothing says why the profile is empty, as far as the account tells.

@@ -9,7 +9,7 @@ package sampler
 // than the limits below. An export of 100 MB has some two million.
 const (
 	maxXCValues = 8 << 20  // 200 MB; it is an export of 400 MB or more
-	maxXCNames  = 1 << 20  // names of functions, files and threads
+	maxXCNames  = 1 << 19  // names of functions, files and threads
 	maxXCText   = 64 << 20 // bytes of all of them together
 	// maxXCGap is by how much a number may be higher than the count of elements that were numbered before it.
 	maxXCGap = 1 << 16

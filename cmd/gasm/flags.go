@@ -19,6 +19,7 @@ import (
 type reportFlags struct {
 	hotThreshold    float64
 	regions         int
+	minSamples      int
 	top             int
 	sort            string
 	comments        string
@@ -59,6 +60,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	f.hotThreshold = d.HotThreshold
 	flags.Var((*share)(&f.hotThreshold), "hot-threshold", "annotate regions with at least this `share` of the profile, as 0.05 or 5%")
 	flags.IntVar(&f.regions, "regions", d.Regions, "annotate this `number` of regions at least: the hottest ones of the hottest methods (1: no more than --hot-threshold asks for)")
+	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples, "of regions that are less hot than --hot-threshold, annotate those with at least this `number` of samples (1: all that --regions asks for)")
 	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what was inlined into them)")
 	flags.StringVar(&f.comments, "comments", "folded", "`how` much of HotSpot's comments is shown: folded, full, as perfasm has them, or none")
 	flags.IntVar(&f.width, "width", 0, "write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")
@@ -110,7 +112,7 @@ func (f *reportFlags) check() error {
 			return usage("--method: %v", err)
 		}
 	}
-	for name, n := range map[string]int{"top": f.top, "regions": f.regions, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "instructions": f.instructions, "merge-margin": f.mergeMargin, "pid": f.pid} {
+	for name, n := range map[string]int{"top": f.top, "regions": f.regions, "min-samples": f.minSamples, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "instructions": f.instructions, "merge-margin": f.mergeMargin, "pid": f.pid} {
 		if n < 0 {
 			return usage("--%s is %d; it can't be negative", name, n)
 		}
@@ -150,7 +152,7 @@ func oneOf(name, value string, allowed ...string) error {
 func (f *reportFlags) profileOptions() profile.Options {
 	locations := report.FormatOf(f.format).Locations // in place of annotated code
 	html := f.format == "html"                       // it has whole methods
-	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
+	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
 		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, MergeJVMs: f.mergeJVMs, Operations: f.ops}

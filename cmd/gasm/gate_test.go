@@ -52,7 +52,7 @@ func TestGateOfPullRequest(t *testing.T) {
 	cmd := exec.Command(filepath.Join(filepath.Dir(gasmtest.Testdata()), ".github", "actions", "compare", "compare.sh"))
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"GASM_BUILD="+build, "GASM_JAR=benchmarks.jar", "GASM_OUT="+out, "GASM_FAIL_ABOVE=5", "GASM_ROUNDS=3",
+		"GASM_BUILD="+build, "GASM_JAR=benchmarks.jar", "GASM_OUT="+out, "GASM_FAIL_ABOVE=5", "GASM_ROUNDS=4",
 		"GASM_ARGUMENTS=-f 1 -wi 2 -w 200ms -i 3 -r 150ms VectorSum",
 		"GITHUB_OUTPUT="+filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "JAVA_TOOL_OPTIONS=-Djmh.ignoreLock=true")
 	text, err := cmd.CombinedOutput()
@@ -70,14 +70,17 @@ func TestGateOfPullRequest(t *testing.T) {
 
 	capture := func(side string) string { return filepath.Join(out, side) }
 	for _, side := range []string{"before", "after"} {
-		r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture(side+"-1") + "," + capture(side+"-3"), "--after", capture(side+"-2") + "," + capture(side+"-3")})
+		r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture(side+"-1") + "," + capture(side+"-3"), "--after", capture(side+"-2") + "," + capture(side+"-4")})
 		assert.Equal(t, 0, r.code, "%s: the same code\n%s", side, r.stdout)
 		assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
 		r = runGasm(t, []string{"diff", "--fail-above", "0", capture(side + "-1"), capture(side + "-2")})
 		assert.Equal(t, 0, r.code, "one fork on each side\n%s", r.stdout)
 		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: noise takes two forks or captures on each side")
 	}
-	r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture("before-1") + "," + capture("before-2") + "," + capture("before-3"), "--after", capture("after-1") + "," + capture("after-2") + "," + capture("after-3")})
+	all := func(side string) string {
+		return capture(side+"-1") + "," + capture(side+"-2") + "," + capture(side+"-3") + "," + capture(side+"-4")
+	}
+	r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", all("before"), "--after", all("after")})
 	assert.Equal(t, 3, r.code, r.stdout)
 	assert.Contains(t, r.stderr, "gasm: slower by more than the 5 % of --fail-above, beyond noise: org.gasm.bench.VectorSum.sum (size=4096): ")
 	assert.Contains(t, r.stdout, "Score:     A ")

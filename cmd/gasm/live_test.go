@@ -358,7 +358,7 @@ func profileJMH(t *testing.T, sampler string, command []string) (p *schema.Profi
 
 	jmh, report, ok := strings.Cut(r.stdout, "\ngasm: ")
 	require.True(t, ok, r.stdout)
-	assert.Regexp(t, `(?m)^Window: +\S+ s in 2 JVMs$`, report)
+	assert.Regexp(t, `(?m)^Measured: +\S+ s in 2 JVMs$`, report)
 
 	again := runGasm(t, []string{"report", dir})
 	require.Equal(t, 0, again.code, again.stderr)

@@ -130,4 +130,14 @@ func TestReadDrained(t *testing.T) {
 	w, err := ReadDrained(bytes.NewReader(append(text, 1, 2, 3)))
 	require.NoError(t, err)
 	assert.Equal(t, &Windows{Spans: []Span{span(1), span(2)}, Dropped: 7}, w)
+
+	// Many are read in pieces, and the last one is cut.
+	var many []int64
+	for n := range int64(1030) {
+		many = append(many, window(n)...)
+	}
+	w, err = ReadDrained(bytes.NewReader(words(append(many, 1000)...)))
+	require.NoError(t, err)
+	require.Len(t, w.Spans, 1030)
+	assert.Equal(t, []Span{span(0), span(1023), span(1024), span(1029)}, []Span{w.Spans[0], w.Spans[1023], w.Spans[1024], w.Spans[1029]})
 }

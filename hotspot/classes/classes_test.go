@@ -97,7 +97,7 @@ func (j *fakeJVM) addClass(name string, helper int32, loader uint64, methods ...
 		constMethod := j.AddUint64(pool, 1|2<<16)
 		array = append(array, j.AddUint64(constMethod, uint64(Static)))
 	}
-	return j.AddUint64(j.addSymbol(name), uint64(uint32(helper)), j.AddUint64(array...), loader, 0)
+	return j.AddUint64(j.addSymbol(name), uint64(uint32(helper))|(1<<16|uint64(Interface))<<32, j.AddUint64(array...), loader, 0)
 }
 
 func (j *fakeJVM) link(klass, next uint64) {
@@ -114,8 +114,8 @@ func TestReadFake(t *testing.T) {
 		found, err := Read(vm, all)
 		require.NoError(t, err)
 		assert.Equal(t, []Class{
-			{Name: "org/acme/One", Methods: []Method{{"run", "()V", Static}, {"<init>", "(ILjava/lang/String;)V", Static}}},
-			{Name: "org/acme/Two", Methods: []Method{{"stop", "()V", Static}}},
+			{Name: "org/acme/One", Flags: Interface, Methods: []Method{{"run", "()V", Static}, {"<init>", "(ILjava/lang/String;)V", Static}}},
+			{Name: "org/acme/Two", Flags: Interface, Methods: []Method{{"stop", "()V", Static}}},
 		}, found)
 		found, err = Read(vm, func(class string) bool { return class == "org/acme/Two" })
 		require.NoError(t, err)
@@ -134,7 +134,7 @@ func (j *fakeJVM) number(at uint64) uint64 {
 
 // A class that is damaged is left out, and all others are there. What can't be reached any more is an error, as is a JVM that has ended.
 func TestReadDamaged(t *testing.T) {
-	two := []Class{{Name: "org/acme/Two", Methods: []Method{{"stop", "()V", Static}}}}
+	two := []Class{{Name: "org/acme/Two", Flags: Interface, Methods: []Method{{"stop", "()V", Static}}}}
 	for name, damage := range map[string]func(j *fakeJVM){
 		"too many methods": func(j *fakeJVM) { j.put(j.number(j.one+16), maxMethods+1) },
 		"no methods":       func(j *fakeJVM) { j.put(j.one+16, 0) },

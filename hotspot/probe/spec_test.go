@@ -32,3 +32,49 @@ func TestMatches(t *testing.T) {
 	check("Svc::tiny()", "Svc", "tiny", true)
 	check("Svc::tiny()", "Svc", "tiny", false, "int")
 }
+
+// What the user writes is a method or a class, or the message says what it should be.
+func TestParse(t *testing.T) {
+	s, err := ParseMethod("org.acme.Svc::tiny( int ,String[])", Methods)
+	require.NoError(t, err)
+	assert.Equal(t, Spec{Text: "org.acme.Svc::tiny( int ,String[])", Kind: Methods, Class: "org.acme.Svc", Method: "tiny", Arguments: []string{"int", "String[]"}}, s)
+	assert.Equal(t, "method\torg.acme.Svc::tiny( int ,String[])\torg.acme.Svc\ttiny\tint,String[]\t-", s.line())
+	s, err = ParseMethod("Svc::tiny()", Allocations)
+	require.NoError(t, err)
+	assert.Equal(t, []string{}, s.Arguments)
+	s, err = ParseClass("org.acme.*", Locks)
+	require.NoError(t, err)
+	assert.Equal(t, Spec{Text: "org.acme.*", Kind: Locks, Class: "org.acme.*", Method: "*"}, s)
+	for text, want := range map[string]string{
+		"":                "is no method: it is CLASS::METHOD",
+		"Svc":             "is no method: it is CLASS::METHOD",
+		"::tiny":          "is no method: it is CLASS::METHOD",
+		"Svc::":           "is no method: it is CLASS::METHOD",
+		"Svc::tiny(int":   "behind the types of its arguments there is one )",
+		"Svc::tiny(int)x": "behind the types of its arguments there is one )",
+		"Svc::tiny(int,)": "a type of its arguments is missing",
+		"org/Svc::tiny":   "has a /",
+		"Svc::ti\tny":     "has more than one line",
+		"**::tiny":        "* alone would have every class of the JVM changed",
+	} {
+		_, err := ParseMethod(text, Methods)
+		assert.ErrorContains(t, err, want, text)
+	}
+	for text, want := range map[string]string{"": "is no class", "Svc::tiny": "is no class", "a/b": "has a /", "*": "* alone", "a\nb": "has more than one line"} {
+		_, err := ParseClass(text, Locks)
+		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+// One and the same method may be counted and be a window; the order is that in which they were asked for.
+func TestMerge(t *testing.T) {
+	spec := func(text string, kind Kind, window bool) Spec {
+		s, err := ParseMethod(text, kind)
+		require.NoError(t, err)
+		s.Window = window
+		return s
+	}
+	merged := Merge([]Spec{spec("A::b", Methods, false), spec("A::c", Methods, true), spec("A::b", SDT, false), spec("A::b", Methods, true), spec("A::c", Methods, false)})
+	assert.Equal(t, []Spec{spec("A::b", Methods, true), spec("A::c", Methods, true), spec("A::b", SDT, false)}, merged)
+	assert.True(t, strings.HasSuffix(merged[0].line(), "\tA\tb\t-\twindow"), merged[0].line())
+}

@@ -45,6 +45,9 @@ func TestFile(t *testing.T) {
 			gasmtest.Golden(t, name+".readelf", []byte(strings.ReplaceAll(text, path, "java-1.so")))
 			checkSymbols(t, path, all)
 			gasmtest.Golden(t, name+".mapped", []byte(mappedText(t, path)))
+			if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have[codeAt:][:len(m.code)], m.code) {
+				t.Errorf("the machine code, which TestCode looks at, is not in the object: %v", err)
+			}
 		})
 	}
 }

@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"internal/jmhresult":       nil,
 	"internal/layout":          nil,
 	"internal/skips":           nil,
+	"internal/sockdiag":        nil,
 	"internal/student":         nil,
 	"internal/native":          nil,
 	"internal/progress":        nil,

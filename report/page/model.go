@@ -243,7 +243,7 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 	}
 	facts = append(facts, fact{"JVMs", shown(strings.Join(jvms, "; "))})
 	if r.WindowSeconds > 0 {
-		facts = append(facts, fact{"Window", fmt.Sprintf("%.2f s", r.WindowSeconds)})
+		facts = append(facts, fact{"Measured", fmt.Sprintf("%.2f s", r.WindowSeconds)})
 	}
 	for e, a := range r.Account.Values {
 		text := fmt.Sprintf("%d in the profile, %d taken", a.Profiled, a.Total)

@@ -8,7 +8,7 @@ set -euo pipefail
 
 : "${GASM_BUILD:?the command that builds the benchmarks}" "${GASM_JAR:?the jar that it builds}" "${GASM_OUT:?a folder for the captures}"
 base=${GASM_BASE:-HEAD^}
-rounds=${GASM_ROUNDS:-2}
+rounds=${GASM_ROUNDS:-4}
 # Both are lists of words, as on a command line.
 read -ra arguments <<<"${GASM_ARGUMENTS:-}"
 read -ra flags <<<"${GASM_PROFILE_FLAGS:-}"

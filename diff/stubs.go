@@ -1,0 +1,59 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+)
+
+// renamedStubs are stubs of HotSpot that have another name in newer JDKs: the intrinsics of java.lang.Math, which JDK 17
+// calls as its own libm, and JDK 25 by what they compute.
+var renamedStubs = map[string]string{
+	"StubRoutines::libmSin": "StubRoutines::dsin", "StubRoutines::libmCos": "StubRoutines::dcos", "StubRoutines::libmTan": "StubRoutines::dtan",
+	"StubRoutines::libmExp": "StubRoutines::dexp", "StubRoutines::libmPow": "StubRoutines::dpow",
+	"StubRoutines::libmLog": "StubRoutines::dlog", "StubRoutines::libmLog10": "StubRoutines::dlog10",
+}
+
+// stubSource is the source of stubs.
+const stubSource = "stub"
+
+// pairStubs gives stubs that only have other names on both sides one name: "StubRoutines::dlog (libmLog in A)". The sides that
+// it is given stay as they are.
+func pairStubs(a, b *TrialSide) (_, _ *TrialSide) {
+	namesA, namesB := map[string]string{}, map[string]string{}
+	for before, after := range renamedStubs {
+		short := strings.TrimPrefix(before, "StubRoutines::")
+		switch {
+		case a.hasStub(before) && b.hasStub(after):
+			namesA[before] = after + " (" + short + " in A)"
+			namesB[after] = namesA[before]
+		case a.hasStub(after) && b.hasStub(before):
+			namesB[before] = after + " (" + short + " in B)"
+			namesA[after] = namesB[before]
+		}
+	}
+	return a.withStubs(namesA), b.withStubs(namesB)
+}
+
+func (t *TrialSide) hasStub(name string) bool {
+	return slices.ContainsFunc(t.Methods, func(i Item) bool { return i.Source == stubSource && i.Name == name })
+}
+
+// withStubs is a copy with other names of stubs.
+func (t *TrialSide) withStubs(names map[string]string) *TrialSide {
+	if len(names) == 0 {
+		return t
+	}
+	renamed := *t
+	renamed.Methods, renamed.Regions = slices.Clone(t.Methods), slices.Clone(t.Regions)
+	for i := range renamed.Methods {
+		if m := &renamed.Methods[i]; m.Source == stubSource && names[m.Name] != "" {
+			m.Name = names[m.Name]
+		}
+	}
+	for i := range renamed.Regions {
+		if r := &renamed.Regions[i]; r.Source == stubSource && names[r.Method] != "" {
+			r.Method = names[r.Method]
+		}
+	}
+	return &renamed
+}

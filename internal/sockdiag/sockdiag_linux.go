@@ -1,0 +1,150 @@
+package sockdiag
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// LastReceived gives the time at which the side of a connection that has the local port last received data. Of
+// several connections it is the one that received data last.
+func LastReceived(port uint16) (Time, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	if err != nil {
+		return Time{}, fmt.Errorf("asking for connections: %w", os.NewSyscallError("socket", err))
+	}
+	defer unix.Close(fd)
+	// The kernel answers at once; this is for one that does not.
+	limit := unix.NsecToTimeval(int64(time.Second))
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
+		return Time{}, fmt.Errorf("asking for connections: %w", os.NewSyscallError("setsockopt", err))
+	}
+	var newest Time
+	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} { // Java's sockets are of the second one
+		at, err := lastOf(fd, family, port)
+		if err != nil && !errors.Is(err, ErrNoConnection) {
+			return Time{}, fmt.Errorf("asking for connections of port %d: %w", port, err)
+		}
+		if err == nil && at.Hi > newest.Hi {
+			newest = at
+		}
+	}
+	if newest.Hi == 0 {
+		return Time{}, ErrNoConnection
+	}
+	return newest, nil
+}
+
+// lastOf asks for the connections of one family. The kernel tells how long ago data came, in its ticks, at some moment
+// between two readings of the clock.
+func lastOf(fd int, family uint8, port uint16) (Time, error) {
+	before, tick, err := clock()
+	if err != nil {
+		return Time{}, err
+	}
+	if err := unix.Sendto(fd, request(family, port), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return Time{}, os.NewSyscallError("sendto", err)
+	}
+	ago, err := leastAgo(fd)
+	if err != nil {
+		return Time{}, err
+	}
+	after, _, err := clock()
+	return Time{before - ago - tick, after - ago + tick}, err
+}
+
+// leastAgo reads the kernel's answer, to its end.
+func leastAgo(fd int) (least int64, err error) {
+	least = -1
+	buf := make([]byte, 32<<10) // the kernel's messages are not larger
+	for {
+		n, _, err := unix.Recvfrom(fd, buf, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return 0, os.NewSyscallError("recvfrom", err)
+		}
+		messages, err := syscall.ParseNetlinkMessage(buf[:n])
+		if err != nil {
+			return 0, os.NewSyscallError("recvfrom", err)
+		}
+		for i := range messages {
+			switch m := &messages[i]; m.Header.Type {
+			case unix.NLMSG_DONE:
+				if least < 0 {
+					return 0, ErrNoConnection
+				}
+				return least, nil
+			case unix.NLMSG_ERROR:
+				return 0, refusal(m.Data)
+			default:
+				if ago, ok := sinceReceived(m.Data); ok && (least < 0 || ago < least) {
+					least = ago
+				}
+			}
+		}
+	}
+}
+
+// clock reads CLOCK_MONOTONIC, and gives how long a tick of the kernel is.
+func clock() (now, tick int64, err error) {
+	var at, grain unix.Timespec
+	if err := errors.Join(unix.ClockGettime(unix.CLOCK_MONOTONIC, &at), unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &grain)); err != nil {
+		return 0, 0, fmt.Errorf("reading the clock: %w", err)
+	}
+	return at.Nano(), grain.Nano(), nil
+}
+
+// What linux/inet_diag.h has.
+const (
+	infoAttribute = 2 // INET_DIAG_INFO
+	requestSize   = 56
+	messageSize   = 72
+	established   = 1 // TCP_ESTABLISHED
+	closeWait     = 8 // TCP_CLOSE_WAIT: the other side has ended
+)
+
+// request is a struct nlmsghdr and a struct inet_diag_req_v2: all connections of a family with this local port, with
+// their struct tcp_info.
+func request(family uint8, port uint16) []byte {
+	text := make([]byte, unix.SizeofNlMsghdr+requestSize)
+	binary.NativeEndian.PutUint32(text, uint32(len(text)))
+	binary.NativeEndian.PutUint16(text[4:], unix.SOCK_DIAG_BY_FAMILY)
+	binary.NativeEndian.PutUint16(text[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
+	r := text[unix.SizeofNlMsghdr:]
+	r[0], r[1], r[2] = family, unix.IPPROTO_TCP, 1<<(infoAttribute-1)
+	binary.NativeEndian.PutUint32(r[4:], 1<<established|1<<closeWait)
+	binary.BigEndian.PutUint16(r[8:], port)
+	return text
+}
+
+// sinceReceived takes tcpi_last_data_recv out of a struct inet_diag_msg with its attributes, in ns.
+func sinceReceived(message []byte) (ago int64, ok bool) {
+	const at = int(unsafe.Offsetof(unix.TCPInfo{}.Last_data_recv))
+	for rest := message[min(len(message), messageSize):]; len(rest) >= unix.SizeofRtAttr; {
+		size, kind := int(binary.NativeEndian.Uint16(rest)), binary.NativeEndian.Uint16(rest[2:])
+		if size < unix.SizeofRtAttr || size > len(rest) {
+			return 0, false
+		}
+		if info := rest[unix.SizeofRtAttr:size]; kind == infoAttribute && len(info) >= at+4 {
+			return int64(binary.NativeEndian.Uint32(info[at:])) * int64(time.Millisecond), true
+		}
+		rest = rest[min(len(rest), (size+unix.RTA_ALIGNTO-1)&^(unix.RTA_ALIGNTO-1)):]
+	}
+	return 0, false
+}
+
+// refusal is the error of a struct nlmsgerr.
+func refusal(message []byte) error {
+	if len(message) < 4 {
+		return errors.New("the kernel refused it")
+	}
+	return os.NewSyscallError("sock_diag", unix.Errno(-int32(binary.NativeEndian.Uint32(message))))
+}

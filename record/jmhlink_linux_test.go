@@ -1,0 +1,85 @@
+package record
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// A fork sends its messages, JMH prints each of them 60 ms later, and the windows are those of the messages. The fork is a
+// connection of this process.
+func TestJMHLink(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	fork, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	defer fork.Close()
+	host, err := listener.Accept()
+	require.NoError(t, err)
+	defer host.Close()
+
+	const late = 60 * time.Millisecond
+	w := newOutputWatch(nil, nil)
+	link := newJMHLink(w)
+	port := listener.Addr().(*net.TCPAddr).Port
+	link.found(os.Getpid(), []string{"java", "-cp", "x", "org.openjdk.jmh.runner.ForkedMain", "127.0.0.1", fmt.Sprint(port)})
+	require.EqualValues(t, port, link.port.Load())
+	w.See([]byte(jmhHead+"# Measurement: 2 iterations, 100 ms each\n# Fork: 1 of 1\n"), capture.MonoNanos())
+	var sent []capture.Span // the time of a message is between two readings of the clock
+	message := func() {
+		before := capture.MonoNanos()
+		_, err := fork.Write([]byte("message"))
+		require.NoError(t, err)
+		sent = append(sent, capture.Span{FromMonoNanos: before, ToMonoNanos: capture.MonoNanos()})
+	}
+	line := func(text string) { w.See([]byte(text), capture.MonoNanos()) }
+	message()
+	time.Sleep(late)
+	line("Iteration   1: ")
+	time.Sleep(45 * time.Millisecond) // the rest of the 100 ms
+	message()
+	time.Sleep(15 * time.Millisecond)
+	message() // the next iteration's, so this one's is the last but one when its line comes
+	time.Sleep(late)
+	line("1.0 ns/op\nIteration   2: ")
+	time.Sleep(45 * time.Millisecond)
+	message()
+	time.Sleep(late)
+	line("1.0 ns/op\n")
+	link.stop()
+
+	trials := w.JMHTrials([]capture.JVM{{PID: 1, Main: forkedMain, StartMonoNanos: 1}}, capture.MonoNanos())
+	require.Len(t, trials, 1)
+	var got []int64
+	for _, window := range trials[0].Windows {
+		got = append(got, window.FromMonoNanos, window.ToMonoNanos)
+	}
+	require.Len(t, got, 4)
+	for i, mono := range got {
+		// A tick has at most 10 ms, and what it takes to ask was measured.
+		early, behind := time.Duration(sent[i].FromMonoNanos-mono), time.Duration(mono-sent[i].ToMonoNanos)
+		t.Logf("message %d: %v early, %v late", i, early, behind)
+		assert.LessOrEqual(t, early, 12*time.Millisecond, "message %d", i)
+		assert.LessOrEqual(t, behind, late/2, "message %d: its line came %v late", i, late)
+	}
+}
+
+// A command without a port, or of another network, is no fork that can be asked about.
+func TestJMHLinkFound(t *testing.T) {
+	w := newOutputWatch(nil, nil)
+	link := newJMHLink(w)
+	defer link.stop()
+	for _, command := range [][]string{nil, {"java", "org.openjdk.jmh.runner.ForkedMain"}, {"org.openjdk.jmh.runner.ForkedMain", "h", "99999"}, {"org.openjdk.jmh.runner.ForkedMain", "h", "x"}} {
+		link.found(os.Getpid(), command)
+	}
+	link.found(1<<30, []string{"org.openjdk.jmh.runner.ForkedMain", "h", "4711"}) // no process at all
+	assert.Zero(t, link.port.Load())
+}
