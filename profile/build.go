@@ -43,6 +43,8 @@ type Options struct {
 	// Listings asks for [Profile.Listings], of about so many instructions in all profiles
 	// together; 0 for none.
 	Listings int
+	// Hottest asks for [Profile.Hottest] and [Profile.HotLoops].
+	Hottest bool
 	// Parts asks for [Profile.Parts].
 	Parts bool
 	// History asks for [Profiles.History].
@@ -133,6 +135,7 @@ func (w *work) profile() Profile {
 	merged := w.mergeForks(sampled)
 	p.Regions = w.regions(&p, merged)
 	w.wholeListings(&p, merged)
+	w.hottest(&p, merged)
 	p.Methods = w.methods(sampled, p.PIDs)
 	p.Compilations = w.compilations(&p, sampled)
 	p.Shares = w.shares(sampled, p.PIDs)

@@ -44,7 +44,7 @@ func FuzzBuild(f *testing.F) {
 			b.Add(&s)
 		}
 		opts := DefaultOptions()
-		opts.Listings = 1000
+		opts.Listings, opts.Hottest = 1000, true
 		opts.SkipStubs = len(hits)&1 != 0
 		require.Len(t, build(t, b, opts), 2)
 	})

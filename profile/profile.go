@@ -108,6 +108,10 @@ type Profile struct {
 	// Compilations are those of the hottest methods, by method, and by the time they were
 	// made.
 	Compilations []Compilation
+	// Hottest are the instructions with the most samples, and HotLoops the loops around them, in the
+	// same order. They are only there when [Options.Hottest] asks for them.
+	Hottest  []HotLine
+	HotLoops []HotLoop
 	// Locations are only there when [Options.Locations] asks for them, because no
 	// table of a report has them. They add up to Profiled, whatever kinds of code the
 	// options leave out of the lists above.

@@ -114,22 +114,32 @@ func (w *work) room() int {
 // wholeListing makes the listing of one piece of code.
 func (w *work) wholeListing(m *mergedCode, counts Counts, insts []printassembly.Instruction) Listing {
 	l := Listing{Source: m.Source(), Method: m.Name, CompileID: m.ID, OSR: m.OSR, Lo: m.Lo, Hi: m.Hi,
-		Counts: counts, Beside: make(Counts, w.n), Lines: make([]Line, len(insts))}
-	for i, in := range insts {
-		l.Lines[i] = w.line(m, in)
-	}
-	for pc, c := range m.mergedAtPC {
-		l.PIDs = append(l.PIDs, m.pidsAtPC[pc]...)
-		if i := find(insts, pc); i >= 0 {
-			l.Lines[i].Counts.Add(c)
-		} else {
-			l.Beside.Add(c)
-		}
+		Counts: counts}
+	l.Lines, l.Beside = w.countedLines(m, insts)
+	for _, pids := range m.pidsAtPC {
+		l.PIDs = append(l.PIDs, pids...)
 	}
 	l.PIDs = distinct(l.PIDs)
 	l.Other = w.otherSyntax(m, insts)
 	l.Parts = w.listingParts(m, insts)
 	return l
+}
+
+// countedLines makes lines of all instructions of some code, with their samples. Beside are samples at addresses without
+// an instruction.
+func (w *work) countedLines(m *mergedCode, insts []printassembly.Instruction) (lines []Line, beside Counts) {
+	lines, beside = make([]Line, len(insts)), make(Counts, w.n)
+	for i, in := range insts {
+		lines[i] = w.line(m, in)
+	}
+	for pc, c := range m.mergedAtPC {
+		if i := find(insts, pc); i >= 0 {
+			lines[i].Counts.Add(c)
+		} else {
+			beside.Add(c)
+		}
+	}
+	return lines, beside
 }
 
 // PartsBetween adds up the parts of all lines from one address to another one.

@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // Listings have all code of a blob, and every sample in it; what is not listed is told of. The
@@ -28,7 +29,7 @@ func TestListings(t *testing.T) {
 			b.wantParts()
 			add(b, samples...)
 			o := DefaultOptions()
-			o.Listings = 3000
+			o.Listings, o.Hottest = 3000, true
 			p := build(t, b, o)[0]
 			a := p.Accounts[0]
 			listed, instructions := p.Unlisted.Counts[0], 0
@@ -49,6 +50,7 @@ func TestListings(t *testing.T) {
 			}
 			assert.LessOrEqual(t, instructions, (1+hottestListing)*o.Listings)
 
+			checkHottest(t, &p, samples)
 			h := b.history.history()
 			var inside, outside int
 			for i := range h.JVMs {
@@ -61,6 +63,43 @@ func TestListings(t *testing.T) {
 			assert.Less(t, h.Bins, historyBins+1)
 			assert.Greater(t, h.Bins, historyBins/3)
 		})
+	}
+}
+
+// checkHottest compares the hottest instructions with the samples at their addresses, and with the lines of all listings.
+func checkHottest(t *testing.T, p *Profile, samples []sampler.Sample) {
+	t.Helper()
+	at := map[uint64]int64{}
+	for _, s := range samples {
+		at[s.PC]++
+	}
+	type key struct {
+		method string
+		lo     uint64
+	}
+	hot := map[key]int64{}
+	least := int64(1)
+	for i, h := range p.Hottest {
+		var there int64
+		for pc := h.Lo; pc < h.Hi; pc++ {
+			there += at[pc]
+		}
+		assert.LessOrEqual(t, h.Counts[0], there, "addresses of code are used again")
+		if i > 0 {
+			assert.LessOrEqual(t, h.Counts[0], least, "hottest first")
+		}
+		least = h.Counts[0]
+		hot[key{h.Method, h.Lo}] = h.Counts[0]
+	}
+	if len(p.Listings) > 0 {
+		require.Len(t, hot, hottestLines)
+	}
+	for _, l := range p.Listings {
+		for _, line := range l.Lines {
+			n, is := hot[key{l.Method, line.Lo}]
+			assert.True(t, is || line.Counts[0] <= least, "%s: %s with %d samples", l.Method, line.Text, line.Counts[0])
+			assert.True(t, !is || n == line.Counts[0], "%s: %s", l.Method, line.Text)
+		}
 	}
 }
 

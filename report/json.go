@@ -111,8 +111,21 @@ func (p jsonProfile) profile() schema.Profile {
 		Locks:        each(p.Locks, p.lock),
 		Allocations:  each(p.Allocations, p.allocation),
 		Compilations: each(p.Compilations, p.compilation),
+		Hottest:      each(p.Hottest, p.hotLine),
+		Loops:        each(p.HotLoops, p.loop),
 		Warnings:     list(p.Warnings),
 	}
+}
+
+func (p jsonProfile) hotLine(h *profile.HotLine) schema.HotLine {
+	return schema.HotLine{Source: h.Source, Method: h.Method, CompileID: h.CompileID, Addr: schema.Address(h.Lo), Text: h.Text,
+		Counts: p.counts(h.Counts), Frames: each(h.Frames, p.frame), FramesOfNext: len(h.Frames) > 0 && !h.OwnFrames,
+		Loop: max(h.Loop, 0), Depth: h.Depth, LoopUnknown: h.Loop < 0}
+}
+
+func (p jsonProfile) loop(l *profile.HotLoop) schema.Loop {
+	return schema.Loop{Source: l.Source, Method: l.Method, CompileID: l.CompileID, Number: l.Number, Inside: l.Parent, Depth: l.Depth,
+		Begins: schema.Address(l.Head), Instructions: l.Lines, Counts: p.counts(l.Counts)}
 }
 
 func (p jsonProfile) event(t *profile.EventTotal) schema.Event {

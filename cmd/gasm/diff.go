@@ -142,7 +142,7 @@ func (f *diffFlags) profileOptions() profile.Options {
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
 	o.Regions = 1 // which are shown is diff's choice
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
-	o.SkipLines, o.Listings, o.History = false, 0, false // in all formats, as in the JSON
+	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // in all formats, as in the JSON
 	return o
 }
 

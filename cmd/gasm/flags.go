@@ -159,6 +159,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
 	}
+	o.Hottest = (html || f.format == "json") && !f.skipAsm
 	return o
 }
 

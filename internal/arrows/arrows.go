@@ -7,7 +7,10 @@ import (
 )
 
 // An Arrow is a jump from one of the lines 0 … n-1 of a listing to another one. With To < 0 or To ≥ n it leaves them.
-type Arrow struct{ From, To int }
+type Arrow struct {
+	From, To int
+	Loop     bool // it closes a loop, and is drawn with heavy lines
+}
 
 // Glyphs are the characters that arrows are drawn with.
 type Glyphs struct {
@@ -18,13 +21,17 @@ type Glyphs struct {
 	fromBelow          rune // the target of an arrow that goes up
 	leaveUp, leaveDown rune // a jump that leaves the lines
 	self               rune // a jump to itself
+	heavy              *strokes
 }
+
+// Strokes are the parts of an arrow that are other ones where it closes a loop.
+type strokes struct{ startDown, startUp, join, pass rune }
 
 // The two sets of characters that gasm has.
 var (
 	Unicode = Glyphs{
 		startDown: '╭', startUp: '╰', join: '├', Pass: '│', fromAbove: '↘', fromBelow: '↗',
-		leaveUp: '↖', leaveDown: '↙', self: '↺',
+		leaveUp: '↖', leaveDown: '↙', self: '↺', heavy: &strokes{'┏', '┗', '┣', '┃'},
 	}
 	ASCII = Glyphs{
 		startDown: '/', startUp: '\\', join: '+', Pass: '|', fromAbove: '>', fromBelow: '<',
@@ -44,6 +51,7 @@ type Gutter struct {
 type track struct {
 	top, bottom int // lines, both included
 	target      int
+	loop        bool
 	sources     []int
 }
 
@@ -81,6 +89,7 @@ func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	type key struct {
 		target int
 		side   int // +1 for arrows that go down, -1 up, 0 to itself
+		loop   bool
 	}
 	index := map[key]int{}
 	for _, a := range arrows {
@@ -88,12 +97,12 @@ func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 			leaving = append(leaving, a)
 			continue
 		}
-		k := key{a.To, cmp.Compare(a.To, a.From)}
+		k := key{a.To, cmp.Compare(a.To, a.From), a.Loop}
 		i, ok := index[k]
 		if !ok {
 			i = len(tracks)
 			index[k] = i
-			tracks = append(tracks, track{top: a.To, bottom: a.To, target: a.To})
+			tracks = append(tracks, track{top: a.To, bottom: a.To, target: a.To, loop: a.Loop})
 		}
 		t := &tracks[i]
 		t.top, t.bottom = min(t.top, a.From), max(t.bottom, a.From)
@@ -119,6 +128,7 @@ func (out *Gutter) draw(n int, columns [][]track, leaving []Arrow, g Glyphs) {
 	for c, column := range columns {
 		x := len(columns) - 1 - c
 		for _, t := range column {
+			g := g.of(t)
 			for y := t.top; y <= t.bottom; y++ {
 				at[y][x] = g.Pass
 				if y < t.bottom {
@@ -138,6 +148,14 @@ func (out *Gutter) draw(n int, columns [][]track, leaving []Arrow, g Glyphs) {
 		out.At = append(out.At, string(at[y]))
 		out.After = append(out.After, string(after[y]))
 	}
+}
+
+// of gives the characters that a track is drawn with.
+func (g Glyphs) of(t track) Glyphs {
+	if s := g.heavy; t.loop && s != nil {
+		g.startDown, g.startUp, g.join, g.Pass = s.startDown, s.startUp, s.join, s.pass
+	}
+	return g
 }
 
 // ends draws the track's sources and its target, with set.

@@ -58,8 +58,8 @@ type loopView struct {
 func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing, at *places, totals []int64) *codeView {
 	number := b.listing
 	b.listing++
-	blocks := blocksOf(l.Lines, len(totals))
-	loops, whole := findLoops(l.Lines, blocks, len(totals))
+	blocks := profile.BlocksOf(l.Lines, len(totals))
+	loops, whole := profile.FindLoops(l.Lines, blocks, len(totals))
 	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, loopsUnknown: !whole, chains: newChains(), listed: at.byName}
 	rows := w.write()
 	syntax := "Intel"
@@ -67,7 +67,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 		syntax = "AT&T"
 	}
 	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method), Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
-		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0}
+		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0}
 	if len(l.Counts) > 0 {
 		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
 	}
@@ -86,7 +86,6 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	v.Inlined = inlinedIn(number, l, totals)
 	v.Loops = loopViews(number, l, blocks, loops, totals)
 	b.sources.add(l)
-	b.addHot(number, l, blocks, loops, whole)
 	return v
 }
 
@@ -169,39 +168,37 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 }
 
 // loopParents gives the number of the loop around each loop; 0 for none.
-func loopParents(loops []loop) []int {
+func loopParents(loops []profile.Loop) []int {
 	parents := make([]int, len(loops))
 	for i := range loops {
-		parents[i] = loops[i].parent + 1
+		parents[i] = loops[i].Parent + 1
 	}
 	return parents
 }
 
-// loopEnds gives the lines that each loop closes with: those that jump back to its head.
-func loopEnds(blocks []block, loops []loop) [][]int {
+// loopEnds gives the lines that each loop closes with.
+func loopEnds(l *profile.Listing, blocks []profile.Block, loops []profile.Loop) [][]int {
 	ends := make([][]int, len(loops))
 	for i := range loops {
-		for _, b := range loops[i].tails {
-			ends[i] = append(ends[i], blocks[b].to-1)
-		}
+		ends[i] = loops[i].Ends(l.Lines, blocks)
 	}
 	return ends
 }
 
 // loopViews are the loops that have samples, hottest first.
-func loopViews(number int, l *profile.Listing, blocks []block, loops []loop, totals []int64) []loopView {
+func loopViews(number int, l *profile.Listing, blocks []profile.Block, loops []profile.Loop, totals []int64) []loopView {
 	order := make([]int, 0, len(loops))
 	for i := range loops {
-		if slices.ContainsFunc(loops[i].counts, func(n int64) bool { return n > 0 }) {
+		if slices.ContainsFunc(loops[i].Counts, func(n int64) bool { return n > 0 }) {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(loops[b].counts, loops[a].counts) })
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(loops[b].Counts, loops[a].Counts) })
 	var views []loopView
 	const most = 40
 	for _, i := range order[:min(len(order), most)] {
 		lp := &loops[i]
-		views = append(views, loopView{i + 1, lp.depth, lp.lines, percent(lp.counts[0], totals[0]), lp.counts[0], rowID(number, l, blocks[lp.head].from)})
+		views = append(views, loopView{i + 1, lp.Depth, lp.Lines, percent(lp.Counts[0], totals[0]), lp.Counts[0], rowID(number, l, blocks[lp.Head].From)})
 	}
 	return views
 }

@@ -40,7 +40,7 @@
 //	details.g                      a basic block with samples, or a run of blocks without (.cold); .in .l1 … .l4: in a loop of
 //	                               that depth, [data-l] is its number. Its summary has the sum, B1, B2 …, and .loop
 //	div.r                          an instruction: #c0-1a0 is 0x1a0 bytes behind the start of listing 0. [data-f] is its
-//	                               inlining chain, .n: it has no debug info of its own; b: counts, i: arrows, code: the
+//	                               inlining chain, .n: it has no debug info of its own; b: counts, i: arrows, heavy where they close a loop, code: the
 //	                               instruction, em: chips of inlined methods, u: a new line, q: HotSpot's comments
 //	.cur .sel .to .rel .hl         the cursor, the selection, the target of the jump at the cursor, what hangs together with
 //	                               what the mouse is over, the arrow at the cursor
@@ -49,7 +49,7 @@
 //	.side .at .chain .jumps        the side panel: the chain and the jumps at the cursor, tables of inlined methods and loops
 //	#source #tabs .file .sl        sources: a tab and a div#s0 for each file, with a line each [data-l]; .at-cursor is that of
 //	                               the instruction at the cursor, .at: there is code of it
-//	#status #where                 the line at the bottom: the sum of the selection
+//	#status #where #signs          the lines at the bottom: the sum of the selection; what the signs of the code mean
 //	#copy-text #copy-markdown #find #query #hits #help
 //	#data, script.d                JSON for the script: profiles and files; of each listing its methods, its chains
 //	                               (method, bytecode index and line, from the innermost frame on), its other syntax, and of each

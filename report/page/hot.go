@@ -1,83 +1,69 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// hotLines is how many instructions the table of the hottest ones has.
-const hotLines = 30
+// borrowedMark is in front of a line of Java that is that of the next instruction which has one.
+const borrowedMark = "~"
 
-// A hotLine is an instruction with samples.
+// A hotLine is one of the hottest instructions as the overview shows it.
 type hotLine struct {
-	Link, Text, Share string
-	Method, Tier      string // of the compiled code
+	Link, Text, Share string // without a link its code is not in the page
+	Method            string // of the compiled code
 	Made, Whole       string // the innermost method and line that it was made from, short and whole
+	Guess             bool   // that is what the next instruction with debug info was made from
 	Loop              string
 	Where             string // all of that in words
 	Samples           string
 	Raw               int64
 	Parts             string
-	counts            profile.Counts
-	parts             profile.PartCounts
 }
 
-// addHot takes the hottest instructions of a listing.
-func (b *builder) addHot(number int, l *profile.Listing, blocks []block, loops []loop, loopsKnown bool) {
-	var order []int
-	for i := range l.Lines {
-		if slices.ContainsFunc(l.Lines[i].Counts, func(n int64) bool { return n > 0 }) {
-			order = append(order, i)
+// newHotLine makes that of an instruction.
+func newHotLine(h *schema.HotLine, parts profile.PartCounts, at *places, totals []int64) *hotLine {
+	n := h.Counts.Values[0]
+	out := &hotLine{Link: at.instruction(h.Source, h.Method, h.CompileID, uint64(h.Addr)), Text: shown(h.Text), Method: shown(h.Method), Guess: h.FramesOfNext,
+		Share: percent(n, totals[0]), Raw: n, Samples: counted(int(n), "sample"), Parts: partText(parts, 0)}
+	if len(h.Frames) > 0 {
+		inner := h.Frames[0]
+		line := ""
+		if inner.Line > 0 {
+			line = ":" + strconv.Itoa(inner.Line)
 		}
+		out.Whole, out.Made = shown(inner.Method+line), shown(brief(inner.Method)+line)
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return slices.Compare(l.Lines[y].Counts, l.Lines[x].Counts) })
-	for _, i := range order[:min(len(order), hotLines)] {
-		line := &l.Lines[i]
-		h := hotLine{Link: rowID(number, l, i), Text: shown(line.Text), Method: shown(l.Method), Tier: l.Source, counts: line.Counts}
-		if len(line.Frames) > 0 {
-			at := ""
-			if n := line.Frames[0].Line; n > 0 {
-				at = ":" + strconv.Itoa(n)
-			}
-			h.Whole = shown(line.Frames[0].Method + at)
-			h.Made = shown(brief(line.Frames[0].Method) + at)
+	switch {
+	case h.Loop > 0:
+		out.Loop = fmt.Sprintf("loop %d", h.Loop)
+		if h.Depth > 1 {
+			out.Loop += fmt.Sprintf(", depth %d", h.Depth)
 		}
-		switch in := blocks[blockAt(blocks, i)].loop; {
-		case in >= 0:
-			h.Loop = fmt.Sprintf("loop %d", in+1)
-			if loops[in].depth > 1 {
-				h.Loop += fmt.Sprintf(", depth %d", loops[in].depth)
-			}
-		case loopsKnown:
-			h.Loop = "in no loop"
-		}
-		h.Where = where(&h, len(line.Frames))
-		if l.Parts != nil {
-			h.parts = l.Parts.Lines[i]
-		}
-		b.hot = append(b.hot, h)
+	case !h.LoopUnknown:
+		out.Loop = "in no loop"
 	}
-	slices.SortStableFunc(b.hot, func(x, y hotLine) int {
-		return cmp.Or(slices.Compare(y.counts, x.counts), cmp.Compare(x.Method, y.Method))
-	})
-	b.hot = b.hot[:min(len(b.hot), hotLines)]
+	out.Where = out.where(len(h.Frames))
+	return out
 }
 
 // where says what an instruction was made from, and in which loop it is:
 // "Node::find:7, inlined into Tree::get, in loop 1, depth 2 of the machine code". Frames is
 // how long its inlining chain is.
-func where(h *hotLine, frames int) string {
-	text := brief(h.Method)
+func (h *hotLine) where(frames int) string {
+	text, made := brief(h.Method), h.Made
+	if h.Guess {
+		made = borrowedMark + made
+	}
 	switch {
 	case frames > 1:
-		text = h.Made + ", inlined into " + text
+		text = made + ", inlined into " + text
 	case frames == 1:
-		text = h.Made + " (not inlined)"
+		text = made + " (not inlined)"
 	}
 	if h.Loop != "" {
 		text += ", in " + strings.TrimPrefix(h.Loop, "in ") + " of the machine code"
@@ -85,28 +71,38 @@ func where(h *hotLine, frames int) string {
 	return text
 }
 
-// hottest is the hottest instruction of the profile; nil without one.
-func (b *builder) hottest(totals []int64) *hotLine {
-	if len(b.hot) == 0 {
-		return nil
+// hotLines are the hottest instructions of a profile.
+func hotLines(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*hotLine {
+	var all []*hotLine
+	for i := range r.Hottest {
+		all = append(all, newHotLine(&r.Hottest[i], p.Hottest[i].Parts, at, totals))
 	}
-	h := b.hot[0]
-	h.Share = percent(h.counts[0], totals[0])
-	h.Raw, h.Parts = h.counts[0], partText(h.parts, 0)
-	h.Samples = counted(int(h.Raw), "sample")
-	return &h
+	return all
 }
 
 // hotTable is the table of the hottest instructions. It has the samples of the first event as
 // numbers, too: shares of single instructions are small.
 func (t *tableBuilder) hotTable() *table {
-	out := t.start("hot", "Hottest instructions", "of the code in this page; a loop has its number in the code of its method", "samples", "instruction", "made from", "loop", "in")
-	out.Columns[len(t.totals)].Number = true
-	for _, h := range t.b.hot {
-		n := t.count(h.counts[0], 0, h.parts)
-		n.Text, n.Unit = strconv.FormatInt(n.Raw, 10), "raw"
-		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(h.counts, h.parts), n,
-			cell{Text: h.Text, Name: true, Code: true}, cell{Text: h.Made, Cut: h.Whole}, cell{Text: h.Loop}, cell{Text: brief(h.Method), Cut: h.Method})})
+	note := "a loop has its number in the code of its method"
+	guess := false
+	for i := range t.r.Hottest {
+		guess = guess || t.r.Hottest[i].FramesOfNext
 	}
-	return t.cut(out, len(t.b.hot))
+	if guess {
+		note += "; ~: HotSpot kept no line for this instruction, and this is that of the next one that has one"
+	}
+	out := t.start("hot", "Hottest instructions", note, "samples", "instruction", "made from", "loop", "in")
+	out.Columns[len(t.totals)].Number = true
+	for i, h := range hotLines(t.p, t.r, t.places, t.totals) {
+		counts, parts := t.r.Hottest[i].Counts.Values, t.p.Hottest[i].Parts
+		n := t.count(counts[0], 0, parts)
+		n.Text, n.Unit = strconv.FormatInt(n.Raw, 10), "raw"
+		made := h.Made
+		if h.Guess {
+			made = borrowedMark + made
+		}
+		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(counts, parts), n,
+			cell{Text: h.Text, Name: true, Code: true}, cell{Text: made, Cut: h.Whole}, cell{Text: h.Loop}, cell{Text: brief(h.Method), Cut: h.Method})})
+	}
+	return t.cut(out, len(out.Rows))
 }

@@ -39,7 +39,7 @@ type profileView struct {
 	Facts    []fact
 	Warnings []string
 	Sources  []bar
-	Hottest  *hotLine // nil where no code with samples is listed
+	Hottest  *hotLine // nil where no code has samples
 	Timeline template.HTML
 	Tables   []*table
 	Code     []*codeView
@@ -97,8 +97,7 @@ type fileData struct {
 type builder struct {
 	in      Input
 	data    scriptData
-	listing int       // listings so far
-	hot     []hotLine // of the profile's listings so far
+	listing int // listings so far
 	sources *sourceFiles
 }
 
@@ -209,7 +208,6 @@ func (b *builder) profile(i int) *profileView {
 	}
 	v.Facts = b.profileFacts(p, r)
 	places := newPlaces(p, b.listing)
-	b.hot = nil
 	for k := range p.Listings {
 		l := &p.Listings[k]
 		v.Code = append(v.Code, b.code(p, r, l, places, d.Totals))
@@ -221,7 +219,9 @@ func (b *builder) profile(i int) *profileView {
 	}
 	v.Unlisted = unlisted(p, d.Totals)
 	d.Parts = b.partsOf(p, len(d.Totals))
-	v.Hottest = b.hottest(d.Totals)
+	if hot := hotLines(p, r, places, d.Totals); len(hot) > 0 {
+		v.Hottest = hot[0]
+	}
 	v.Sources = sourceBars(p, r, d.Totals)
 	v.Timeline = timeline(b.in.Profiles, p)
 	v.Tables = b.tables(p, r, places, d.Totals)

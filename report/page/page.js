@@ -115,16 +115,18 @@ function countsOf(row) {
 const countsOfMethod = (it) => (only ? it.parts.map(share) : it.counts);
 const count = (row, e = event) => countsOf(row)[e] || 0;
 const offset = (row) => parseInt(row.id.slice(row.id.indexOf("-") + 1), 16);
-// rowAt is the instruction at an offset, or the last one in front of it.
-function rowAt(it, at) {
-	let [lo, hi] = [0, it.rows.length - 1];
+// lastOf is the last one of a sorted list that is ok, or the first one.
+function lastOf(list, ok) {
+	let [lo, hi] = [0, list.length - 1];
 	while (lo < hi) {
 		const mid = (lo + hi + 1) >> 1;
-		if (offset(it.rows[mid]) <= at) lo = mid;
+		if (ok(list[mid])) lo = mid;
 		else hi = mid - 1;
 	}
-	return it.rows[lo];
+	return list[lo];
 }
+// rowAt is the instruction at an offset, or the last one in front of it.
+const rowAt = (it, at) => lastOf(it.rows, (row) => offset(row) <= at);
 const rowById = (id) => {
 	const el = document.getElementById(id);
 	return el && el.classList.contains("r") ? el : null;
@@ -160,7 +162,7 @@ function rowY(it, row) {
 }
 function rowAtY(it, y) {
 	layout(it);
-	const g = it.groups.findLast((one) => one.y <= y) || it.groups[0];
+	const g = lastOf(it.groups, (one) => one.y <= y);
 	const n = Math.floor((y - g.y) / ROW) - 1;
 	return it.rows[g.first + Math.min(Math.max(n, 0), g.n - 1)];
 }
@@ -442,6 +444,7 @@ function setCursor(row, { center, extend, still } = {}) {
 		g.el.open = true;
 		code.dirty = true;
 	}
+	if (!still) reveal(row, center); // first of all: once something is changed, the browser must find out anew where all is
 	mark("rel", []);
 	if (cursor && cursor !== row) cursor.removeAttribute("tabindex");
 	if (!extend) anchor = row;
@@ -449,7 +452,6 @@ function setCursor(row, { center, extend, still } = {}) {
 	mark("cur", [row]);
 	row.tabIndex = 0;
 	if (!still) {
-		reveal(row, center);
 		row.focus({ preventScroll: true });
 		const hash = link(code, row);
 		if (hash !== location.hash) history.replaceState(history.state, "", hash);
@@ -462,10 +464,33 @@ function setCursor(row, { center, extend, still } = {}) {
 function reveal(row, center) {
 	const { box } = code;
 	const y = rowY(code, row);
-	const view = box.clientHeight;
-	if (center) box.scrollTop = y - view * 0.4;
-	else if (y < box.scrollTop + 2 * ROW) box.scrollTop = y - 3 * ROW;
-	else if (y > box.scrollTop + view - 4 * ROW) box.scrollTop = y - view + 5 * ROW;
+	const [view, was] = [box.clientHeight, box.scrollTop];
+	let top = was;
+	if (center) top = y - view * 0.4;
+	else if (y < was + 2 * ROW) top = y - 3 * ROW;
+	else if (y > was + view - 4 * ROW) top = y - view + 5 * ROW;
+	if (top === was) return;
+	if (Math.abs(top - was) > view) showFirst(code, Math.max(top, 0), view);
+	box.scrollTop = top;
+}
+// showFirst lets the browser lay out and draw those chunks first that one sees after a jump. What is around them, several
+// times as much, which it gets ready for scrolling, comes after that.
+function showFirst(it, top, view) {
+	const first = new Map(); // chunk → how it is shown
+	const around = 1.5 * root.clientHeight + 60 * ROW; // as far as Chromium lays out
+	const chunks = (y) => {
+		const all = [];
+		for (let k = rowAtY(it, y).closest(".k"); k; k = k.parentElement.closest(".k")) all.push(k);
+		return all;
+	};
+	for (let y = top; y < top + view + ROW; y += ROW) chunks(y).forEach((k) => first.set(k, "visible"));
+	for (let y = top - around; y < top + view + around; y += 8 * ROW) {
+		const k = chunks(y).findLast((one) => first.get(one) !== "visible");
+		if (k) first.set(k, "hidden");
+	}
+	const show = (as) => first.forEach((how, k) => (k.style.contentVisibility = as ?? how));
+	show();
+	setTimeout(show, 60, "");
 }
 const selected = () => (cursor ? code.rows.slice(Math.min(anchor.at, cursor.at), Math.max(anchor.at, cursor.at) + 1) : []);
 function showSelection() {
@@ -531,7 +556,7 @@ function drawJump() {
 	mark("to", to ? [to] : []);
 	if (to) {
 		const i = $("i", cursor);
-		const column = i ? i.textContent.search(/[╭╰├↺]/) : -1;
+		const column = i ? i.textContent.search(/[╭╰├┏┗┣↺]/) : -1;
 		if (column >= 0 && to !== cursor && to.group.el.open) {
 			const before = cursor.textContent.indexOf(i.textContent) + column;
 			const a = rowY(code, cursor) + ROW / 2;
@@ -680,9 +705,11 @@ function drawMap() {
 	const h = Math.max(height(it), 1);
 	const tick = Math.max(h / 250, ROW);
 	const paths = {};
-	for (const r of hotRows(it)) {
-		const level = heat(count(r));
-		(paths[level] ??= []).push(`M0 ${rowY(it, r)}h10v${tick}h-10z`);
+	const hot = hotRows(it);
+	for (const r of hot) {
+		const part = count(r) / count(hot[0]); // of the hottest: what is hot here stands out, however hot it is
+		const level = 1 + (part > 0.1) + (part > 0.5);
+		(paths[level] ??= []).push(`M0 ${rowY(it, r)}h${1 + 3 * level}v${tick}h-${1 + 3 * level}z`);
 	}
 	const drawing = svg("svg", { viewBox: `0 0 10 ${h}`, preserveAspectRatio: "none" });
 	for (const level of Object.keys(paths).sort()) drawing.append(svg("path", { class: `m${level}`, d: paths[level].join("") }));

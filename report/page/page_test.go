@@ -27,7 +27,7 @@ import (
 func profiles(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
 	o := profile.DefaultOptions()
-	o.Listings, o.History, o.Parts, o.SkipLines = 12_000, true, true, true // as --format html has them
+	o.Listings, o.Hottest, o.History, o.Parts, o.SkipLines = 12_000, true, true, true, true // as --format html has them
 	var c *capture.Capture
 	var err error
 	if name == "spread" || name == "huge" || name == "sort" {
@@ -109,6 +109,7 @@ func TestNumbers(t *testing.T) {
 				checkTables(t, text, i, &p)
 			}
 			checkListings(t, text, ps)
+			checkLoops(t, text, ps, name != "huge")
 			checkParts(t, text, ps)
 		})
 	}
@@ -142,8 +143,18 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 	c, names = list(len(p.Sources), func(i int) (schema.Counts, string) { return p.Sources[i].Counts, p.Sources[i].Source })
 	check("sources", c, names)
 	hot, texts := tableOf(t, text, fmt.Sprintf("p%d-hot", number))
-	for i := range hot {
+	require.Len(t, hot, len(p.Hottest))
+	require.NotEmpty(t, hot)
+	for i, h := range p.Hottest {
 		events := len(p.Account.Values)
+		assert.Equal(t, h.Counts.Values, hot[i][:events], "the hottest instructions are the JSON's")
+		assert.Contains(t, texts[i], h.Text)
+		if h.Loop > 0 {
+			assert.Contains(t, texts[i], fmt.Sprintf("loop %d", h.Loop))
+		} else {
+			assert.Contains(t, texts[i], "in no loop")
+		}
+		assert.Equal(t, h.FramesOfNext, strings.Contains(texts[i], "~"), texts[i])
 		assert.Equal(t, hot[i][0], hot[i][events], "the samples, as share and as number")
 		assert.Contains(t, texts[i], fmt.Sprintf(" %d ", hot[i][0]))
 	}
@@ -228,6 +239,44 @@ func checkListings(t *testing.T, text string, ps *profile.Profiles) {
 		}
 	}
 	assert.Len(t, articles, number)
+}
+
+// checkLoops compares the loops of the JSON report with those of the page, and its hottest instruction with the rows.
+func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
+	t.Helper()
+	articles := listing.FindAllString(text, -1)
+	number, compared := 0, 0
+	for i, p := range jsonOf(t, ps).Profiles {
+		require.NotEmpty(t, p.Hottest)
+		for _, l := range ps.Trials[i].Listings {
+			article := articles[number]
+			number++
+			for _, line := range l.Lines {
+				assert.LessOrEqual(t, slices.Compare(line.Counts, p.Hottest[0].Counts.Values), 0, "no instruction is hotter than the hottest")
+			}
+			for _, h := range p.Hottest {
+				if h.Source != l.Source || h.Method != l.Method || h.CompileID != l.CompileID {
+					continue
+				}
+				at := profile.LineAt(l.Lines, uint64(h.Addr))
+				require.GreaterOrEqual(t, at, 0)
+				assert.Equal(t, len(l.Lines[at].Frames) > 0 && !l.Lines[at].OwnFrames, h.FramesOfNext)
+				above, _, _ := strings.Cut(article, fmt.Sprintf(`id="c%d-%x"`, number-1, l.Lines[at].Lo-l.Lines[0].Lo))
+				block := above[strings.LastIndex(above, "<details"):]
+				assert.Equal(t, h.Loop > 0, strings.Contains(block, fmt.Sprintf(`data-l="%d"`, h.Loop)), "loop %d: %.100s", h.Loop, block)
+			}
+			for _, loop := range p.Loops {
+				if loop.Source != l.Source || loop.Method != l.Method || loop.CompileID != l.CompileID {
+					continue
+				}
+				row := fmt.Sprintf(`<tr><td class="n" data-n="%d">[^<]*</td><td><a href="#c%d-%x">loop %d</a></td><td class="n">%d</td><td class="n">%d</td></tr>`,
+					loop.Counts.Values[0], number-1, uint64(loop.Begins)-l.Lines[0].Lo, loop.Number, loop.Depth, loop.Instructions)
+				assert.Regexp(t, row, article)
+				compared++
+			}
+		}
+	}
+	assert.Equal(t, has, compared > 0, "loops")
 }
 
 // Whatever is in names, it is text in the page.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
@@ -92,83 +91,32 @@ func TestTexts(t *testing.T) {
 	assert.Equal(t, `a&lt;b&gt;&amp;&#34;&#39;\u202e`, string(appendText(nil, "a<b>&\"'\u202e")))
 }
 
-// code makes lines of two bytes each: "jne 4" jumps to line 4.
-func code(texts ...string) []profile.Line {
-	lines := make([]profile.Line, len(texts))
-	for i, text := range texts {
-		l := &lines[i]
-		l.Lo, l.Hi, l.Text, l.Counts = uint64(0x100+2*i), uint64(0x102+2*i), text, make(profile.Counts, 1)
-		mnemonic, operand, _ := strings.Cut(text, " ")
-		switch to, err := strconv.Atoi(operand); {
-		case mnemonic == "jmp":
-			l.Kind = disasm.Jump
-			if err == nil {
-				l.Target = uint64(0x100 + 2*to)
-			}
-		case mnemonic == "jne":
-			l.Kind, l.Target = disasm.CondJump, uint64(0x100+2*to)
-		case mnemonic == "call":
-			l.Kind, l.TargetName = disasm.Call, operand
-		case mnemonic == "ret":
-			l.Kind = disasm.Return
-		}
-	}
-	return lines
-}
-
-func TestBlocks(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		lines  []profile.Line
-		starts []int
-		next   [][]int
-		loops  map[int]int // head → blocks
-		ends   [][]int     // of each loop the lines that lead back to its head
-	}{
-		{"straight", code("mov", "mov", "ret"), []int{0}, [][]int{nil}, map[int]int{}, [][]int{}},
-		{"a loop", code("mov", "add", "jne 1", "ret"), []int{0, 1, 3}, [][]int{{1}, {1, 2}, nil}, map[int]int{1: 1}, [][]int{{2}}},
-		{"a table of jumps", code("jmp *%rax", "mov", "jmp 0"), []int{0, 1}, [][]int{nil, {0}}, map[int]int{}, [][]int{}},
-		{"behind a trap nothing goes on", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4}, [][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}, [][]int{{2, 5}}},
-		{"nor behind hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2}, [][]int{{2}}},
-		{"inner and outer", code("mov", "mov", "jne 1", "jne 0", "ret"), []int{0, 1, 3, 4}, [][]int{{1}, {1, 2}, {0, 3}, nil}, map[int]int{0: 3, 1: 1}, [][]int{{3}, {2}}},
-	} {
-		blocks := blocksOf(c.lines, 1)
-		var starts []int
-		for i, b := range blocks {
-			starts = append(starts, b.from)
-			if i > 0 {
-				assert.Equal(t, blocks[i-1].to, b.from, c.name)
-			}
-		}
-		assert.Equal(t, c.starts, starts, c.name)
-		next := successors(c.lines, blocks)
-		for i := range next {
-			assert.Equal(t, c.next[i], next[i], "%s, block %d", c.name, i)
-		}
-		loops, whole := findLoops(c.lines, blocks, 1)
-		assert.True(t, whole)
-		got := map[int]int{}
-		for _, l := range loops {
-			got[l.head] = len(l.blocks)
-		}
-		assert.Equal(t, c.loops, got, c.name)
-		assert.Equal(t, c.ends, loopEnds(blocks, loops), c.name)
-	}
-}
-
 // What the overview says of where the hottest instruction is.
 func TestWhere(t *testing.T) {
 	for _, c := range []struct {
 		method, made, loop string
 		frames             int
+		guess              bool
 		want               string
 	}{
-		{"a.b.Tree::get", "Tree::get:7", "in no loop", 1, "Tree::get:7 (not inlined), in no loop of the machine code"},
-		{"a.b.Tree::get", "Node::find:7", "loop 2, depth 2", 2, "Node::find:7, inlined into Tree::get, in loop 2, depth 2 of the machine code"},
-		{"a.b.Tree::get", "", "", 0, "Tree::get"},
+		{"a.b.Tree::get", "Tree::get:7", "in no loop", 1, false, "Tree::get:7 (not inlined), in no loop of the machine code"},
+		{"a.b.Tree::get", "Node::find:7", "loop 2, depth 2", 2, false, "Node::find:7, inlined into Tree::get, in loop 2, depth 2 of the machine code"},
+		{"a.b.Tree::get", "Node::find:7", "loop 2", 2, true, "~Node::find:7, inlined into Tree::get, in loop 2 of the machine code"},
+		{"a.b.Tree::get", "", "", 0, false, "Tree::get"},
 	} {
-		assert.Equal(t, c.want, where(&hotLine{Method: c.method, Made: c.made, Loop: c.loop}, c.frames))
+		assert.Equal(t, c.want, (&hotLine{Method: c.method, Made: c.made, Loop: c.loop, Guess: c.guess}).where(c.frames))
 	}
+}
+
+// A line is marked where most of its samples are at instructions without a line of their own.
+func TestMark(t *testing.T) {
+	l := profile.Listing{Lines: make([]profile.Line, 4)}
+	for i, counts := range []int64{3, 2, 2, 3} {
+		l.Lines[i].Lo, l.Lines[i].Counts = uint64(i), profile.Counts{counts}
+		l.Lines[i].Frames, l.Lines[i].OwnFrames = frames([]string{"A::f|1", "A::f|2"}[i/2]), i%2 == 1
+	}
+	at := newPlaces(&profile.Profile{Listings: []profile.Listing{l}}, 0)
+	assert.Equal(t, []string{"~", "", ""}, []string{at.mark("A::f", 1), at.mark("A::f", 2), at.mark("B::g", 1)})
 }
 
 // Of a file the page has the lines that code was made from, and some around them.
@@ -194,7 +142,7 @@ func TestSources(t *testing.T) {
 		}
 		return file
 	})
-	l := profile.Listing{Lines: code("mov", "mov", "mov", "mov")}
+	l := profile.Listing{Lines: make([]profile.Line, 4)}
 	l.Lines[0].Frames = frames("a.Known::f|50", "b.Unknown::g|1")
 	l.Lines[1].Frames = frames("a.Known$Inner::f|3")
 	l.Lines[2].Frames = frames("a.Known::f|1000")

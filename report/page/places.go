@@ -19,7 +19,8 @@ type places struct {
 	compiled    map[compiledKey]int
 	frames      map[string]place
 	lines       map[lineKey]place
-	hottestLine []string // ids, by listing
+	borrowed    map[lineKey]int64 // samples at instructions that have the line of the next one, less those at others
+	hottestLine []string          // ids, by listing
 }
 
 type compiledKey struct {
@@ -40,7 +41,7 @@ type place struct {
 
 func newPlaces(p *profile.Profile, first int) *places {
 	at := &places{p: p, first: first, methods: map[[2]string]int{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
-		frames: map[string]place{}, lines: map[lineKey]place{}}
+		frames: map[string]place{}, lines: map[lineKey]place{}, borrowed: map[lineKey]int64{}}
 	for i := range p.Listings {
 		l := &p.Listings[i]
 		number := first + i
@@ -57,6 +58,11 @@ func newPlaces(p *profile.Profile, first int) *places {
 			better := place{rowID(number, l, k), line.Counts}
 			hotter(at.frames, inner.Method, better)
 			hotter(at.lines, lineKey{inner.Method, inner.Line}, better)
+			if line.OwnFrames {
+				at.borrowed[lineKey{inner.Method, inner.Line}] -= line.Counts[0]
+			} else {
+				at.borrowed[lineKey{inner.Method, inner.Line}] += line.Counts[0]
+			}
 		}
 	}
 	return at
@@ -95,11 +101,11 @@ func (at *places) compilation(method string, id int) string {
 	return ""
 }
 
-// region gives the first instruction of a region.
-func (at *places) region(source, method string, lo uint64) string {
+// instruction gives the one at an address.
+func (at *places) instruction(source, method string, id int, lo uint64) string {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
-		if l.Source != source || l.Method != method || lo < l.Lines[0].Lo {
+		if l.Source != source || l.Method != method || l.CompileID != id || lo < l.Lines[0].Lo {
 			continue
 		}
 		k, ok := slices.BinarySearchFunc(l.Lines, lo, func(line profile.Line, lo uint64) int { return cmp.Compare(line.Lo, lo) })
@@ -135,5 +141,13 @@ func (at *places) regionParts(r *schema.Region) profile.PartCounts {
 }
 
 func (at *places) frame(method string) string { return at.frames[method].id }
+
+// mark is in front of a line that HotSpot has not kept for most of its samples: it is that of the next instruction with a line.
+func (at *places) mark(method string, line int) string {
+	if at.borrowed[lineKey{method, line}] > 0 {
+		return borrowedMark
+	}
+	return ""
+}
 
 func (at *places) line(method string, line int) string { return at.lines[lineKey{method, line}].id }

@@ -34,8 +34,8 @@ type rowWriter struct {
 	number  int // of the listing in the page
 	listing *profile.Listing
 	totals  []int64 // of the profile, by event
-	blocks  []block
-	loops   []loop
+	blocks  []profile.Block
+	loops   []profile.Loop
 	// loopsUnknown tells that the code is too large to look for its loops.
 	loopsUnknown bool
 	gutter       arrows.Gutter
@@ -53,11 +53,11 @@ type rowWriter struct {
 // each run of blocks that have none.
 func (w *rowWriter) write() []byte {
 	l := w.listing
-	w.gutter = arrows.Layout(len(l.Lines), localJumps(l.Lines), maxArrowColumns, arrows.Unicode)
+	w.gutter = arrows.Layout(len(l.Lines), w.jumps(), maxArrowColumns, arrows.Unicode)
 	w.done = make([]byte, 0, 200*len(l.Lines))
 	for first := 0; first < len(w.blocks); {
 		last := first + 1
-		for w.blocks[first].cold() && last < len(w.blocks) && w.blocks[last].cold() {
+		for w.blocks[first].Cold() && last < len(w.blocks) && w.blocks[last].Cold() {
 			last++
 		}
 		w.group(first, last)
@@ -68,15 +68,28 @@ func (w *rowWriter) write() []byte {
 	return w.done
 }
 
-// localJumps are the jumps within some code.
-func localJumps(lines []profile.Line) []arrows.Arrow {
+// jumps are those within the code. Those that close a loop are told apart: beside a long block a detour, which leaves the
+// way and comes back to it from below, looks like a loop otherwise.
+func (w *rowWriter) jumps() []arrows.Arrow {
+	lines, closing := w.listing.Lines, w.closing()
 	var found []arrows.Arrow
 	for i := range lines {
-		if to := lineAt(lines, lines[i].Target); jumps(&lines[i]) && to >= 0 {
-			found = append(found, arrows.Arrow{From: i, To: to})
+		if to := profile.LineAt(lines, lines[i].Target); profile.Jumps(&lines[i]) && to >= 0 {
+			found = append(found, arrows.Arrow{From: i, To: to, Loop: closing[i]})
 		}
 	}
 	return found
+}
+
+// closing are the lines that loops close with.
+func (w *rowWriter) closing() map[int]bool {
+	all := map[int]bool{}
+	for i := range w.loops {
+		for _, end := range w.loops[i].Ends(w.listing.Lines, w.blocks) {
+			all[end] = true
+		}
+	}
+	return all
 }
 
 // startChunk begins the next chunk where the open one has no room for so many rows.
@@ -117,8 +130,8 @@ func appendChunk(b []byte, rows int, text []byte) []byte {
 
 // group writes blocks [first, last).
 func (w *rowWriter) group(first, last int) {
-	from, to := w.blocks[first].from, w.blocks[last-1].to
-	cold := w.blocks[first].cold()
+	from, to := w.blocks[first].From, w.blocks[last-1].To
+	cold := w.blocks[first].Cold()
 	closed := cold && len(w.listing.Lines) >= hugeRows && to-from >= foldedRows
 	rows, large := to-from+1, to-from > 2*chunkRows
 	if closed {
@@ -136,7 +149,7 @@ func (w *rowWriter) group(first, last int) {
 	}
 	loop := w.commonLoop(first, last)
 	if loop >= 0 {
-		w.out = strconv.AppendInt(append(w.out, " in l"...), int64(min(w.loops[loop].depth, 4)), 10)
+		w.out = strconv.AppendInt(append(w.out, " in l"...), int64(min(w.loops[loop].Depth, 4)), 10)
 		w.out = strconv.AppendInt(append(w.out, `" data-l="`...), int64(loop+1), 10)
 	}
 	w.out = append(w.out, '"')
@@ -173,9 +186,9 @@ func (w *rowWriter) largeGroup(from, to int) {
 
 // commonLoop is the innermost loop that all of some blocks are in; -1 for none.
 func (w *rowWriter) commonLoop(first, last int) int {
-	loop := w.blocks[first].loop
+	loop := w.blocks[first].Loop
 	for _, b := range w.blocks[first+1 : last] {
-		if b.loop != loop {
+		if b.Loop != loop {
 			return -1
 		}
 	}
@@ -186,10 +199,10 @@ func (w *rowWriter) commonLoop(first, last int) int {
 func (w *rowWriter) heading(first, last, loop int) {
 	sum := make(profile.Counts, len(w.totals))
 	for _, b := range w.blocks[first:last] {
-		sum.Add(b.counts)
+		sum.Add(b.Counts)
 	}
 	w.counts(sum, nil) // the script adds up parts
-	if from := w.blocks[first].from; from > 0 && w.gutter.Width > 0 {
+	if from := w.blocks[first].From; from > 0 && w.gutter.Width > 0 {
 		w.arrows(w.gutter.After[from-1])
 	} else {
 		w.arrows(strings.Repeat(" ", w.gutter.Width))
@@ -200,17 +213,17 @@ func (w *rowWriter) heading(first, last, loop int) {
 		w.out = strconv.AppendInt(append(w.out, "–B"...), int64(last), 10)
 	}
 	w.out = append(w.out, " · "...)
-	w.out = append(w.out, counted(w.blocks[last-1].to-w.blocks[first].from, "instruction")...)
+	w.out = append(w.out, counted(w.blocks[last-1].To-w.blocks[first].From, "instruction")...)
 	switch {
 	case loop >= 0:
 		w.out = append(w.out, ` · <span class="loop">`...)
 		w.out = append(w.out, w.loopName(loop, first)...)
 		w.out = append(w.out, "</span>"...)
-	case !w.blocks[first].cold() && !w.loopsUnknown:
+	case !w.blocks[first].Cold() && !w.loopsUnknown:
 		w.out = append(w.out, ` · <span class="loop none">in no loop</span>`...)
 	}
 	for _, b := range w.blocks[first:last] {
-		if section := w.listing.Lines[b.from].Section; section != "" {
+		if section := w.listing.Lines[b.From].Section; section != "" {
 			w.out = append(appendText(append(w.out, " ["...), section), ']')
 		}
 	}
@@ -219,10 +232,10 @@ func (w *rowWriter) heading(first, last, loop int) {
 // loopName says in which loop a group is, and whether it begins it.
 func (w *rowWriter) loopName(loop, first int) string {
 	text := "loop " + strconv.Itoa(loop+1)
-	if w.loops[loop].head == first {
+	if w.loops[loop].Head == first {
 		text = "↻ " + text + " begins"
 	}
-	if parent := w.loops[loop].parent; parent >= 0 {
+	if parent := w.loops[loop].Parent; parent >= 0 {
 		text += ", in loop " + strconv.Itoa(parent+1)
 	}
 	return text
@@ -311,7 +324,7 @@ func (w *rowWriter) appendID(b []byte, addr uint64) []byte {
 
 // text writes the instruction. The target of a jump within the listing is a link.
 func (w *rowWriter) text(l *profile.Line) (linked bool) {
-	to := lineAt(w.listing.Lines, l.Target)
+	to := profile.LineAt(w.listing.Lines, l.Target)
 	at := strings.LastIndex(l.Text, "0x")
 	if !l.Direct() || to < 0 || at < 0 {
 		w.out = appendText(w.out, l.Text)

@@ -194,7 +194,7 @@ func (t *tableBuilder) regions() *table {
 		if r.CompileID > 0 {
 			name += ", compile id " + strconv.Itoa(r.CompileID)
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.region(r.Source, r.Method, uint64(r.Lo)), Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
+		out.Rows = append(out.Rows, row{Link: t.places.instruction(r.Source, r.Method, r.CompileID, uint64(r.Lo)), Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
 			cell{Text: shown(r.Source), Kind: kindOf(r.Source)}, cell{Text: shown(name), Name: true}, cell{Text: fmt.Sprintf("0x%x", uint64(r.Lo))})})
 	}
 	return t.cut(out, len(t.r.Regions))
@@ -210,7 +210,7 @@ func (t *tableBuilder) frames() *table {
 		var lines []string
 		for _, l := range f.Lines[:min(len(f.Lines), 3)] {
 			if n := l.Counts.Values[0]; l.Line > 0 && n > 0 {
-				lines = append(lines, fmt.Sprintf(":%d %s", l.Line, percent(n, t.totals[0])))
+				lines = append(lines, fmt.Sprintf("%s:%d %s", t.places.mark(f.Method, l.Line), l.Line, percent(n, t.totals[0])))
 			}
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.frame(f.Method), Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(f.Total.Values[0], 0, t.parts().Totals[f.Method]),
@@ -241,8 +241,10 @@ func (t *tableBuilder) lines() *table {
 	slices.SortStableFunc(all, func(a, b line) int {
 		return cmp.Or(slices.Compare(b.Counts.Values, a.Counts.Values), cmp.Compare(a.method, b.method), cmp.Compare(a.Line, b.Line))
 	})
+	borrowed := false
 	for _, l := range all[:t.limit(len(all))] {
-		name := shown(l.method) + ":" + strconv.Itoa(l.Line)
+		name := t.places.mark(l.method, l.Line) + shown(l.method) + ":" + strconv.Itoa(l.Line)
+		borrowed = borrowed || strings.HasPrefix(name, borrowedMark)
 		if at := t.b.sources.find(l.method, l.Line); at.moved && at.file != nil {
 			name += shown(fmt.Sprintf(" (%s:%d)", path.Base(at.file.name), at.line))
 		}
@@ -251,6 +253,9 @@ func (t *tableBuilder) lines() *table {
 			cells = append(cells, cell{Text: t.b.sources.line(l.method, l.Line)})
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.line(l.method, l.Line), Cells: cells})
+	}
+	if borrowed {
+		out.Note += "; ~: most of the samples are at instructions that HotSpot kept no line for, and this is that of the next one that has one"
 	}
 	return t.cut(out, len(all))
 }
@@ -280,6 +285,10 @@ func (t *tableBuilder) threads() *table {
 // compilations are the versions of the hottest methods.
 func (t *tableBuilder) compilations() *table {
 	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds of the JVM's life, * is within the window", "kind", "method", "compile id", "JVM", "made", "left", "why")
+	several := len(t.p.PIDs) > 1
+	if !several {
+		out.Columns = slices.DeleteFunc(out.Columns, func(c column) bool { return c.Name == "JVM" })
+	}
 	seconds := func(millis int64, inside bool) string {
 		text := fmt.Sprintf("%.3f", float64(millis)/1000)
 		if inside {
@@ -293,9 +302,12 @@ func (t *tableBuilder) compilations() *table {
 		if c.Ended != nil {
 			left, why = seconds(c.Ended.UptimeMillis, c.EndedInside), strings.Trim(c.Ended.Reason+", "+c.Ended.Trap, ", ")
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: append(t.counts(c.Counts, nil),
-			cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: strconv.Itoa(c.CompileID)}, cell{Text: strconv.Itoa(c.PID)},
-			cell{Text: seconds(c.MadeMillis, c.MadeInside)}, cell{Text: left}, cell{Text: shown(why)})})
+		cells := append(t.counts(c.Counts, nil), cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: strconv.Itoa(c.CompileID)})
+		if several {
+			cells = append(cells, cell{Text: strconv.Itoa(c.PID)})
+		}
+		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID),
+			Cells: append(cells, cell{Text: seconds(c.MadeMillis, c.MadeInside)}, cell{Text: left}, cell{Text: shown(why)})})
 	}
 	for i := range out.Columns {
 		out.Columns[i].Sorted = false // they are by method and time

@@ -81,7 +81,11 @@ type Profile struct {
 	// Compilations are the versions of the hottest methods' code, by method, and by the time
 	// they were made. Of several JVMs they are of the one with the most samples of the method.
 	Compilations []Compilation `json:"compilations,omitempty"`
-	Warnings     []string      `json:"warnings"`
+	// Hottest are the instructions with the most samples, whether their regions have lines or not.
+	Hottest []HotLine `json:"hottest,omitempty"`
+	// Loops are the loops with samples of the code that Hottest is in, the one with the most samples first.
+	Loops    []Loop   `json:"loops,omitempty"`
+	Warnings []string `json:"warnings"`
 }
 
 // A Score is what JMH measured of a trial.
@@ -158,6 +162,38 @@ type Line struct {
 	Counts   Counts   `json:"counts"`
 	Frames   []Frame  `json:"frames"` // the inlining chain, innermost first
 	Comments []string `json:"comments"`
+}
+
+// A HotLine is one of the hottest instructions.
+type HotLine struct {
+	Source    string  `json:"source"`
+	Method    string  `json:"method"`
+	CompileID int     `json:"compile_id"`
+	Addr      Address `json:"addr"`
+	Text      string  `json:"text"`
+	Counts    Counts  `json:"counts"`
+	Frames    []Frame `json:"frames"` // the inlining chain, innermost first
+	// FramesOfNext tells that HotSpot kept no debug info for the instruction: Frames are those of the next one that has some.
+	FramesOfNext bool `json:"frames_of_next,omitempty"`
+	// Loop is the number of the innermost loop around it in the code of its method, see the type Loop; 0 for none. Depth is
+	// how many loops there are around it.
+	Loop  int `json:"loop,omitempty"`
+	Depth int `json:"depth,omitempty"`
+	// LoopUnknown tells that the code is too large to look for its loops.
+	LoopUnknown bool `json:"loop_unknown,omitempty"`
+}
+
+// A Loop is a natural loop of compiled code.
+type Loop struct {
+	Source       string  `json:"source"`
+	Method       string  `json:"method"`
+	CompileID    int     `json:"compile_id"`
+	Number       int     `json:"number"`           // in the order of the addresses at which the loops of the code begin, from 1 on
+	Inside       int     `json:"inside,omitempty"` // the number of the loop around it; 0 for none
+	Depth        int     `json:"depth"`            // 1 for a loop in no other one
+	Begins       Address `json:"begins"`
+	Instructions int     `json:"instructions"`
+	Counts       Counts  `json:"counts"` // with those of the loops in it
 }
 
 // A Compilation is one version of a hot method's code. Times are milliseconds of the JVM's

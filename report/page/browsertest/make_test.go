@@ -81,7 +81,7 @@ func profiles(t *testing.T, name string) *profile.Profiles {
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	o := profile.DefaultOptions()
-	o.Listings, o.History, o.Parts = 12_000, true, true
+	o.Listings, o.Hottest, o.History, o.Parts = 12_000, true, true, true
 	ps, err := profile.Of(c, o)
 	require.NoError(t, err)
 	return ps

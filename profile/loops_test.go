@@ -1,4 +1,4 @@
-package page
+package profile
 
 import (
 	"math/rand/v2"
@@ -89,8 +89,8 @@ func TestLoops(t *testing.T) {
 		g := newFlow(next)
 		got := map[int][]int{}
 		for _, l := range g.loops() {
-			slices.Sort(l.blocks)
-			got[l.head] = l.blocks
+			slices.Sort(l.Blocks)
+			got[l.Head] = l.Blocks
 			loops++
 		}
 		for b := range next {

@@ -1,22 +1,62 @@
-package page
+package profile
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// A loop is a natural loop: a block that every way into the loop passes, its head, and all
+// A Loop is a natural loop: a block that every way into the loop passes, its head, and all
 // blocks from which a jump back to the head can be reached without it.
-type loop struct {
-	head   int // block
-	blocks []int
-	tails  []int // the blocks that lead back to the head
-	parent int   // the loop around it; -1 for none
-	depth  int   // 1 for a loop in no other one
-	counts profile.Counts
-	lines  int
+type Loop struct {
+	Head   int // block
+	Blocks []int
+	Tails  []int // the blocks that lead back to the head
+	Parent int   // the loop around it; -1 for none
+	Depth  int   // 1 for a loop in no other one
+	Counts Counts
+	Lines  int
+}
+
+// Ends gives the lines that a loop closes with: those that jump back to its head. Compilers also enter a loop in its
+// middle, so that what is written first runs into the head:
+//
+//	      jmp  head
+//	top:  add  %r11,%r9
+//	head: cmp  %r9d,%ebp
+//	      jl   top
+//
+// Then it closes with what jumps back to the top. Where nothing does, it is the line in front of the head.
+func (l *Loop) Ends(lines []Line, blocks []Block) []int {
+	in := make(map[int]bool, len(l.Blocks))
+	for _, b := range l.Blocks {
+		in[b] = true
+	}
+	var ends []int
+	for _, tail := range l.Tails {
+		last := &lines[blocks[tail].To-1]
+		if Jumps(last) && last.Target == lines[blocks[l.Head].From].Lo || tail+1 != l.Head {
+			ends = append(ends, blocks[tail].To-1)
+			continue
+		}
+		top := tail
+		for top > 0 && in[top-1] && lines[blocks[top-1].To-1].Kind != disasm.Jump {
+			top--
+		}
+		found := false
+		for _, b := range l.Blocks {
+			jump := &lines[blocks[b].To-1]
+			if b >= top && Jumps(jump) && jump.Target == lines[blocks[top].From].Lo {
+				ends, found = append(ends, blocks[b].To-1), true
+			}
+		}
+		if !found {
+			ends = append(ends, blocks[tail].To-1)
+		}
+	}
+	slices.Sort(ends)
+	return slices.Compact(ends)
 }
 
 const (
@@ -28,9 +68,9 @@ const (
 	maxLoopWork = 16 << 20
 )
 
-// findLoops finds the loops of some code, in the order of their heads, and tells each block
+// FindLoops finds the loops of some code, in the order of their heads, and tells each block
 // its innermost one. It gives false where the code is too large.
-func findLoops(lines []profile.Line, blocks []block, events int) ([]loop, bool) {
+func FindLoops(lines []Line, blocks []Block, events int) ([]Loop, bool) {
 	if len(blocks) > maxLoopBlocks {
 		return nil, false
 	}
@@ -41,24 +81,24 @@ func findLoops(lines []profile.Line, blocks []block, events int) ([]loop, bool) 
 	}
 	for i := range loops {
 		l := &loops[i]
-		l.counts = make(profile.Counts, events)
-		for _, b := range l.blocks {
-			l.counts.Add(blocks[b].counts)
-			l.lines += blocks[b].to - blocks[b].from
+		l.Counts = make(Counts, events)
+		for _, b := range l.Blocks {
+			l.Counts.Add(blocks[b].Counts)
+			l.Lines += blocks[b].To - blocks[b].From
 		}
 	}
 	bySize := make([]int, len(loops)) // largest first, so that inner loops come behind outer ones
 	for i := range bySize {
 		bySize[i] = i
 	}
-	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(len(loops[b].blocks), len(loops[a].blocks)) })
+	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(len(loops[b].Blocks), len(loops[a].Blocks)) })
 	for _, i := range bySize {
 		l := &loops[i]
-		if l.parent, l.depth = blocks[l.head].loop, 1; l.parent >= 0 {
-			l.depth = loops[l.parent].depth + 1
+		if l.Parent, l.Depth = blocks[l.Head].Loop, 1; l.Parent >= 0 {
+			l.Depth = loops[l.Parent].Depth + 1
 		}
-		for _, b := range l.blocks {
-			blocks[b].loop = i
+		for _, b := range l.Blocks {
+			blocks[b].Loop = i
 		}
 	}
 	return loops, true
@@ -203,8 +243,8 @@ func (g *flow) dominates(a, b int) bool {
 
 // loops finds all loops, by the jumps that lead back to a block on all ways to them. It gives
 // up when there was too much work.
-func (g *flow) loops() []loop {
-	var all []loop
+func (g *flow) loops() []Loop {
+	var all []Loop
 	in := make([]int, len(g.next)) // the number of the last loop that had each block, from 1 on
 	for head := range g.next {
 		if g.work > maxLoopWork {
@@ -219,7 +259,7 @@ func (g *flow) loops() []loop {
 		if len(tails) == 0 {
 			continue
 		}
-		l := loop{head: head, blocks: []int{head}, tails: slices.Clone(tails), parent: -1}
+		l := Loop{Head: head, Blocks: []int{head}, Tails: slices.Clone(tails), Parent: -1}
 		number := len(all) + 1
 		in[head] = number
 		for len(tails) > 0 {
@@ -229,7 +269,7 @@ func (g *flow) loops() []loop {
 				continue
 			}
 			in[b] = number
-			l.blocks = append(l.blocks, b)
+			l.Blocks = append(l.Blocks, b)
 			for _, p := range g.before[b] {
 				if g.leads(p, b) {
 					tails = append(tails, p)

@@ -1,4 +1,4 @@
-package page
+package profile
 
 import (
 	"cmp"
@@ -6,69 +6,68 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/profile"
 )
 
-// A block is a basic block: instructions that run one after the other. Jumps lead to its
+// A Block is a basic block: instructions that run one after the other. Jumps lead to its
 // first one only, and leave it behind its last one only.
-type block struct {
-	from, to int // lines [from, to)
-	counts   profile.Counts
-	loop     int // the innermost loop around it, an index in the loops; -1 for none
+type Block struct {
+	From, To int // lines [From, To)
+	Counts   Counts
+	Loop     int // the innermost loop around it, an index in the loops; -1 for none
 }
 
-// cold tells that a block has no samples.
-func (b *block) cold() bool {
-	return !slices.ContainsFunc(b.counts, func(n int64) bool { return n != 0 })
+// Cold tells that a block has no samples.
+func (b *Block) Cold() bool {
+	return !slices.ContainsFunc(b.Counts, func(n int64) bool { return n != 0 })
 }
 
-// blocksOf cuts code into basic blocks.
-func blocksOf(lines []profile.Line, events int) []block {
+// BlocksOf cuts code into basic blocks.
+func BlocksOf(lines []Line, events int) []Block {
 	leads := make([]bool, len(lines)+1)
 	for i := range lines {
 		l := &lines[i]
 		if i == 0 || l.Section != "" || l.Lo > lines[i-1].Hi {
 			leads[i] = true
 		}
-		if jumps(l) {
-			if to := lineAt(lines, l.Target); to >= 0 {
+		if Jumps(l) {
+			if to := LineAt(lines, l.Target); to >= 0 {
 				leads[to] = true
 			}
 		}
-		if jumps(l) || l.Kind == disasm.Return || neverReturns(l) {
+		if Jumps(l) || l.Kind == disasm.Return || neverReturns(l) {
 			leads[i+1] = true
 		}
 	}
-	var blocks []block
+	var blocks []Block
 	for i := range lines {
 		if leads[i] {
-			blocks = append(blocks, block{from: i, counts: make(profile.Counts, events), loop: -1})
+			blocks = append(blocks, Block{From: i, Counts: make(Counts, events), Loop: -1})
 		}
 		b := &blocks[len(blocks)-1]
-		b.to = i + 1
-		b.counts.Add(lines[i].Counts)
+		b.To = i + 1
+		b.Counts.Add(lines[i].Counts)
 	}
 	return blocks
 }
 
-// jumps tells whether an instruction is a jump, to a known place or not.
-func jumps(l *profile.Line) bool { return l.Kind == disasm.Jump || l.Kind == disasm.CondJump }
+// Jumps tells whether an instruction is a jump, to a known place or not.
+func Jumps(l *Line) bool { return l.Kind == disasm.Jump || l.Kind == disasm.CondJump }
 
-// lineAt gives the index of the line at an address; -1 when no line begins there.
-func lineAt(lines []profile.Line, addr uint64) int {
+// LineAt gives the index of the line at an address; -1 when no line begins there.
+func LineAt(lines []Line, addr uint64) int {
 	if addr == 0 {
 		return -1
 	}
-	i, ok := slices.BinarySearchFunc(lines, addr, func(l profile.Line, addr uint64) int { return cmp.Compare(l.Lo, addr) })
+	i, ok := slices.BinarySearchFunc(lines, addr, func(l Line, addr uint64) int { return cmp.Compare(l.Lo, addr) })
 	if !ok {
 		return -1
 	}
 	return i
 }
 
-// blockAt gives the index of the block that has a line.
-func blockAt(blocks []block, line int) int {
-	i, ok := slices.BinarySearchFunc(blocks, line, func(b block, line int) int { return cmp.Compare(b.from, line) })
+// BlockAt gives the index of the block that has a line.
+func BlockAt(blocks []Block, line int) int {
+	i, ok := slices.BinarySearchFunc(blocks, line, func(b Block, line int) int { return cmp.Compare(b.From, line) })
 	if !ok {
 		i--
 	}
@@ -82,7 +81,7 @@ func blockAt(blocks []block, line int) int {
 //	call   0x7f55d0a6d2a0   ; {runtime_call C1 Runtime throw_range_check_failed_blob}
 var noReturn = []string{"UncommonTrap", "uncommon_trap", " throw_", "rethrow", "unwind_exception", "forward_exception"}
 
-func neverReturns(l *profile.Line) bool {
+func neverReturns(l *Line) bool {
 	if l.Kind != disasm.Call {
 		return false
 	}
@@ -98,16 +97,16 @@ var traps = []string{"hlt", "ud2", "int3", "udf", "brk", "dcps1"}
 
 // successors gives the blocks that can follow each block. A jump to a place that is not in
 // the text has none.
-func successors(lines []profile.Line, blocks []block) [][]int {
+func successors(lines []Line, blocks []Block) [][]int {
 	next := make([][]int, len(blocks))
 	for b := range blocks {
-		last := &lines[blocks[b].to-1]
+		last := &lines[blocks[b].To-1]
 		mnemonic, _, _ := strings.Cut(last.Text, " ")
-		if to := lineAt(lines, last.Target); jumps(last) && to >= 0 {
-			next[b] = append(next[b], blockAt(blocks, to))
+		if to := LineAt(lines, last.Target); Jumps(last) && to >= 0 {
+			next[b] = append(next[b], BlockAt(blocks, to))
 		}
 		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || neverReturns(last) || slices.Contains(traps, mnemonic)
-		if !ends && b+1 < len(blocks) && lines[blocks[b+1].from].Lo <= last.Hi {
+		if !ends && b+1 < len(blocks) && lines[blocks[b+1].From].Lo <= last.Hi {
 			next[b] = append(next[b], b+1)
 		}
 	}
