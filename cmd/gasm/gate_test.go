@@ -88,6 +88,7 @@ func TestGateOfPullRequest(t *testing.T) {
 
 // Which arguments make a comparison.
 func TestDiffSides(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		want string
