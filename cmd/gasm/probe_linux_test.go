@@ -277,6 +277,7 @@ func (p *askProgram) awaitProbes(t *testing.T) {
 
 // The agent comes and goes, ten times, and leaves the program as it was.
 func TestAttachProbes(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	p := startAsk(t, gasmtest.NeedJava(t))
 	attachTenTimes(t, p, 100_000)
@@ -324,6 +325,7 @@ func endedMeanwhile(t *testing.T, p *askProgram) {
 // The classes of the agent stay. Each round loads and changes the same class again, and its former constant pools and methods are freed by a
 // collection. Compilers' profiles grow as the agent's own code gets hot, and reflection makes a class when it is called often; so both are off.
 func TestAttachProbesMetaspace(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	p := startAsk(t, gasmtest.NeedJava(t), "-Xint", "-Dsun.reflect.inflationThreshold=1000", "-Dcalls=1000")
 	metaspace := attachTenTimes(t, p, 1000)
@@ -386,6 +388,7 @@ func notTransformed(t *testing.T, p *askProgram) {
 
 // What is in the way of probes is told in a line, with what mends it.
 func TestProbeObstacles(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := probedClasses(t)
 	t.Run("attach", func(t *testing.T) {
