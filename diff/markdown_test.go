@@ -101,7 +101,7 @@ func TestMarkdownOfMuch(t *testing.T) {
 	a, b := side("before"), side("after")
 	for i := range 40 {
 		var before, after []string
-		for k := range 400 {
+		for k := range 100 {
 			before = append(before, fmt.Sprintf("%d add $%d,%%eax", 1+k%3, k))
 			after = append(after, fmt.Sprintf("%d mul $%d,%%ebx", 1+k%3, k*7))
 		}

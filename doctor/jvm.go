@@ -108,7 +108,10 @@ func (j *foundJDK) checkProbes(area string) Finding {
 		return Finding{area, "probes", OK, "no USDT probes in " + name + ": no events of the kind jni, nor usdt:...", ""}
 	}
 	c := Finding{area, "probes", OK, name + " has HotSpot's USDT probes, and gasm records them by a BPF program: --events-from usdt", ""}
-	err := usdt.Allowed(j.libjvm)
+	note, err := usdt.Allowed(j.libjvm)
+	if note != "" {
+		c.Text = name + " has HotSpot's USDT probes: --events-from usdt; " + note
+	}
 	if refused := (*usdt.RefusedError)(nil); errors.As(err, &refused) {
 		c.Status, c.Text, c.Mend = Note, name+" has HotSpot's USDT probes, and gasm can't record them: "+refused.Cause, refused.Mend
 	} else if err != nil {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gasm-profiler/gasm/disasm"
@@ -133,7 +134,20 @@ var (
 //     collections change (BarrierSetAssembler::nmethod_entry_barrier);
 //   - bytes that are no instruction: ".byte 0x43", or "(bad)" and "rex.XB (bad)";
 //   - shifts by one: "shl %ebx" in binutils 2.40, "shl $1,%ebx" in 2.44.
+//
+// Tests ask for some texts many times, so all are kept.
 func normal(text string) string {
+	if known, ok := normals.Load(text); ok {
+		return known.(string)
+	}
+	short := normalized(text)
+	normals.Store(text, short)
+	return short
+}
+
+var normals sync.Map // what normal has given, by its argument
+
+func normalized(text string) string {
 	text = strings.Join(strings.Fields(noted.ReplaceAllString(text, "")), " ")
 	switch {
 	case stubMethod.MatchString(text):

@@ -78,6 +78,7 @@ func TestHsdis(t *testing.T) {
 	plugin := buildHsdis(t)
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
+			t.Parallel()
 			classes := t.TempDir()
 			javac := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes, gasmtest.Testdata("captures", "Workload.java"))
 			out, err := javac.CombinedOutput()

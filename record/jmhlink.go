@@ -44,8 +44,10 @@ const (
 	mostMoments = 16
 	// shortIteration is one that is not asked about: what the kernel is asked costs 0.1 to 1 ms of a processor.
 	shortIteration = 50 * time.Millisecond
-	// The end of an iteration is looked for so often and so long.
+	// The end of an iteration is looked for so often and so long. An operation may take longer than the iteration has, so
+	// the pauses grow with the time for which it has been looked for.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
+	endPauses         = 8 // a pause is the eighth part of it
 )
 
 // newJMHLink begins to answer for the lines that output sees.
@@ -105,10 +107,13 @@ func (l *jmhLink) run() {
 		case <-look:
 			look = nil
 			over := began + int64(running.length)
-			if at, err := sockdiag.LastReceived(uint16(l.port.Load())); err == nil && at.Middle() < over-int64(running.length)/2 && capture.MonoNanos() < over+int64(endWait) {
-				look = time.After(endPause)
-			} else if err == nil && at.Hi >= over {
+			at, err := sockdiag.LastReceived(uint16(l.port.Load()))
+			looked := time.Duration(capture.MonoNanos() - over)
+			switch isNew := err == nil && at.Middle() > over-int64(running.length)/2; {
+			case isNew && at.Hi >= over:
 				l.tell(running, at.Middle(), (*jmhRun).over)
+			case err == nil && !isNew && looked < endWait:
+				look = time.After(max(endPause, looked/endPauses))
 			}
 		}
 	}

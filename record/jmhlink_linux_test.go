@@ -13,9 +13,10 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A fork sends its messages, JMH prints each of them 60 ms later, and the windows are those of the messages. The fork is a
+// A fork sends its messages, JMH prints each of them 200 ms later, and the windows are those of the messages. The fork is a
 // connection of this process.
 func TestJMHLink(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()
@@ -26,13 +27,14 @@ func TestJMHLink(t *testing.T) {
 	require.NoError(t, err)
 	defer host.Close()
 
-	const late = 60 * time.Millisecond
+	const late = 200 * time.Millisecond
 	w := newOutputWatch(nil, nil)
 	link := newJMHLink(w)
 	port := listener.Addr().(*net.TCPAddr).Port
 	link.found(os.Getpid(), []string{"java", "-cp", "x", "org.openjdk.jmh.runner.ForkedMain", "127.0.0.1", fmt.Sprint(port)})
 	require.EqualValues(t, port, link.port.Load())
-	w.See([]byte(jmhHead+"# Measurement: 2 iterations, 100 ms each\n# Fork: 1 of 1\n"), capture.MonoNanos())
+	w.See([]byte(jmhHead+"# Measurement: 2 iterations, 300 ms each\n# Fork: 1 of 1\n"), capture.MonoNanos())
+	time.Sleep(20 * time.Millisecond) // a JVM takes longer to start; two ticks
 	var sent []capture.Span // the time of a message is between two readings of the clock
 	message := func() {
 		before := capture.MonoNanos()
@@ -44,13 +46,13 @@ func TestJMHLink(t *testing.T) {
 	message()
 	time.Sleep(late)
 	line("Iteration   1: ")
-	time.Sleep(45 * time.Millisecond) // the rest of the 100 ms
+	time.Sleep(105 * time.Millisecond) // the rest of the 300 ms
 	message()
 	time.Sleep(15 * time.Millisecond)
 	message() // the next iteration's, so this one's is the last but one when its line comes
 	time.Sleep(late)
 	line("1.0 ns/op\nIteration   2: ")
-	time.Sleep(45 * time.Millisecond)
+	time.Sleep(105 * time.Millisecond)
 	message()
 	time.Sleep(late)
 	line("1.0 ns/op\n")

@@ -183,8 +183,8 @@ func TestDTraceReaderAllocates(t *testing.T) {
 func checkAllocations(t *testing.T, size int, read func(times int)) {
 	t.Helper()
 	times := 20*chunkSize/size + 1
-	some := testing.AllocsPerRun(3, func() { read(times) })
-	more := testing.AllocsPerRun(3, func() { read(5 * times) })
+	some := testing.AllocsPerRun(1, func() { read(times) })
+	more := testing.AllocsPerRun(1, func() { read(5 * times) })
 	// A reader has 9 chunks with two lists each, and a list may still grow twice or
 	// thrice when a later chunk has more records in it. One allocation for each of
 	// the samples would be thousands.

@@ -74,6 +74,7 @@ func noneLeft(t *testing.T, dir string) {
 
 func TestPerfLive(t *testing.T) {
 	gasmtest.NeedPerf(t)
+	late := gasmtest.Lateness(t)
 	before := runtime.NumGoroutine()
 	// The script's first process starts a child and becomes another program, as a
 	// launcher of a JVM does. Both are sampled.
@@ -116,10 +117,10 @@ func TestPerfLive(t *testing.T) {
 	// One goroutine more is that of the target's context.
 	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
 
-	// The samples' clock is ours, and they begin with the release. The shell starts
-	// to work within 100 ms of it on a busy machine; idle it takes less than 1 ms.
-	if late := time.Duration(samples[0].MonoNanos - released); late < 0 || late > 100*time.Millisecond {
-		t.Errorf("the first sample is %v after the release", late)
+	// The samples' clock is ours, and they begin with the release. The shell starts to work within
+	// 1 ms of it on an idle machine; on a busy one the held process and the shell are woken for it.
+	if first := time.Duration(samples[0].MonoNanos - released); first < 0 || first > 100*time.Millisecond+2*late() {
+		t.Errorf("the first sample is %v after the release", first)
 	}
 }
 

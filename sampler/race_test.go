@@ -1,5 +1,5 @@
-//go:build race
-
 package sampler
 
-const raceDetector = true
+import "github.com/gasm-profiler/gasm/internal/gasmtest"
+
+const raceDetector = gasmtest.RaceDetector

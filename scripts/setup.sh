@@ -3,7 +3,7 @@
 #
 #   demo   a JDK >= 17, Maven, perf, Go, make
 #   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
-#          aarch64, the C library's symbols, xz, less, man, zsh, fish, bash's completions, sudo, procps, strace, and where
+#          aarch64, the C library's symbols, xz, less, man, rpm, zsh, fish, bash's completions, sudo, procps, strace, and where
 #          they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the
 #          others from Debian unstable); and for the browser's tests Chromium, axe-core (in testdata/axe) and prettier and
 #          eslint (in testdata/web), by npm
@@ -317,11 +317,12 @@ setup_web() {
   fi
 }
 
-setup_shells() { # whose completions are tested, and man, which shows the manual
+setup_shells() { # whose completions are tested; man, which shows the manual; and rpm, which installs the package
   [ "$(uname -s)" = Linux ] || return 0
   setup_command zsh zsh
   setup_command fish fish
   setup_command man man-db
+  setup_command rpm rpm
   [ -e /usr/share/bash-completion/bash_completion ] && return
   refresh "bash-completion"
   install "bash's completions" bash-completion

@@ -17,6 +17,7 @@ import (
 
 // Each bad input gets one clear line on stderr and the right exit code.
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		want string
@@ -59,6 +60,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestBadCommand(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	dir := t.TempDir()
 	notExecutable := filepath.Join(dir, "not-executable")
@@ -95,6 +97,7 @@ func TestBadCommand(t *testing.T) {
 }
 
 func TestBadOutputFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o644))
@@ -164,6 +167,7 @@ func withBlocked(t *testing.T, what string, commands ...string) runOpt {
 // Where gasm may not sample by itself, and there is no other sampler, one line says what
 // mends that.
 func TestNoSampler(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
 		t.Skip("has a dtrace that is found without PATH")
 	}
@@ -183,6 +187,7 @@ func TestNoSampler(t *testing.T) {
 
 // Without perf on PATH gasm samples by itself.
 func TestNoPerf(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	java, err := exec.LookPath("java")
@@ -196,6 +201,7 @@ func TestNoPerf(t *testing.T) {
 // On a machine without a cycles counter gasm samples cpu-clock, and says so, whatever
 // clock perf would take by itself.
 func TestFallback(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
 	if out, _ := exec.Command("perf", "stat", "-e", "cycles", "true").CombinedOutput(); !strings.Contains(string(out), "not supported") {
@@ -211,6 +217,7 @@ func TestFallback(t *testing.T) {
 }
 
 func TestUnknownEvent(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	dir := t.TempDir()
 	for _, sampler := range []string{"auto", "native", "perf"} {
@@ -233,6 +240,7 @@ func savedCapture(t *testing.T, name string) (samples, log string) {
 }
 
 func TestBadFiles(t *testing.T) {
+	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
 	dir := t.TempDir()
 	write := func(name string, text []byte) string {
@@ -290,6 +298,7 @@ func TestBadFiles(t *testing.T) {
 // Sampling that the kernel refuses: the command does not run, and the line names
 // the setting that mends it.
 func TestSamplingRefused(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	paranoid, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	if os.Getuid() != 0 || strings.TrimSpace(string(paranoid)) != "2" {

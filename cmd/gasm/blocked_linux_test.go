@@ -11,7 +11,7 @@ import (
 
 // blocked becomes a command for which perf_event_open fails, as in a container; with
 // blockedEnv=processes not for the whole machine, and with blockedEnv=memory for which
-// process_vm_readv does.
+// process_vm_readv does, with blockedEnv=bpf that bpf does.
 func blocked(command []string) error {
 	what := os.Getenv(blockedEnv)
 	os.Unsetenv(blockedEnv)
@@ -20,6 +20,8 @@ func blocked(command []string) error {
 		return gasmtest.ExecMachineEventsOnly(command)
 	case "memory":
 		return gasmtest.ExecBlocked(unix.SYS_PROCESS_VM_READV, syscall.EPERM, command)
+	case "bpf":
+		return gasmtest.ExecBlocked(unix.SYS_BPF, syscall.EPERM, command)
 	}
 	return gasmtest.ExecBlocked(syscall.SYS_PERF_EVENT_OPEN, syscall.EPERM, command)
 }

@@ -35,6 +35,7 @@ func runCommand(t *testing.T, command []string) string {
 
 // Exit code, arguments, stdin and stdout are the command's own.
 func TestPassThrough(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "echo", "a b", "--top"}, withStdin("line 1\nline 2\n"))
@@ -48,6 +49,7 @@ func TestPassThrough(t *testing.T) {
 
 // JVMs that a script starts are found; its other processes are not counted.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	file := filepath.Join(t.TempDir(), "report.json")
@@ -180,6 +182,7 @@ func exitCode(t *testing.T, cmd *exec.Cmd) int {
 
 // kill -INT of gasm alone, as a script does it.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	cmd, out, stderr := startSpin(t)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	assert.Equal(t, 130, exitCode(t, cmd), stderr)
@@ -190,6 +193,7 @@ func TestInterrupt(t *testing.T) {
 // Ctrl-C on a terminal goes to gasm and the command both, also where both of its streams pass
 // through gasm.
 func TestCtrlC(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	ctrlC(t)
 	assert.Regexp(t, `READY \d+\r\ngasm: window opened after \d+\.\d s\r\n`, ctrlC(t, "--window-start", "READY"))
@@ -353,6 +357,7 @@ func assertGoneWithin(t *testing.T, temp string, limit time.Duration) {
 // A signal to stop at the very start stops gasm and the command, whichever of
 // the two it finds.
 func TestTermAtStart(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	for _, after := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond} {
@@ -377,6 +382,7 @@ func TestTermAtStart(t *testing.T) {
 // Ctrl-\ and Ctrl-C while the command is held, before it runs: nothing runs, nothing is
 // left, and nothing is shown but one line.
 func TestKeysBeforeTheCommand(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedPerf(t)
 	perf, err := exec.LookPath("perf")
 	require.NoError(t, err)
@@ -417,6 +423,7 @@ func childrenOf(pid int) (children []string) {
 
 // A flag that the JVM does not know ends it, as without gasm.
 func TestMistypedFlag(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	for name, java := range jdks(t) {

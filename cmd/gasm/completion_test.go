@@ -50,6 +50,7 @@ zpty -d inner`,
 
 // Each shell's completions load, and complete commands and the values of flags.
 func TestShellsComplete(t *testing.T) {
+	t.Parallel()
 	for shell, script := range shellScripts {
 		t.Run(shell, func(t *testing.T) {
 			path := gasmtest.NeedTool(t, shell, "scripts/setup.sh test installs it")
@@ -77,6 +78,7 @@ func TestShellsComplete(t *testing.T) {
 
 // What shells ask gasm for: the values of flags, files where a flag has one, JVMs by their ids.
 func TestCompletions(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string][]string{
 		"report --format ":   slices.Concat(choices["format"], []string{":4"}),
 		"profile --sampler ": slices.Concat(choices["sampler"], []string{":4"}),
@@ -96,6 +98,7 @@ func TestCompletions(t *testing.T) {
 
 // Every manual page has the command's flags, and nothing that man can't set.
 func TestManual(t *testing.T) {
+	t.Parallel()
 	man := gasmtest.NeedTool(t, "man", "scripts/setup.sh test installs it")
 	dir := t.TempDir()
 	r := runGasm(t, []string{"man", dir})

@@ -66,6 +66,7 @@ func (d *jsonDiff) changes() (n int) {
 
 // A capture, its JSON report and itself are the same; another JDK's is not.
 func TestDiffCaptures(t *testing.T) {
+	t.Parallel()
 	jdk17, jdk25 := captureFolder(t, "jdk17-lean-none"), captureFolder(t, "jdk25-lean-none")
 	file := filepath.Join(t.TempDir(), "jdk17.json")
 	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "json", "--report", file, jdk17}).code)
@@ -89,6 +90,7 @@ func TestDiffCaptures(t *testing.T) {
 
 // The page is written into a file, and not shown on a terminal.
 func TestDiffHTML(t *testing.T) {
+	t.Parallel()
 	jdk17, jdk25 := captureFolder(t, "jdk17-lean-none"), captureFolder(t, "jdk25-lean-none")
 	code, screen := onTerminal(t, "diff", "--format", "html", jdk17, jdk25)
 	assert.Equal(t, 2, code)
@@ -108,6 +110,7 @@ func TestDiffHTML(t *testing.T) {
 
 // What is compared can be chosen as in a report: JVMs, threads, and all programs as one.
 func TestDiffChosen(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
 	titles := func(flags ...string) []string {
 		r := runGasm(t, append(append([]string{"diff"}, flags...), dir, dir))
@@ -143,6 +146,7 @@ func TestDiffChosen(t *testing.T) {
 }
 
 func TestDiffErrors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -180,7 +184,7 @@ func TestDiffErrors(t *testing.T) {
 // comparisons.
 func TestDiffSameBenchmark(t *testing.T) {
 	gasmtest.NeedNative(t)
-	command := jmhCommand(t, "java", "-f", "4", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum")
+	command := jmhCommand(t, "java", "-f", "4", "-wi", "1", "-w", "1", "-i", "2", "-r", "500ms", "VectorSum")
 	run := func(name string) string {
 		dir := filepath.Join(t.TempDir(), name)
 		r := runGasm(t, append([]string{"profile", "-o", dir, "--report", os.DevNull, "--"}, command...))
@@ -261,6 +265,7 @@ func profileLoops(t *testing.T, name, body string) string {
 // Of two versions of a program with one changed loop, diff names that loop
 // first.
 func TestDiffChangedLoop(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	javaPrograms(t) // there is a javac
 	before, after := profileLoops(t, "before", ""), profileLoops(t, "after", "\n            h = h / (i | 3) + h;")

@@ -20,7 +20,7 @@ import (
 // the exit code.
 func runDoctorTo(out, stderr *os.File, args ...string) (int, error) {
 	cmd := doctorCommand(streams{os.Stdin, out, stderr})
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // of nil, cobra would take the test's own
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err := cmd.Execute()
 	var exit *exitError
@@ -78,6 +78,7 @@ func TestDoctor(t *testing.T) {
 // On a machine without a sampler the exit code is 1, and both forms say what to
 // do.
 func TestDoctorNoSampler(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
 		t.Skip("has a dtrace that is found without PATH")
 	}

@@ -54,6 +54,7 @@ func TestDTraceMissing(t *testing.T) {
 
 // A user who is not root is told what to do, with --sudo too.
 func TestDTraceNotRoot(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedDTrace(t)
 	dir, asNobody := nobody(t)
 	for flag, want := range map[string]string{
@@ -120,6 +121,7 @@ func TestDTraceOtherProcesses(t *testing.T) {
 // A saved pair of files, as from JMH's dtraceasm: its account is what the text
 // has.
 func TestDTraceFiles(t *testing.T) {
+	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none-dtrace")
 	r := runGasm(t, []string{"report", "--format", "json", samples, log})
 	require.Equal(t, 0, r.code, r.stderr)

@@ -15,6 +15,7 @@ import (
 // Where HotSpot is to print its code, variables that would take the log away stop gasm before
 // the command runs.
 func TestOverridingVariables(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
 		ran := filepath.Join(t.TempDir(), "ran")
 		r := runGasm(t, []string{"profile", "--code", "print", "--", "touch", ran}, withEnv(name+"=-Xmx1g -XX:LogFile=/tmp/x"))
@@ -26,6 +27,7 @@ func TestOverridingVariables(t *testing.T) {
 
 // A temporary folder without room is found out before the command runs.
 func TestFullTemporaryFolder(t *testing.T) {
+	t.Parallel()
 	disk := gasmtest.NeedSmallDisk(t, "8k")
 	_ = os.WriteFile(filepath.Join(disk, "big"), make([]byte, 16<<10), 0o644) // fails when it is full, as it should
 	ran := filepath.Join(t.TempDir(), "ran")
@@ -41,6 +43,7 @@ func TestFullTemporaryFolder(t *testing.T) {
 
 // The doctor knows a variable that keeps java from starting.
 func TestDoctorBadJavaOptions(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	r := runGasm(t, []string{"doctor"}, withEnv("JAVA_TOOL_OPTIONS=-XX:+Nonsense"))
 	assert.Equal(t, 1, r.code)
@@ -50,6 +53,7 @@ func TestDoctorBadJavaOptions(t *testing.T) {
 
 // Names of native functions that were damaged in the capture are no silent loss.
 func TestDamagedSymbols(t *testing.T) {
+	t.Parallel()
 	samples, _ := savedCapture(t, "jdk17-lean-none")
 	dir := filepath.Dir(samples)
 	require.NoError(t, os.Rename(filepath.Join(dir, "asm.log"), filepath.Join(dir, "asm-24997.log")))
@@ -64,6 +68,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // Sources in which nothing is found are said to be of no use.
 func TestNoSourceFound(t *testing.T) {
+	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
 	empty := t.TempDir()
 	r := runGasm(t, []string{"report", "--hot-threshold", "0.04", "--source", empty, samples, log})

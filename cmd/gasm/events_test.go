@@ -52,6 +52,7 @@ func TestPausesAndBeans(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, withLog) {
 		for _, collector := range []string{"Serial", "Parallel", "G1"} {
 			t.Run(j.Name()+"/"+collector, func(t *testing.T) {
+				t.Parallel() // both are the JVM's own figures
 				dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
 				r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--",
 					// A concurrent cycle has pauses that beans don't count, or count otherwise: none begins.
@@ -106,6 +107,7 @@ func TestTimeToSafepoint(t *testing.T) {
 	classPath := programs8(t, "Delay")
 	for _, j := range gasmtest.NeedJDKs(t, withLog) {
 		t.Run(j.Name(), func(t *testing.T) {
+			t.Parallel()
 			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--",
 				j.Java(), "-XX:+UseSerialGC", "-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0", "-XX:CompileCommand=quiet",
@@ -192,6 +194,7 @@ func checkEventLists(t *testing.T, dir string) {
 
 // A user's own -Xlog options do what they do without gasm, and --events none logs nothing.
 func TestEventsBesideOwnLog(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classPath := programs8(t, "Pauses")
 	for _, j := range gasmtest.NeedJDKs(t, withLog) {
@@ -233,6 +236,7 @@ func TestEventsBesideOwnLog(t *testing.T) {
 
 // A log that is cut, has no decorations, or is missing costs a note, and the report the part.
 func TestDamagedEvents(t *testing.T) {
+	t.Parallel()
 	samples, _ := savedCapture(t, "jdk17-lean-none")
 	dir := filepath.Dir(samples)
 	require.NoError(t, os.Rename(filepath.Join(dir, "asm.log"), filepath.Join(dir, "asm-24997.log")))

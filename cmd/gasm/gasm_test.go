@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,8 +20,11 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// The tests run the real program: built once, with the race detector when the
-// tests have it.
+// The tests run the real program: built once, and without the race detector, which would make
+// what is measured several times slower. The packages' own tests have it.
+//
+// A test that neither measures time nor needs the machine for itself is parallel: most of what
+// it does is to wait for JVMs. The others run before these, one at a time.
 var (
 	binary  string // gasm
 	classes string // testdata/programs, compiled
@@ -81,9 +85,13 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+var compiling sync.Mutex // for javaPrograms
+
 // javaPrograms compiles testdata/programs, once.
 func javaPrograms(t *testing.T) string {
 	t.Helper()
+	compiling.Lock()
+	defer compiling.Unlock()
 	if _, err := os.Stat(classes); err == nil {
 		return classes
 	}

@@ -53,7 +53,7 @@ func TestGateOfPullRequest(t *testing.T) {
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"GASM_BUILD="+build, "GASM_JAR=benchmarks.jar", "GASM_OUT="+out, "GASM_FAIL_ABOVE=5", "GASM_ROUNDS=4",
-		"GASM_ARGUMENTS=-f 1 -wi 2 -w 200ms -i 3 -r 150ms VectorSum",
+		"GASM_ARGUMENTS=-f 1 -wi 4 -w 200ms -i 3 -r 150ms VectorSum",
 		"GITHUB_OUTPUT="+filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "JAVA_TOOL_OPTIONS=-Djmh.ignoreLock=true")
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", text)
@@ -88,6 +88,7 @@ func TestGateOfPullRequest(t *testing.T) {
 
 // Which arguments make a comparison.
 func TestDiffSides(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		want string

@@ -25,6 +25,7 @@ const (
 // A program's names have each the same form wherever HotSpot writes them, exactly in JSON and escaped in texts, whether
 // HotSpot printed the code or gasm copied it.
 func TestHostileProgram(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		for _, code := range []string{"print", "copy"} {
@@ -74,6 +75,7 @@ func profileLetters(t *testing.T, java, code string) {
 
 // What a user gets told has names of files and commands in it.
 func TestHostileMessages(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	const evil, shown = "no\x1b]0;x\a\nsuch\u202e\x9b", `no\x1b]0;x\x07\nsuch\u202e\x9b`
 	dir := t.TempDir()

@@ -198,12 +198,14 @@ func TestMutated(t *testing.T) {
 			if name == "jdk21-arm64-lean-none" {
 				continue // it has no samples
 			}
+			log, samples := mutated(rnd, gasmtest.Capture(t, name, gasmtest.Log)), mutated(rnd, gasmtest.Capture(t, name, gasmtest.Samples))
 			t.Run(fmt.Sprintf("%s %d", name, round), func(t *testing.T) {
-				h := &hostile{t: t, dir: t.TempDir()}
-				for file, from := range map[string]string{"asm-4711.log": gasmtest.Log, "samples.txt": gasmtest.Samples} {
-					text := mutated(rnd, gasmtest.Capture(t, name, from))
-					require.NoError(t, os.WriteFile(filepath.Join(h.dir, file), text, 0o600))
+				if !gasmtest.Long() {
+					t.Parallel() // long, the texts of all rounds would be in memory
 				}
+				h := &hostile{t: t, dir: t.TempDir()}
+				require.NoError(t, os.WriteFile(filepath.Join(h.dir, "asm-4711.log"), log, 0o600))
+				require.NoError(t, os.WriteFile(filepath.Join(h.dir, "samples.txt"), samples, 0o600))
 				h.run("", i+round)
 			})
 		}

@@ -13,6 +13,7 @@ import (
 // A page goes to a file or a pipe, and never to a terminal or between the lines of a command's
 // output.
 func TestHTMLGoesWhere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
 	r := runGasm(t, []string{"profile", "--format", "html", "-o", filepath.Join(dir, "capture"), "--", "touch", ran})

@@ -107,6 +107,7 @@ func TestJMHOnEveryJDK(t *testing.T) {
 	gasmtest.NeedBenchmarks(t)
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		t.Run(j.Name(), func(t *testing.T) {
+			t.Parallel()
 			file := filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--format", "json", "--report", file, "--"},
 				jmhCommand(t, j.Java(), "-f", "1", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum")...))

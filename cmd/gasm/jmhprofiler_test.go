@@ -204,6 +204,7 @@ func compareTrials(t *testing.T, a, b *schema.Profile) {
 
 // Without gasm the benchmark runs all the same, and a line says how to get one.
 func TestJMHProfilerWithoutGasm(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedTime(t)
 	out, err := runProfiler(t, []string{"-f", "1", "-wi", "0", "-i", "1", "-r", "100ms", "-prof", "gasm", "VectorSum"}, "GASM=/no/such/gasm")
 	require.NoError(t, err, out)
@@ -213,6 +214,7 @@ func TestJMHProfilerWithoutGasm(t *testing.T) {
 
 // Options that gasm has not got are refused by name, with the reason.
 func TestJMHProfilerOptions(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedTime(t)
 	for option, want := range map[string]string{
 		"savePerfBin=true": "gasm does not have perfasm's option savePerfBin: gasm keeps its samples as text in the capture: dir=FOLDER",
@@ -229,6 +231,7 @@ func TestJMHProfilerOptions(t *testing.T) {
 
 // The profiler's window file has JMH's times without JMH's output, so it works where that goes elsewhere.
 func TestWindowFileFlag(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := runGasm(t, []string{"profile", "--window-file", "w", "--delay", "1s", "--", "true"})
 	assert.Equal(t, 2, r.code)

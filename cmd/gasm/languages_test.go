@@ -96,6 +96,7 @@ var languagePrograms = []languageProgram{
 // Lines of Scala and Kotlin, of the programs and of their libraries. The files' names are from
 // the JVM's memory or, where HotSpot prints the code, from the class files.
 func TestLanguages(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	project := gasmtest.NeedLanguages(t)
 	require.NotEmpty(t, languagePrograms)

@@ -48,6 +48,7 @@ func strippedJDK(t *testing.T, java string) (stripped, libjvm string) {
 // whatever the sampler claims: some give every address the name of the exported
 // function before it.
 func TestStrippedLibjvm(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedPerf(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) { checkStripped(t, java) })
@@ -142,6 +143,7 @@ func TestNativeNames(t *testing.T) {
 
 // Several events are a column each.
 func TestTwoEvents(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	dir := filepath.Join(t.TempDir(), "capture")
 	r := runGasm(t, []string{"profile", "-o", dir, "--frequency", "1001", "--event", "cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})

@@ -36,6 +36,7 @@ var notFiles = map[string]func(t *testing.T, path string){
 func TestNotFiles(t *testing.T) {
 	for kind, create := range notFiles {
 		t.Run(strings.TrimPrefix(kind, "a "), func(t *testing.T) {
+			t.Parallel()
 			// Short names, because a socket's path has some 100 characters at most.
 			dir, err := os.MkdirTemp("", "gasm-not-")
 			require.NoError(t, err)
@@ -94,6 +95,7 @@ func fingerprints(t *testing.T, dir string) map[string]string {
 // A report changes nothing in the folder that it reads, whatever lies there: logs under
 // both names of one process, and what a recording that was killed has left.
 func TestReportOnlyReads(t *testing.T) {
+	t.Parallel()
 	dir := captureFolder(t, "jdk17-lean-none")
 	log := readFile(t, filepath.Join(dir, capture.LogFile(1)))
 	for _, name := range []string{capture.LogFile(24997), "asm-pid24997.log", "copies-1.log", "perf.data", capture.SamplesFile + ".part"} {

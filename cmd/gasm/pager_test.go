@@ -90,6 +90,7 @@ func fakePager(t *testing.T, script string) (pager, record string) {
 const keepAll = `cat >"$record"; echo "PAGED LESS=$LESS LV=$LV $1"`
 
 func TestPager(t *testing.T) {
+	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
 	pager, record := fakePager(t, keepAll)
 	for _, c := range []struct {
@@ -137,6 +138,7 @@ func TestPager(t *testing.T) {
 
 // A comparison is paged as a report is.
 func TestPagerOfDiff(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "sort")
 	other := gasmtest.UnpackFolder(t, "huge")
 	pager, record := fakePager(t, keepAll)
@@ -157,6 +159,7 @@ func TestPagerOfDiff(t *testing.T) {
 
 // Files and pipes get the report itself.
 func TestNoPagerForPipe(t *testing.T) {
+	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
 	pager, record := fakePager(t, keepAll)
 	r := runGasm(t, []string{"report", samples, log}, withEnv("GASM_PAGER="+pager, "TERM=xterm"))
@@ -168,6 +171,7 @@ func TestNoPagerForPipe(t *testing.T) {
 
 // The exit code is the report's: quitting early is no error, and none is lost.
 func TestPagerExitCode(t *testing.T) {
+	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
 	text, err := os.ReadFile(samples)
 	require.NoError(t, err)
@@ -199,6 +203,7 @@ echo DONE`
 
 // Ctrl-C is for the pager.
 func TestCtrlCInPager(t *testing.T) {
+	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
 	pager, _ := fakePager(t, untilCtrlC)
 	r := startOnTerminal(t, 40, "WAITING", []string{"GASM_PAGER=" + pager}, []string{"report", samples, log})
@@ -220,6 +225,7 @@ func interruptTwice(t *testing.T, r *terminalRun) {
 // less shows a long report until it is quit, and a short one stays on the
 // screen without.
 func TestLess(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("less"); err != nil {
 		t.Skip("no less on PATH")
 	}
@@ -253,6 +259,7 @@ func TestLess(t *testing.T) {
 // A profile's report is paged behind the command's own output, and the exit
 // code stays the command's, whatever keys the pager got.
 func TestPagerOfProfile(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	pager, record := fakePager(t, untilCtrlC)

@@ -134,6 +134,7 @@ func writeCapture(t *testing.T, name string) string {
 
 // A capture tells the frequency and the windows: the samples are time too.
 func TestPprofOfTrials(t *testing.T) {
+	t.Parallel()
 	dir := writeCapture(t, "jdk17-lean-none")
 	r := runGasm(t, []string{"report", "--format", "json", dir})
 	require.Equal(t, 0, r.code, r.stderr)
@@ -213,6 +214,7 @@ func readTop(t *testing.T, text string) (total int64, rows []topRow) {
 
 // The real pprof shows the report's numbers and names.
 func TestPprofTop(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
 	file := filepath.Join(dir, "out.pb.gz")
@@ -250,6 +252,7 @@ func TestPprofTop(t *testing.T) {
 // The flame graph of pprof's own web pages has the inlined frames below the
 // compiled ones.
 func TestPprofFlameGraph(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
 	file := filepath.Join(dir, "out.pb.gz")
@@ -344,6 +347,7 @@ func getPage(t *testing.T, url string) string {
 // A binary report goes to a file or a pipe, and never between the lines of a
 // command's output.
 func TestPprofGoesWhere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
 	r := runGasm(t, []string{"profile", "--format", "pprof", "-o", filepath.Join(dir, "capture"), "--", "touch", ran})

@@ -25,6 +25,7 @@ func TestNoPrintingInProfile(t *testing.T) {
 	gasmtest.NeedTime(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			// run gives the capture, the share of printing functions in the profile, and the row's share of what
 			// is in the window.
 			run := func(code string) (dir string, inProfile, inRow float64) {
@@ -75,6 +76,7 @@ func changedRows(d *jsonDiff) (rows []jsonDiffRow) {
 // A database, H2, on JDK 17 and on 25: what changed is the program's and HotSpot's own work, and no row
 // is of HotSpot printing for gasm.
 func TestDiffDatabase(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	libraries := filepath.Join(gasmtest.NeedLanguages(t), "target", "lib", "*")
 	of := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 17 || j.Feature == 25 })

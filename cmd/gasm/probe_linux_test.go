@@ -284,6 +284,7 @@ func (p *askProgram) awaitProbes(t *testing.T) {
 
 // The agent comes and goes, ten times, and leaves the program as it was.
 func TestAttachProbes(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	p := startAsk(t, gasmtest.NeedJava(t))
 	attachTenTimes(t, p, 100_000)
@@ -333,6 +334,7 @@ func endedMeanwhile(t *testing.T, p *askProgram) {
 // metaspace of whatever gets hot, as the JDK's own code that loads classes. JDK 17 frees what compiled code leads to when it sweeps the code
 // cache, which it is told to do soon. Reflection makes classes when it is called often, as the JDK does to map files.
 func TestAttachProbesMetaspace(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	p := startAsk(t, gasmtest.NeedJava(t), "-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:SweeperThreshold=0.001",
 		"-Dsun.reflect.inflationThreshold=1000")
@@ -398,6 +400,7 @@ func notTransformed(t *testing.T, p *askProgram) {
 
 // What is in the way of probes is told in a line, with what mends it.
 func TestProbeObstacles(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := probedClasses(t)
 	t.Run("attach", func(t *testing.T) {

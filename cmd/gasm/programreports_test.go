@@ -65,6 +65,7 @@ func TestProgramReports(t *testing.T) {
 
 // Nothing is wider than a terminal, with sources and on a narrow one too.
 func TestWidths(t *testing.T) {
+	t.Parallel()
 	var inputs [][]string
 	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none-dtrace", "jdk25-full-hsdis"} {
 		samples, log := savedCapture(t, name)
@@ -125,6 +126,7 @@ func chainDepth(full []string) (most int) {
 // Folded comments take at most half the lines of full ones where chains are long, and leave
 // out no instruction. Without comments, only instructions are left.
 func TestFoldedComments(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
 	run := func(comments string) ([]string, map[string][]string) {
 		r := runGasm(t, []string{"report", "--width", "100", "--regions", "1", "--hot-threshold", "0.1%", "--comments", comments, dir}, withEnv("LC_ALL=C.UTF-8"))
@@ -165,6 +167,7 @@ func TestFoldedComments(t *testing.T) {
 
 // Frames are sorted by what --sort says, and one name is the same in all tables.
 func TestSort(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
 	row := regexp.MustCompile(`(?m)^ *(\d+\.\d\d)%? +(\d+\.\d\d)% +(\S+::\S+) `)
 	for sort, column := range map[string]int{"self": 1, "total": 2} {
@@ -193,6 +196,7 @@ func TestSort(t *testing.T) {
 }
 
 func TestWidthFlag(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
 	const whole = "java.util.regex.Pattern$BmpCharPropertyGreedy::match"
 	for _, c := range []struct {
@@ -218,6 +222,7 @@ func TestWidthFlag(t *testing.T) {
 }
 
 func TestFlagErrors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, c := range []struct{ args, want string }{
 		{"--top many", `report: --top is "many"; it is a whole number`},
@@ -244,6 +249,7 @@ func TestFlagErrors(t *testing.T) {
 
 // The table of lines has the sums that JSON has, with the text of each line.
 func TestHottestLines(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
 	flags := []string{"report", "--skip-asm", "--top", "0", "--show-counts", "raw", "--source", gasmtest.Testdata("captures"), dir}
 	text := runGasm(t, flags, withEnv("LC_ALL=C.UTF-8"))

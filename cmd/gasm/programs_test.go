@@ -142,6 +142,7 @@ func checkPrinting(t *testing.T, rep *schema.Report, counts sampleCount) {
 }
 
 func TestProgramShares(t *testing.T) {
+	t.Parallel()
 	for name, programs := range map[string][]string{
 		gasmtest.Programs: {"Spin", "Workload"},
 		gasmtest.Surefire: {"org.codehaus.plexus.classworlds.launcher.Launcher", "surefirebooter.jar"},
@@ -186,6 +187,7 @@ func jsonReport(t *testing.T, dir string, flags ...string) *schema.Report {
 
 // What can't be chosen is said with what there is.
 func TestNothingChosen(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
 	for _, c := range []struct {
 		flags []string
@@ -206,6 +208,7 @@ func TestNothingChosen(t *testing.T) {
 
 // Two captures are compared program by program.
 func TestDiffPrograms(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
 	r := runGasm(t, []string{"diff", dir, dir})
 	require.Equal(t, 0, r.code, r.stderr)
@@ -222,6 +225,7 @@ func TestDiffPrograms(t *testing.T) {
 
 // Labels of pprof say whose a sample is.
 func TestPprofOfPrograms(t *testing.T) {
+	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
 	forgetPrinting(t, dir)
 	counts, _ := countSamples(t, dir)
@@ -248,6 +252,7 @@ func TestPprofOfPrograms(t *testing.T) {
 
 // Maven and the JVMs of its tests are two programs.
 func TestSurefire(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	project := gasmtest.NeedSurefire(t)
 	dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
@@ -277,6 +282,7 @@ func TestSurefire(t *testing.T) {
 
 // The account of a trial tells the other trials' JVMs and JMH's own from all other processes.
 func TestOtherTrials(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	dir := filepath.Join(t.TempDir(), "capture")

@@ -26,6 +26,7 @@ func documents(t *testing.T) map[string]string {
 
 // The tables in docs/flags.md and docs/diff.md have each flag that there is, and no document has one that there isn't.
 func TestDocumentedFlags(t *testing.T) {
+	t.Parallel()
 	texts := documents(t)
 	flag := regexp.MustCompile(`--([a-z][a-z0-9-]+)`)
 	flags := func(text string) map[string]bool {
@@ -55,6 +56,7 @@ func TestDocumentedFlags(t *testing.T) {
 
 // The examples of the documents and the help are accepted as they stand.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
 	for _, document := range documents(t) {
 		text.WriteString(document)

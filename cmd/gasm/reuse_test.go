@@ -34,14 +34,16 @@ func TestReusedAddresses(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	for name, java := range jdks(t) {
-		for _, how := range []string{"launched", "attached"} {
-			t.Run(name+"/"+how, func(t *testing.T) { reusedAddresses(t, java, classes, how == "attached") })
-		}
+		t.Run(name, func(t *testing.T) {
+			probes := addProbes(t, filepath.Join(filepath.Dir(java), "..", "lib", "server", "libjvm.so"))
+			for _, how := range []string{"launched", "attached"} {
+				t.Run(how, func(t *testing.T) { reusedAddresses(t, java, classes, probes, how == "attached") })
+			}
+		})
 	}
 }
 
-func reusedAddresses(t *testing.T, java, classes string, attached bool) {
-	probes := addProbes(t, filepath.Join(filepath.Dir(java), "..", "lib", "server", "libjvm.so"))
+func reusedAddresses(t *testing.T, java, classes string, probes *probes, attached bool) {
 	c, log, truth := churn(t, java, classes, probes, attached)
 	require.NotEmpty(t, truth.all, "the kernel recorded no event of the probes")
 	t.Logf("%d methods were loaded, %d of them never printed", len(truth.all), truth.missing(log))

@@ -80,6 +80,7 @@ func cutLog(t *testing.T, text string, marks ...string) string {
 
 // Two logs, cut to some pieces of code; one of them has none.
 func TestSaveLogGolden(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
 	text, err := os.ReadFile(log)
@@ -102,6 +103,7 @@ func TestSaveLogGolden(t *testing.T) {
 
 // With patterns, the log has the code of what matches, as it is in the log of everything.
 func TestSaveLogMethod(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
 	saved := func(flags ...string) []string {
@@ -137,6 +139,7 @@ func TestSaveLogMethod(t *testing.T) {
 }
 
 func TestSaveLogErrors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	samples, log := gasmtest.UnpackCapture(t, "jdk11-lean-none", dir)
 	r := runGasm(t, []string{"report", "--save-log", filepath.Join(dir, "none", "x"), samples, log})

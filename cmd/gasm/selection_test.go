@@ -30,6 +30,7 @@ func TestSelectedMethods(t *testing.T) {
 
 // JMH tries out what its JVM can do, and finds what it finds without gasm.
 func TestSelectionUnderJMH(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		r := runGasm(t, append([]string{"profile", "--method", "*VectorSum*::*", "--"},
@@ -42,6 +43,7 @@ func TestSelectionUnderJMH(t *testing.T) {
 }
 
 func TestBadSelection(t *testing.T) {
+	t.Parallel()
 	for flag, want := range map[string]string{
 		"--method=heavy":     "name a class and a method",
 		"--method=a.B::c*d":  "first or the last letter",

@@ -16,6 +16,7 @@ import (
 // Lines of Java stand behind the frames that they belong to, from a folder and
 // from an archive both.
 func TestSource(t *testing.T) {
+	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
 	jdk := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(jdk, "lib"), 0o755))
@@ -58,6 +59,7 @@ func TestSource(t *testing.T) {
 
 // A path of no use is an error before anything runs.
 func TestSourceErrors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
 	for path, want := range map[string]string{

@@ -22,7 +22,7 @@ func needUSDT(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
-	if err := usdt.Allowed(""); err != nil {
+	if _, err := usdt.Allowed(""); err != nil {
 		t.Skipf("USDT probes can't be recorded here: %v", err)
 	}
 }
@@ -110,20 +110,27 @@ func TestUSDTAttach(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, "ev-"+j.pid()+".log"))
 }
 
-// Without the right to have programs in the kernel, and of a JVM without probes, there is the
-// report without their events, and a line that says why.
+// Where programs in the kernel are forbidden, perf's events tell of probes. Without the right to these too, and of a JVM without
+// probes, there is the report without their events, and a line that says why.
 func TestUSDTRefused(t *testing.T) {
 	needUSDT(t)
 	gasmtest.NeedRoot(t)
 	setpriv := gasmtest.NeedTool(t, "setpriv", "it is in util-linux")
 	classPath := programs8(t, "Pauses")
-	check := func(java, want string, wrap ...string) {
+	check := func(java, want string, wrap ...string) (printed string) {
 		t.Helper()
 		args := slices.Concat(wrap, []string{binary, "profile", "--events", "safepoint", "--events-from", "usdt", "--skip-asm", "--", java, "-Xmx32m", "-cp", classPath, "Pauses", "200"})
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Regexp(t, strings.ReplaceAll(want, " ", `\s+`), string(out))
+		return string(out)
 	}
+	t.Setenv(blockedEnv, "bpf") // a container's filter
+	self, err := os.Executable()
+	require.NoError(t, err)
+	out := check(gasmtest.NeedJava(t), `the kernel lets this user have no BPF program \([^)]*\): USDT probes are recorded by perf's events for uprobes instead`, self)
+	require.NoError(t, os.Unsetenv(blockedEnv))
+	assert.Regexp(t, `Events: +\d+ safepoints`, out)
 	check(gasmtest.NeedJava(t), `no USDT events of JVM \d+: the kernel lets this user have no BPF program \([^)]*\): run gasm as root, or give it the capabilities BPF and PERFMON`,
 		setpriv, "--bounding-set=-sys_admin,-bpf,-perfmon", "--inh-caps=-all")
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 8 }) {

@@ -42,6 +42,7 @@ func TestOtherUser(t *testing.T) {
 	for name, java := range jdks(t) {
 		for how, command := range asNobody(java) {
 			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Parallel()
 				needNobody(t, command)
 				r := runGasm(t, append([]string{"profile", "--format", "json", "--"}, command...))
 				require.Equal(t, 0, r.code, r.said())
@@ -63,6 +64,7 @@ func TestOtherUserShutOut(t *testing.T) {
 	for name, java := range jdks(t) {
 		command := asNobody(java)["setpriv"]
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			needNobody(t, command)
 			off := filepath.Join(t.TempDir(), "off")
 			require.NoError(t, os.WriteFile(off, []byte("0\n"), 0o644))
@@ -86,6 +88,7 @@ func TestLateJVM(t *testing.T) {
 	javaPrograms(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			temp, done := t.TempDir(), filepath.Join(t.TempDir(), "done")
 			script := `(read line <"$2"; "$0" -cp "$1" Exit 0; echo $? >"$3.part"; mv "$3.part" "$3") >/dev/null 2>&1 & exec "$0" -cp "$1" Exit 0`
 			fifo := filepath.Join(t.TempDir(), "fifo")
@@ -115,6 +118,7 @@ func TestLateJVM(t *testing.T) {
 
 // A command is run, and profiled, whatever the length of TMPDIR.
 func TestLongTemporaryFolder(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	temp := filepath.Join(t.TempDir(), strings.Repeat("long/", 600))
 	require.NoError(t, os.MkdirAll(temp, 0o755))

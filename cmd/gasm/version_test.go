@@ -12,6 +12,7 @@ import (
 
 // The version is the linker's, else the one that `go install …@v1.2.3` asked for.
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	for of, want := range map[string]string{"v1.2.3": "1.2.3", "v0.0.0-20260102030405-0123456789ab": "0.0.0-20260102030405-0123456789ab",
 		"(devel)": "development build", "": "development build"} {
 		assert.Equal(t, want, builtVersion(&debug.BuildInfo{Main: debug.Module{Version: of}}, true), of)

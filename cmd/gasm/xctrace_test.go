@@ -177,6 +177,7 @@ func writeXCTrace(w io.Writer, r sampler.Reader, began int64) (first int64, err 
 
 // Of an export gasm makes the report that it makes of the samples that it was written from.
 func TestReportOfXCTrace(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"jdk17-lean-none", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

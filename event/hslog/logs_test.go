@@ -42,7 +42,22 @@ func slowly(t *testing.T, text string) map[event.Kind]total {
 			totals[rule.kind] = total{sum.count + 1, sum.nanos + n*rule.scale}
 		}
 	}
+	safepoints := totals[event.Safepoint]
+	safepoints.nanos += beforeTimers(text)
+	totals[event.Safepoint] = safepoints
 	return totals
+}
+
+// beforeTimers adds up what JDK 11's safepoints lasted before HotSpot began to measure them: each begins with the line Application
+// time, but for the first one, which has none.
+func beforeTimers(text string) (nanos float64) {
+	for _, m := range regexp.MustCompile(`\[(\d+)ns\].* Application time: (?s:.*?)\[(\d+)ns\][^\n]* threads were stopped: ([0-9.]+)`).FindAllStringSubmatch(text, -1) {
+		begin, _ := strconv.ParseFloat(m[1], 64)
+		end, _ := strconv.ParseFloat(m[2], 64)
+		measured, _ := strconv.ParseFloat(m[3], 64)
+		nanos += end - begin - measured*1e9
+	}
+	return nanos
 }
 
 // Of each JDK and collector, events are as many and as long as their lines say, and none is

@@ -25,7 +25,7 @@
 //	Safepoint "G1CollectForAllocation", Time since last: 96381 ns, Reaching safepoint: 1432 ns, Cleanup: 2101 ns, At safepoint: 98123 ns, Total: 101656 ns
 //
 // Newer ones lack the Cleanup, and have more fields (Leaving safepoint, Threads). The fields
-// that count here are Reaching safepoint and Total. JDK 9 to 12 write four lines:
+// that count here are Reaching safepoint and Total. JDK 9 to 12 write four lines, the first one when the safepoint begins:
 //
 //	Application time: 0.1203145 seconds
 //	Entering safepoint region: G1CollectForAllocation
@@ -71,9 +71,11 @@ type Reader struct {
 
 	event  event.Event
 	isBad  bool
-	open   []begun          // what has begun, the newest at the end
-	region string           // the operation of the safepoint that JDK 9 to 12 are in
-	names  map[string]label // by the text that a name was read from
+	open   []begun // what has begun, the newest at the end
+	region string  // the operation of the safepoint that JDK 9 to 12 are in
+	// regionMono is when that has begun; 0 for unknown.
+	regionMono int64
+	names      map[string]label // by the text that a name was read from
 }
 
 // A label is what a text says: a name, and for a collection its cause.

@@ -69,7 +69,10 @@ func TestReader(t *testing.T) {
 			"safepoint G1CollectForAllocation 898344+101656 wait 1432"},
 		{"a safepoint of JDK 25", "[1000000ns][9][safepoint   ] Safepoint \"Cleanup\", Time since last: 1000245381 ns, Reaching safepoint:      1432 ns, At safepoint: 98123 ns, Leaving safepoint: 10 ns, Total: 101656 ns, Threads: 0 runnable, 11 total\n",
 			"safepoint Cleanup 898344+101656 wait 1432"},
-		{"a safepoint of JDK 11", "[1ns][9][safepoint] Application time: 0.1203145 seconds\n[2ns][9][safepoint] Entering safepoint region: RevokeBias\n[3ns][9][safepoint] Leaving safepoint region\n" +
+		{"a safepoint of JDK 11", "[7758500ns][9][safepoint] Application time: 0.1203145 seconds\n[7770000ns][9][safepoint] Entering safepoint region: RevokeBias\n[3ns][9][safepoint] Leaving safepoint region\n" +
+			"[9000000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345 seconds, Stopping threads took: 0.0000123 seconds\n",
+			"safepoint RevokeBias 7758500+1241500 wait 19300"},
+		{"a safepoint of JDK 11 without its first line", "[7770000ns][9][safepoint] Entering safepoint region: RevokeBias\n" +
 			"[9000000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345 seconds, Stopping threads took: 0.0000123 seconds\n",
 			"safepoint RevokeBias 7765500+1234500 wait 12300"},
 		{"a VM operation", "[5000ns][9][vmoperation] begin VM_Operation (0x00007f1e2c5fd5b0): HandshakeAllThreads, mode: no safepoint, requested by thread 0x00007f1e54027000\n" +

@@ -10,87 +10,77 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
-	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
 )
-
-// The sizes of the buffer between the kernel and gasm. The large one is for probes that are reached
-// a million times a second: it takes 200 000 allocations, and gasm may not be let run for a while.
-const ringSize, largeRing = 4 << 20, 32 << 20
 
 // A bpf is the program in the kernel, at the places of one JVM. All of it is file descriptors:
 // when gasm ends, however it ends, nothing of it is left.
 type bpf struct {
-	lost    *ebpf.Map
-	program *ebpf.Program
-	links   []link.Link
-	ring    *ringbuf.Reader
-	events  *ebpf.Map
-	note    string // that it is had in a way that costs more
+	program  *ebpf.Program
+	links    []link.Link
+	ring     *ring
+	oneByOne int // places, where they are not set at once
 }
 
-// Allowed tells why this process may not record probes; nil when it may. It has the kernel load
-// a program and set it on all probes of a library, as far as this very process has them. With an empty
-// path it only loads the program.
-func Allowed(path string) error {
+// Allowed tells why this process may not record probes; nil when it may. It has the kernel set all probes of a library,
+// as far as this very process has them; the note says how that differs from what is best, as that of a [Result]. With an empty path
+// it only loads a program (BPF).
+func Allowed(path string) (note string, err error) {
 	if err := machine(); err != nil {
-		return err
+		return "", err
 	}
-	probes := []Probe{{Provider: Provider, Name: "gc__end"}}
-	if path != "" {
-		found, err := readLibrary(path)
-		if err != nil {
-			return err
-		}
-		probes, _ = Select(found, []string{Provider + ":*", PrivateProvider + ":*"})
-	}
-	places, layouts := layOut(probes)
 	t := target{pid: int32(os.Getpid())}
-	if path != "" {
-		b, err := load(t, os.Getpid(), path, places, layouts)
-		if err == nil {
-			b.close()
+	if path == "" {
+		_, layouts := layOut([]Probe{{Provider: Provider, Name: "gc__end"}})
+		b := &bpf{}
+		defer b.close()
+		if b.ring, err = newRing(someSlots, layouts); err == nil {
+			b.program, err = b.newProgram(t, layouts, ebpf.AttachNone)
 		}
-		return err
+		return "", refused(err)
 	}
-	b := &bpf{}
-	defer b.close()
-	err := b.newMaps(ringSize)
+	found, err := readLibrary(path)
+	if err != nil {
+		return "", err
+	}
+	probes, _ := Select(found, []string{Provider + ":*", PrivateProvider + ":*"})
+	places, layouts := layOut(probes)
+	b, err := load(t, os.Getpid(), path, places, layouts)
 	if err == nil {
-		b.program, err = b.newProgram(t, layouts, ebpf.AttachNone)
+		b.close()
+		return b.note(), nil
 	}
-	return refused(err)
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+		places, layouts = layOut(sampled(probes[:1])) // all of them would be set in each JVM of the machine
+		u, err := openUprobes(os.Getpid(), library{path: path}, places, layouts, refused)
+		if err != nil {
+			return "", err
+		}
+		u.close()
+		return u.note(), nil
+	}
+	return "", err
 }
 
 // load loads the program and sets it on the places, of the library that a process has mapped.
 func load(t target, pid int, library string, places []place, layouts []layout) (b *bpf, err error) {
+	if !tryBPF {
+		return nil, refused(unix.EPERM)
+	}
 	b = &bpf{}
 	defer func() {
 		if err != nil {
 			b.close()
 		}
 	}()
-	size := ringSize
+	slots := someSlots
 	if slices.ContainsFunc(places, func(p place) bool { return p.isFrequent() }) {
-		size = largeRing
+		slots = manySlots
 	}
-	if err = b.newMaps(size); err != nil {
-		return b, refused(err)
+	if b.ring, err = newRing(slots, layouts); err == nil {
+		err = b.attach(t, pid, library, places, layouts)
 	}
-	if err = b.attach(t, pid, library, places, layouts); err != nil {
-		return b, refused(err)
-	}
-	if b.ring, err = ringbuf.NewReader(b.events); err != nil {
-		return b, refused(err)
-	}
-	return b, nil
-}
-
-func (b *bpf) newMaps(size int) (err error) {
-	if b.events, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_events", Type: ebpf.RingBuf, MaxEntries: uint32(size)}); err != nil {
-		return err
-	}
-	b.lost, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_lost", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1})
-	return err
+	return b, refused(err)
 }
 
 // attach sets the program on all places at once, as kernels since 6.6 can, or one by one.
@@ -160,7 +150,7 @@ func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place
 		}
 		b.links = append(b.links, l)
 	}
-	b.note = fmt.Sprintf("this kernel sets USDT probes one by one (Linux 6.6 and newer at once): %d of them", len(places))
+	b.oneByOne = len(places)
 	return nil
 }
 
@@ -170,7 +160,18 @@ func (b *bpf) newProgram(t target, layouts []layout, as ebpf.AttachType) (*ebpf.
 		// capabilities of its file may not.
 		KernelVersion: 1,
 		// The kernel lets programs read memory and stacks that say they are under a license that goes with its own.
-		License: "Dual BSD/GPL", Instructions: program(t, layouts, b.events.FD(), b.lost.FD())})
+		License: "Dual BSD/GPL", Instructions: program(t, layouts, b.ring)})
+}
+
+func (b *bpf) read(_ bool, give func(record []byte)) { b.ring.read(give) }
+
+func (b *bpf) lost() int64 { return b.ring.lost() }
+
+func (b *bpf) note() string {
+	if b.oneByOne == 0 {
+		return ""
+	}
+	return fmt.Sprintf("this kernel sets USDT probes one by one (Linux 6.6 and newer at once): %d of them", b.oneByOne)
 }
 
 // detach takes the program off, so that no event comes any more.
@@ -181,27 +182,13 @@ func (b *bpf) detach() {
 	b.links = nil
 }
 
-// lostEvents is how many events there was no room for.
-func (b *bpf) lostEvents() (n int64) {
-	var lost uint64
-	if err := b.lost.Lookup(uint32(0), &lost); err != nil {
-		return 0 // the map is an array, and has it
-	}
-	return int64(lost)
-}
-
 func (b *bpf) close() {
 	b.detach()
-	if b.ring != nil {
-		b.ring.Close()
-	}
 	if b.program != nil {
 		b.program.Close()
 	}
-	for _, m := range []*ebpf.Map{b.events, b.lost} {
-		if m != nil {
-			m.Close()
-		}
+	if b.ring != nil {
+		b.ring.close()
 	}
 }
 
@@ -215,7 +202,7 @@ func refused(err error) error {
 		return &RefusedError{"the kernel lets this user have no BPF program (" + number.Error() + ")",
 			"run gasm as root, or give it the capabilities BPF and PERFMON (sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gasm)"}
 	case number == syscall.ENOSYS, errors.Is(err, ebpf.ErrNotSupported):
-		return &RefusedError{Cause: "this kernel has no BPF programs at USDT probes; Linux 5.15 and newer have them, with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS"}
+		return &RefusedError{Cause: "this kernel has no BPF programs at USDT probes; Linux 5.15 (aarch64: 5.18) and newer have them, with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS"}
 	case number == syscall.ESRCH, errors.Is(err, os.ErrNotExist):
 		return errGone
 	}

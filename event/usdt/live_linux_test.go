@@ -26,7 +26,7 @@ import (
 // needBPF skips a test where the kernel does not let this process record probes.
 func needBPF(t testing.TB) {
 	t.Helper()
-	if err := Allowed(""); err != nil {
+	if _, err := Allowed(""); err != nil {
 		t.Skipf("USDT probes can't be recorded here: %v", err)
 	}
 }
@@ -150,12 +150,12 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 			checkAllocations(t, jdk.Feature, events, lost)
 			j.end(t)
 
-			compare(t, "safepoints of the log", readLog(t, log), safepoints)
+			compare(t, "safepoints of the log", readLog(t, log), safepoints, loggedWithin(jdk.Feature))
 			if hasRecorder(jdk) {
 				recorded := readRecording(t, recording, wall, mono, readLog(t, log))
 				require.NotEmpty(t, locks)
-				compare(t, "locks of the recording", ofKind(recorded, event.Lock), locks)
-				compare(t, "compilations of the recording", ofKind(recorded, event.Compilation), compilations)
+				compare(t, "locks of the recording", ofKind(recorded, event.Lock), locks, medians)
+				compare(t, "compilations of the recording", ofKind(recorded, event.Compilation), compilations, compilerReady)
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func ended(events []event.Event) []event.Event {
 // compare compares the times of the same events of two sources. They are of the same thread, and
 // begin or end at nearly the same time: a thread may lose its processor between the two. The
 // probes are within an instruction of what they tell of, and the others take their times beside it.
-func compare(t *testing.T, what string, others, probes []event.Event) {
+func compare(t *testing.T, what string, others, probes []event.Event, near shares) {
 	t.Helper()
 	require.NotEmpty(t, probes, what)
 	var begins, ends []int64
@@ -251,8 +251,34 @@ func compare(t *testing.T, what string, others, probes []event.Event) {
 	slices.Sort(ends)
 	middle := len(begins) / 2
 	t.Logf("%s: %d, medians of the differences: begin %d ns, end %d ns; from %d to %d", what, len(begins), begins[middle], ends[middle], begins[0], begins[len(begins)-1])
-	assert.InDelta(t, 0, begins[middle], 10_000, what)
-	assert.InDelta(t, 0, ends[middle], 10_000, what)
+	share := func(all []int64, of float64) int64 { return all[int(of*float64(len(all)))] }
+	assert.InDelta(t, 0, share(begins, near.begins), nearby, what)
+	assert.InDelta(t, 0, share(ends, near.ends), nearby, what)
+}
+
+// nearby is how far apart the times of two sources may be, in nanoseconds.
+const nearby = 10_000
+
+// shares say which of the differences must be near: that which so many are below.
+type shares struct{ begins, ends float64 }
+
+// Where HotSpot does something between the two, only the nearest tenth must be near, because the threads of a busy machine also
+// lose their processor there.
+var (
+	medians = shares{0.5, 0.5}
+	// compilerReady is of a recording's compilations: they begin when HotSpot has made what the compiler works with (ciEnv), 4 to 8 µs
+	// behind the probe on an idle machine.
+	compilerReady = shares{0.1, 0.5}
+	// written is of JDK 13's log and newer ones': the line, which has the right time, is written before the probe of the end is
+	// reached, which takes 4 µs on an idle machine.
+	written = shares{0.5, 0.9}
+)
+
+func loggedWithin(feature int) shares {
+	if feature >= 13 {
+		return written
+	}
+	return medians
 }
 
 // sameTime is how far apart the begins or ends of an event may be that two sources tell of.
@@ -300,27 +326,6 @@ func readRecording(t *testing.T, path string, wall, mono int64, safepoints []eve
 	require.NoError(t, r.Err())
 	event.Sort(events)
 	return events
-}
-
-// Kernels before 6.6 take one probe at a time.
-func TestOneByOne(t *testing.T) {
-	gasmtest.NeedTime(t)
-	needBPF(t)
-	defer func() { allAtOnce = true }()
-	allAtOnce = false
-	classes := t.TempDir()
-	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
-	j := startProbed(t, gasmtest.NeedJava(t), classes, 1)
-	before := probesInTracefs(t)
-	text, r := j.recordUntil(t, "DONE", "hotspot:thread__sleep__*", "hotspot:thread__start")
-	assert.Equal(t, before, probesInTracefs(t))
-	assert.Contains(t, r.Note, "one by one")
-	events, _ := eventsIn(t, text)
-	assert.GreaterOrEqual(t, len(ofKind(events, event.Sleep)), 30)
-	assert.Len(t, named(ofKind(events, event.Thread), "other one"), 1)
-	j.goOn(t)
-	j.await(t, "ALLOCATED")
-	j.end(t)
 }
 
 // Nothing of a recording is left in the kernel: not in tracefs while it lasts, and no program

@@ -15,9 +15,6 @@ const (
 	record  = asm.R9
 )
 
-// noWakeup says that nobody waits for the record: the reader looks some times a second.
-const noWakeup = 1 // BPF_RB_NO_WAKEUP
-
 // A target is the process that is recorded, as the kernel knows it.
 type target struct {
 	pid int32 // in its own namespace
@@ -29,21 +26,25 @@ type target struct {
 
 // program assembles the program that the probes run. It is one for all: it finds out which
 // thread it is, and which layout its cookie has, and writes a record.
-func program(t target, layouts []layout, ring, lost int) asm.Instructions {
+func program(t target, layouts []layout, r *ring) asm.Instructions {
 	p := append(asm.Instructions{asm.Mov.Reg(context, asm.R1)}, whoRuns(t)...)
-	p = append(p, asm.Mov.Reg(asm.R1, context), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0), asm.RSh.Imm(asm.R0, 32))
+	p = append(p, asm.Mov.Reg(asm.R1, context), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0))
+	p = append(p, r.reserve()...)
+	p = append(p, asm.FnKtimeGetNs.Call(),
+		asm.StoreMem(record, 0, asm.R0, asm.DWord),
+		asm.StoreMem(record, 8, thread, asm.DWord),
+		asm.StoreMem(record, 16, cookie, asm.DWord),
+		asm.Mov.Reg(asm.R0, cookie),
+		asm.RSh.Imm(asm.R0, 32))
 	p = append(p, dispatch(0, len(layouts))...)
 	for i := range layouts {
-		p = append(p, layouts[i].write(i, t, ring)...)
+		p = append(p, layouts[i].write(i, t)...)
 	}
-	p = append(p,
-		// A record for which there is no room is counted.
-		asm.LoadMapValue(asm.R1, lost, 0).WithSymbol("lost"),
-		asm.Mov.Imm(asm.R2, 1),
-		asm.StoreXAdd(asm.R1, asm.R2, asm.DWord),
-		asm.Mov.Imm(asm.R0, 0).WithSymbol("end"),
-		asm.Return())
-	return p
+	whole := r.submit()
+	whole[0] = whole[0].WithSymbol("whole")
+	p = append(append(p, whole...), asm.Ja.Label("end"))
+	p = append(p, r.count()...)
+	return append(p, asm.Mov.Imm(asm.R0, 0).WithSymbol("end"), asm.Return())
 }
 
 // whoRuns gets the thread, and ends the program if it is not one of the process.
@@ -86,20 +87,9 @@ func dispatch(lo, hi int) asm.Instructions {
 
 func layoutLabel(i int) string { return fmt.Sprintf("layout %d", i) }
 
-// write writes a record.
-func (l *layout) write(i int, t target, ring int) asm.Instructions {
-	p := asm.Instructions{
-		asm.LoadMapPtr(asm.R1, ring).WithSymbol(layoutLabel(i)),
-		asm.Mov.Imm(asm.R2, int32(l.size())),
-		asm.Mov.Imm(asm.R3, 0),
-		asm.FnRingbufReserve.Call(),
-		asm.JEq.Imm(asm.R0, 0, "lost"),
-		asm.Mov.Reg(record, asm.R0),
-		asm.FnKtimeGetNs.Call(),
-		asm.StoreMem(record, 0, asm.R0, asm.DWord),
-		asm.StoreMem(record, 8, thread, asm.DWord),
-		asm.StoreMem(record, 16, cookie, asm.DWord),
-	}
+// write writes what a record has behind its head.
+func (l *layout) write(i int, t target) asm.Instructions {
+	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // a place to jump to
 	for i := range l.args {
 		p = append(p, l.args[i].write(int16(headSize+8*i))...)
 	}
@@ -114,11 +104,7 @@ func (l *layout) write(i int, t target, ring int) asm.Instructions {
 		p = append(p, asm.LoadMem(asm.R3, record, int16(headSize+8*l.brief), asm.DWord))
 		p = append(p, readUser(int32(l.briefAt()), briefSize)...)
 	}
-	return append(p,
-		asm.Mov.Reg(asm.R1, record),
-		asm.Mov.Imm(asm.R2, noWakeup),
-		asm.FnRingbufSubmit.Call(),
-		asm.Ja.Label("end"))
+	return append(p, asm.Ja.Label("whole"))
 }
 
 // framePointer is the register that libjvm's frames are chained by: rbp, x29. At its address are the caller's one,

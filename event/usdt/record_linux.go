@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -23,12 +22,12 @@ const firstNamespace = 0xEFFFFFFC
 
 // A Recorder records probes of one JVM.
 type Recorder struct {
-	b       *bpf
+	from    source
 	sink    *sink
 	texts   *textCache
 	unknown []string
-	done    chan struct{}
-	err     error // of reading
+	stop    chan struct{} // closed when no more records come
+	done    chan struct{} // closed when all were read
 }
 
 // Start records probes of a JVM, and writes their text.
@@ -48,41 +47,65 @@ func Start(pid int, o Options) (*Recorder, error) {
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `gasm doctor` and docs/usdt-probes.md list them", unknown)
 	}
-	t, threads, err := targetOf(pid)
-	if err != nil {
+	r := &Recorder{unknown: unknown, texts: newTextCache(pid), stop: make(chan struct{}), done: make(chan struct{})}
+	if err := r.open(pid, lib, chosen, o); err != nil {
 		return nil, err
 	}
-	t.libjvmLo, t.libjvmHi = lib.lo, lib.hi
-	places, layouts := layOut(chosen)
-	r := &Recorder{unknown: unknown, texts: newTextCache(pid), done: make(chan struct{})}
-	if r.b, err = load(t, pid, lib.path, places, layouts); err != nil {
-		return nil, err
-	}
-	r.sink = newSink(o.Text, places, layouts)
-	r.sink.texts, r.sink.thread, r.sink.placed = r.texts.text, threads, o.Placed
 	go r.read()
 	return r, nil
 }
 
-// read reads events until the recorder is stopped.
+// A source has the kernel tell of probes that are reached: [bpf], or [uprobes].
+type source interface {
+	// read gives the records that have come since the last call, in the order of each thread; with all, also those that
+	// others may have to stand in front of. A record is valid until give returns.
+	read(all bool, give func(record []byte))
+	detach()      // after which no record comes any more
+	lost() int64  // events that there was no room for
+	note() string // how it differs from what is best; "" for nothing
+	close()
+}
+
+// tryBPF is false in a test of what is done where BPF is refused.
+var tryBPF = true
+
+// open sets the probes: by BPF, or by perf's events where the kernel refuses that.
+func (r *Recorder) open(pid int, lib library, chosen []Probe, o Options) error {
+	t, threads, err := targetOf(pid)
+	if err != nil {
+		return err
+	}
+	t.libjvmLo, t.libjvmHi = lib.lo, lib.hi
+	places, layouts := layOut(chosen)
+	b, err := load(t, pid, lib.path, places, layouts)
+	r.from = b
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+		places, layouts = layOut(sampled(chosen))
+		threads = func(own int) int { return own } // perf has ids as gasm sees them
+		r.from, err = openUprobes(pid, lib, places, layouts, refused)
+	}
+	if err != nil {
+		return err
+	}
+	r.sink = newSink(o.Text, places, layouts)
+	r.sink.texts, r.sink.thread, r.sink.placed = r.texts.text, threads, o.Placed
+	return nil
+}
+
+// read reads events until the recorder is stopped. Nobody wakes it: that would cost the program more than the event.
 func (r *Recorder) read() {
 	defer close(r.done)
-	var rec ringbuf.Record
-	for {
-		r.b.ring.SetDeadline(time.Now().Add(lookPause))
-		err := r.b.ring.ReadInto(&rec)
-		for err == nil {
-			r.sink.take(rec.RawSample)
-			err = r.b.ring.ReadInto(&rec)
+	look := time.NewTicker(lookPause)
+	defer look.Stop()
+	for stopped := false; !stopped; {
+		select {
+		case <-look.C:
+		case <-r.stop:
+			stopped = true
 		}
+		r.from.read(stopped, r.sink.take)
 		r.sink.flush()
 		r.texts.age(time.Now())
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			if !errors.Is(err, ringbuf.ErrFlushed) {
-				r.err = err
-			}
-			return
-		}
 	}
 }
 
@@ -91,19 +114,13 @@ func (r *Recorder) Stop() Result {
 	// The kernel takes the program off one place after another. Until it is done, some probes
 	// are recorded and others are not.
 	r.sink.until.Store(monotonic())
-	r.b.detach()
-	if err := r.b.ring.Flush(); err != nil {
-		r.b.ring.Close()
-	}
+	r.from.detach()
+	close(r.stop)
 	<-r.done
-	lost := r.b.lostEvents()
-	r.b.close()
+	lost := r.from.lost()
+	r.from.close()
 	r.sink.end(r.sink.until.Load(), lost)
-	err := r.err
-	if r.sink.err != nil {
-		err = r.sink.err
-	}
-	return Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.b.note, Err: err}
+	return Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), Err: r.sink.err}
 }
 
 func monotonic() uint64 {

@@ -10,7 +10,7 @@ type Recorder struct{}
 var errLinux = errors.New("gasm records USDT probes on Linux only")
 
 // Allowed tells why this process may not record probes.
-func Allowed(string) error { return errLinux }
+func Allowed(string) (note string, err error) { return "", errLinux }
 
 // Start records probes of a JVM, and writes their text.
 func Start(int, Options) (*Recorder, error) { return nil, errLinux }

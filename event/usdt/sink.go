@@ -90,7 +90,13 @@ func (s *sink) take(data []byte) {
 
 // begin begins a line.
 func (s *sink) begin(mono uint64, tid int) {
-	s.line = fmt.Appendf(s.line[:0], "%d.%09d %d ", mono/1e9, mono%1e9, tid)
+	s.line = strconv.AppendUint(s.line[:0], mono/1e9, 10)
+	// A 1 in front of nine digits keeps their zeros, and becomes the point.
+	point := len(s.line)
+	s.line = strconv.AppendUint(s.line, 1e9+mono%1e9, 10)
+	s.line[point] = '.'
+	s.line = strconv.AppendInt(append(s.line, ' '), int64(tid), 10)
+	s.line = append(s.line, ' ')
 }
 
 // write ends the line.

@@ -41,7 +41,7 @@ public class Busy {
         MethodHandle twice = MethodHandles.lookup().findStatic(Busy.class, "twice", MethodType.methodType(int.class, int.class));
         Pattern word = Pattern.compile("([a-z]+)(\\d*)");
         long end = System.nanoTime() + (args.length > 0 ? Long.parseLong(args[0]) * 1000000L : Long.MAX_VALUE / 2);
-        for (int n = 0; System.nanoTime() < end; n++) {
+        for (int n = 0; n < 20_000 || System.nanoTime() < end; n++) { // on a busy machine a time is not enough
             Map<String, Integer> counts = new TreeMap<>();
             Matcher m = word.matcher("abc12 def" + n + " and so on");
             while (m.find()) {
@@ -79,15 +79,28 @@ func start(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) *jvm {
 	j := &jvm{log: filepath.Join(t.TempDir(), "log")}
 	flags := []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile=" + j.log}
 	j.Cmd = exec.Command(jdk.Java(), append(flags, args...)...)
-	var stderr bytes.Buffer
-	j.Stderr = &stderr
+	stderr, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	require.NoError(t, err)
+	defer stderr.Close()
+	j.Stderr = stderr
 	require.NoError(t, j.Start())
 	t.Cleanup(func() {
 		j.Process.Kill()
 		j.Wait()
 	})
-	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, 20*time.Second, 20*time.Millisecond, "the JVM compiles methods: %s", &stderr)
+	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, time.Minute, 20*time.Millisecond, "the JVM compiles methods: %s", content(stderr.Name()))
 	return j
+}
+
+// A content is shown as what the file has then.
+type content string
+
+func (c content) String() string {
+	text, err := os.ReadFile(string(c))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 var tagLine = regexp.MustCompile(`(?m)^<nmethod .*\n`)
@@ -138,7 +151,10 @@ func eachJDK(t *testing.T, test func(t *testing.T, jdk gasmtest.JDK)) {
 	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
-		t.Run(jdk.Name(), func(t *testing.T) { test(t, jdk) })
+		t.Run(jdk.Name(), func(t *testing.T) {
+			t.Parallel()
+			test(t, jdk)
+		})
 	}
 }
 
@@ -162,6 +178,7 @@ func TestKindsOfJVM(t *testing.T) {
 			{"-XX:-UseCompressedOops"}, {"-XX:-SegmentedCodeCache"}, {"-XX:-TieredCompilation"}, {"-XX:TieredStopAtLevel=1"}, {"-Xcomp"}, {"-Xshare:off"},
 			{"-XX:ReservedCodeCacheSize=2g"}} {
 			t.Run(fmt.Sprint(jdk.Name(), flags), func(t *testing.T) {
+				t.Parallel()
 				testInstalled(t, jdk, 30, append(flags, "-cp", dir, "Busy")...)
 			})
 		}

@@ -21,6 +21,7 @@ func TestFromStart(t *testing.T) {
 	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) { testFromStart(t, jdk, "-cp", dir, "Busy") })
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name()+" interpreted", func(t *testing.T) {
+			t.Parallel()
 			for _, b := range testFromStart(t, jdk, "-Xint", "-cp", dir, "Busy") {
 				assert.True(t, b.Method == nil || b.Method.Kind == "cnt", "%+v", b.Method)
 			}

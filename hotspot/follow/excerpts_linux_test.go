@@ -27,6 +27,7 @@ func TestExcerpts(t *testing.T) {
 	gasmtest.CompileJava(t, classPath, 17, filepath.Join(programs, "Compile.java"), filepath.Join(programs, "MemoryFile.java"), filepath.Join(programs, "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
+			t.Parallel()
 			compareExcerpts(t, exec.Command(jdk.Java(), "-Dclasses=100", "-cp", classPath, "Compile"))
 		})
 	}

@@ -23,7 +23,10 @@ func TestFollow(t *testing.T) {
 	classPath := t.TempDir()
 	gasmtest.CompileJava(t, classPath, 8, gasmtest.Testdata("programs", "Shares.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
-		t.Run(jdk.Name(), func(t *testing.T) { follow(t, jdk, "-cp", classPath, "Shares", "6") })
+		t.Run(jdk.Name(), func(t *testing.T) {
+			t.Parallel()
+			follow(t, jdk, "-cp", classPath, "Shares", "6")
+		})
 	}
 }
 

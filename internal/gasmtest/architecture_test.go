@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"event":                    nil,
 	"event/hslog":              {"event"},
 	"event/rings":              nil,
-	"event/usdt":               {"event", "printassembly"},
+	"event/usdt":               {"event", "printassembly", "sampler/perfevent"},
 	"hotspot/vmstructs":        nil,
 	"hotspot/nmethod":          {"hotspot/vmstructs", "printassembly"},
 	"event/jfr":                {"event"},

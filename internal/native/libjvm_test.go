@@ -1,12 +1,14 @@
 package native
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/hex"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"testing"
 	"time"
 
@@ -37,11 +39,23 @@ func TestLibjvm(t *testing.T) {
 }
 
 // compareWithNM compares the names of addresses at random, and of addresses at the ends of
-// functions, with the symbols that nm lists. For each address it goes through all symbols.
+// functions, with the symbols that nm lists.
 // unsized tells whether functions without a size have names.
 func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 	t.Helper()
 	symbols = slices.DeleteFunc(symbols, func(s nmSymbol) bool { return !s.function() || startup[s.name] && s.size == 0 })
+	var sized, sizeless []nmSymbol
+	largest := uint64(0)
+	for _, s := range symbols {
+		if s.size == 0 {
+			sizeless = append(sizeless, s)
+		} else {
+			sized, largest = append(sized, s), max(largest, s.size)
+		}
+	}
+	for _, list := range [][]nmSymbol{sized, sizeless} {
+		slices.SortFunc(list, func(a, b nmSymbol) int { return cmp.Compare(a.lo, b.lo) })
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	var addrs []uint64
 	for range 400 {
@@ -56,29 +70,7 @@ func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 	for _, addr := range addrs {
 		slot, lo, hi := img.find(addr)
 		got := img.name(slot)
-		var start, below uint64 // of the innermost function, and of the nearest one without a size below
-		names := map[string]bool{}
-		bare := map[string]bool{}
-		for _, s := range symbols {
-			if s.lo > addr {
-				continue
-			}
-			if s.size == 0 {
-				if s.lo > below {
-					below = s.lo
-					clear(bare)
-				}
-				if s.lo == below {
-					bare[Demangle(s.name)] = true
-				}
-			} else if addr < s.lo+s.size && s.lo >= start {
-				if s.lo > start {
-					clear(names)
-				}
-				start = s.lo
-				names[Demangle(s.name)] = true
-			}
-		}
+		names, bare := namesAt(sized, addr, largest), namesAt(sizeless, addr, 0)
 		ok := names[got]
 		switch {
 		case len(names) == 0 && got == "":
@@ -100,6 +92,24 @@ func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 	// The first and the last byte of 400 functions have names, unless the symbol table does not tell the function's
 	// size. With JDK 11 to 28, 819 to 2297 addresses had names.
 	assert.Greater(t, named, 750)
+}
+
+// namesAt gives the names of the function that an address is in; if several lie in one another, of the one that begins
+// last. No function is larger than largest. With 0 they have no known size: it is the nearest one below.
+func namesAt(sorted []nmSymbol, addr, largest uint64) map[string]bool {
+	names, start := map[string]bool{}, uint64(0)
+	after := sort.Search(len(sorted), func(i int) bool { return sorted[i].lo > addr })
+	for i := after - 1; i >= 0; i-- {
+		s := &sorted[i]
+		if len(names) > 0 && s.lo < start || largest > 0 && addr-s.lo >= largest {
+			break
+		}
+		if largest == 0 || addr-s.lo < s.size {
+			start = s.lo
+			names[Demangle(s.name)] = true
+		}
+	}
+	return names
 }
 
 // TestAssembler: HotSpot's copy loops are hot, and their symbols have no size.

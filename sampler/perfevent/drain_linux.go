@@ -37,13 +37,13 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 func (s *Set) fill() int {
 	for c, r := range s.rings { // first all, so that the times fit together
 		if r != nil {
-			s.heads[c] = r.head()
+			s.heads[c] = r.Head()
 		}
 	}
 	known := len(s.batch)
 	for c, r := range s.rings {
 		if r != nil {
-			r.read(s.heads[c], s.take)
+			r.Read(s.heads[c], s.take)
 		}
 	}
 	return len(s.batch) - known

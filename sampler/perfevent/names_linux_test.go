@@ -53,7 +53,10 @@ func TestEventsAreLikePerfs(t *testing.T) {
 	}
 	cases = append(cases, parts{"", "cpu-clock", "u"}, parts{"", "LLC-loads", "k"}, parts{"", "r1a", "pu"})
 	for _, c := range cases {
-		likePerf(t, theKernel, c, "perf")
+		t.Run(c.spec(), func(t *testing.T) {
+			t.Parallel()
+			likePerf(t, theKernel, c, "perf")
+		})
 	}
 }
 

@@ -48,7 +48,7 @@ type Set struct {
 	cores  []corePMU
 	fds    []descriptor
 	byID   map[uint64]descriptor
-	rings  []*ring // by the index of the CPU; nil where no event could be opened
+	rings  []*Ring // by the index of the CPU; nil where no event could be opened
 	owners []int   // by the index of the CPU: the descriptor that has the ring; -1 for none
 	// tracking is the index of the event that tells of mappings and threads.
 	tracking int
@@ -93,10 +93,10 @@ func Open(pid int, o Options) (*Set, error) {
 // newSet makes a set without any open event. Its events start disabled.
 func newSet(o Options, flags uint64) (s *Set, err error) {
 	s = &Set{byID: map[uint64]descriptor{}, cores: theKernel.corePMUs()}
-	if s.cpus, err = onlineCPUs(); err != nil {
+	if s.cpus, err = OnlineCPUs(); err != nil {
 		return nil, err
 	}
-	s.rings, s.heads = make([]*ring, len(s.cpus)), make([]uint64, len(s.cpus))
+	s.rings, s.heads = make([]*Ring, len(s.cpus)), make([]uint64, len(s.cpus))
 	s.owners = slices.Repeat([]int{-1}, len(s.cpus))
 	events := slices.Clone(o.Events)
 	if o.Pauses {

@@ -180,8 +180,8 @@ func (k kernel) read(pmu, file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// onlineCPUs gives the CPUs that are switched on.
-func onlineCPUs() ([]int, error) {
+// OnlineCPUs gives the CPUs that are switched on.
+func OnlineCPUs() ([]int, error) {
 	const path = "/sys/devices/system/cpu/online"
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ring is the buffer into which the kernel writes the records of a CPU: a page with
+// A Ring is the buffer into which the kernel writes the records of a CPU: a page with
 // the places of both ends, and behind it the records, in a size that is a power of two.
-type ring struct {
+type Ring struct {
 	memory []byte
 	page   *unix.PerfEventMmapPage
 	data   []byte
@@ -19,24 +19,25 @@ type ring struct {
 	whole []byte
 }
 
-// mapRing maps the buffer of an event. size is that of the records in bytes.
-func mapRing(fd, size int) (*ring, error) {
+// MapRing maps the buffer of an event. size is that of the records in bytes.
+func MapRing(fd, size int) (*Ring, error) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, err
 	}
-	return &ring{memory: memory, page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), data: memory[page:]}, nil
+	return &Ring{memory: memory, page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), data: memory[page:]}, nil
 }
 
-func (r *ring) unmap() { _ = unix.Munmap(r.memory) }
+// Unmap gives the buffer back.
+func (r *Ring) Unmap() { _ = unix.Munmap(r.memory) }
 
-// head is how many bytes the kernel has written.
-func (r *ring) head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
+// Head is how many bytes the kernel has written.
+func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 
-// read calls each with every record in front of head, and makes room for new ones. The
+// Read calls each with every record in front of head, and makes room for new ones. The
 // bytes are valid until each returns.
-func (r *ring) read(head uint64, each func(record []byte)) {
+func (r *Ring) Read(head uint64, each func(record []byte)) {
 	size := uint64(len(r.data))
 	tail := r.page.Data_tail
 	for tail+headerSize <= head {

@@ -37,7 +37,7 @@ func (s *Set) mapRings() error {
 func (s *Set) mapRingsOf(size int) (err error) {
 	for c, fd := range s.owners {
 		if fd >= 0 {
-			if s.rings[c], err = mapRing(fd, size); err != nil {
+			if s.rings[c], err = MapRing(fd, size); err != nil {
 				return err
 			}
 		}
@@ -48,7 +48,7 @@ func (s *Set) mapRingsOf(size int) (err error) {
 func (s *Set) unmapRings() {
 	for c, r := range s.rings {
 		if r != nil {
-			r.unmap()
+			r.Unmap()
 			s.rings[c] = nil
 		}
 	}

@@ -6,8 +6,8 @@ import java.lang.management.ThreadMXBean;
  * the least of some rounds.
  */
 public class ProbeCost {
-    static final int ROUNDS = 7;
-    static final int N = 100_000;
+    static final int ROUNDS = 4;
+    static final int N = 30_000;
     static volatile Object sink;
 
     static long yields(ThreadMXBean threads) {
@@ -28,7 +28,7 @@ public class ProbeCost {
 
     public static void main(String[] args) throws Exception {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 10; i++) {
             yields(threads);
             allocations(threads);
         }

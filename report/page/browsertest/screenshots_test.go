@@ -75,8 +75,8 @@ func takeScreenshot(t *testing.T, p *tab, path string) {
 	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 }
 
-// paletted is a picture in its 256 most frequent colours. The others are at the edges of
-// letters, where the nearest one will do.
+// paletted is a picture in 256 of its colours: the most frequent ones that differ enough. The others are at the
+// edges of letters, where the nearest one will do. A small spot of a colour of its own keeps it.
 func paletted(picture image.Image) *image.Paletted {
 	bounds := picture.Bounds()
 	counts := map[color.RGBA]int{}
@@ -91,8 +91,9 @@ func paletted(picture image.Image) *image.Paletted {
 	})
 	var palette color.Palette
 	index := map[color.RGBA]uint8{}
-	for i, c := range colors {
-		if i < 256 {
+	for _, c := range colors {
+		alike := func(p color.Color) bool { return distance(p.(color.RGBA), c) < 12 }
+		if len(palette) < 256 && !slices.ContainsFunc(palette, alike) {
 			palette = append(palette, c)
 		}
 		index[c] = uint8(palette.Index(c))
@@ -104,4 +105,10 @@ func paletted(picture image.Image) *image.Paletted {
 		}
 	}
 	return out
+}
+
+// distance is how far two colours are apart in all channels together.
+func distance(a, b color.RGBA) int {
+	apart := func(x, y uint8) int { return max(int(x), int(y)) - min(int(x), int(y)) }
+	return apart(a.R, b.R) + apart(a.G, b.G) + apart(a.B, b.B)
 }

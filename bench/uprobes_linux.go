@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/link"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+)
+
+// countProbes has the kernel run a program at the places of probes in a JVM: the smallest that there is, or, with counts, one that
+// adds one to a counter. That is what any recorder has to pay, and gasm's own part comes on top. stop ends it.
+func countProbes(pid int, library, pattern string, counts bool) (stop func(), err error) {
+	file, err := os.Open(library)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	all, err := usdt.Probes(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", library, err)
+	}
+	probes, _ := usdt.Select(all, []string{pattern})
+	counter, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: 1})
+	if err != nil {
+		return nil, err
+	}
+	code := asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}
+	if counts {
+		code = counting(counter.FD())
+	}
+	spec := ebpf.ProgramSpec{Name: "gasm_bench", Type: ebpf.Kprobe, AttachType: ebpf.AttachTraceUprobeMulti, License: "Dual BSD/GPL", Instructions: code}
+	program, err := ebpf.NewProgram(&spec)
+	runtime.KeepAlive(counter)
+	counter.Close() // the program keeps it
+	if err != nil {
+		return nil, err
+	}
+	defer program.Close() // the link keeps it
+	o := link.UprobeMultiOptions{PID: uint32(pid)}
+	for i := range probes {
+		o.Addresses = append(o.Addresses, probes[i].Offset)
+	}
+	executable, err := link.OpenExecutable(library)
+	if err != nil {
+		return nil, err
+	}
+	set, err := executable.UprobeMulti(nil, program, &o)
+	if err != nil {
+		return nil, err
+	}
+	return func() { set.Close() }, nil
+}
+
+// counting counts in an array that each processor has for itself.
+func counting(counter int) asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(asm.RFP, -4, asm.R1, asm.Word),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, -4),
+		asm.LoadMapPtr(asm.R1, counter),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, "end"),
+		asm.LoadMem(asm.R1, asm.R0, 0, asm.DWord),
+		asm.Add.Imm(asm.R1, 1),
+		asm.StoreMem(asm.R0, 0, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("end"),
+		asm.Return(),
+	}
+}
+
+// libjvmOf is the library of a JVM's.
+func libjvmOf(pid int) (string, error) {
+	found, err := filepath.EvalSymlinks(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(found), "../lib/server/libjvm.so"), nil
+}

@@ -1,0 +1,169 @@
+package usdt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// A way is one that probes can be set in.
+type way struct {
+	bpf, atOnce bool
+	note        string
+}
+
+// ways are how kernels since 6.6 do it, older ones, and those that refuse BPF.
+var ways = []way{{true, true, ""}, {true, false, "one by one"}, {false, true, "no BPF program (operation not permitted): USDT probes are recorded by perf's events"}}
+
+// In all ways probes tell of the same things: three recorders watch the same JVM at once.
+func TestWays(t *testing.T) {
+	gasmtest.NeedTime(t)
+	needBPF(t)
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
+	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
+	before := probesInTracefs(t)
+	recorded := j.recordWays(t, "DONE", event.Safepoint, event.Lock, event.Sleep, event.Thread)
+	assert.Equal(t, before, probesInTracefs(t))
+	for i, events := range recorded {
+		if i == 0 {
+			continue // what the others are compared with
+		}
+		for _, kind := range []event.Kind{event.Safepoint, event.Lock, event.Sleep} {
+			want := ofKind(recorded[0], kind)
+			assert.Equal(t, len(want), len(ofKind(events, kind)), "%s %s", ways[i].note, kind) // Len would print them all
+			compare(t, ways[i].note+" "+string(kind), ofKind(events, kind), want, medians)
+		}
+		assert.Len(t, ofKind(events, event.Thread), len(ofKind(recorded[0], event.Thread)), ways[i].note)
+	}
+	assert.GreaterOrEqual(t, len(ofKind(recorded[0], event.Sleep)), 30)
+
+	recorded = j.recordWays(t, "ALLOCATED", event.Alloc)
+	counted, placed := arraysIn(recorded[0])
+	assert.GreaterOrEqual(t, counted, int64(20_000))
+	assert.Greater(t, placed, counted*9/10)
+	for i, events := range recorded {
+		alike, found := arraysIn(events)
+		t.Logf("%d arrays, %d by an instruction %s", alike, found, ways[i].note)
+		assert.Equal(t, counted, alike, ways[i].note)
+		assert.Equal(t, placed, found, ways[i].note)
+	}
+	j.end(t)
+}
+
+// recordWays records what the program does until a line of its output, in all ways. None may lose anything.
+func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (events [][]event.Event) {
+	t.Helper()
+	texts, recorders := make([]bytes.Buffer, len(ways)), make([]*Recorder, len(ways))
+	defer func() { tryBPF, allAtOnce = true, true }()
+	for i, w := range ways {
+		tryBPF, allAtOnce = w.bpf, w.atOnce
+		var err error
+		begin := time.Now()
+		recorders[i], err = Start(j.cmd.Process.Pid, Options{Patterns: Patterns(kinds), Text: &texts[i]})
+		require.NoError(t, err)
+		t.Logf("set in %v %s", time.Since(begin), w.note)
+	}
+	from := int64(monotonic())
+	j.goOn(t)
+	j.await(t, line)
+	to := int64(monotonic()) // what comes while they end, one after another, is not of all of them
+	for i, r := range recorders {
+		begin := time.Now()
+		result := r.Stop()
+		t.Logf("%d events; taken off in %v; %s", result.Events, time.Since(begin), result.Note)
+		require.NoError(t, result.Err)
+		assert.Zero(t, result.Lost)
+		assert.Contains(t, result.Note, ways[i].note)
+		found, _ := eventsIn(t, texts[i].Bytes())
+		events = append(events, slices.DeleteFunc(found, func(e event.Event) bool { return e.MonoNanos < from || e.EndMonoNanos() > to }))
+	}
+	return events
+}
+
+// arraysIn counts the int[] that were allocated.
+func arraysIn(events []event.Event) (count, placed int64) {
+	for _, e := range ofKind(events, event.Alloc) {
+		if e.Name != "int[]" {
+			continue
+		}
+		count += Count(&e)
+		if e.PC != 0 {
+			placed += Count(&e)
+		}
+	}
+	return count, placed
+}
+
+// So many probes are refused, in one line.
+func TestTooManyUprobes(t *testing.T) {
+	_, err := openUprobes(1, library{}, make([]place, mostUprobes+1), nil, &RefusedError{Cause: "no BPF here"})
+	assert.ErrorContains(t, err, "no BPF here; perf's events would be")
+}
+
+// A sample has the registers and the stack: arguments in both, and the caller by the chain of frames.
+func TestSamples(t *testing.T) {
+	const sp, libjvm = 0x1000, 0x700000
+	stack := make([]byte, 256)
+	for at, word := range map[int]uint64{0x20: sp + 0x40, 0x28: libjvm + 5, 0x40: sp + 0x80, 0x48: 0xc0de, 0x80: 0, 0x88: 0xab0fe, 0x10: 0x1122334455667788} {
+		binary.NativeEndian.PutUint64(stack[at:], word)
+	}
+	var registers [32]uint64
+	registers[framePointer/8], registers[stackPointer/8], registers[2] = sp+0x20, sp, 77
+	frame := int(framePointer)
+	args := []Operand{
+		{Size: 8, Form: RegisterForm, Register: 16, Index: -1},
+		{Size: 4, Form: MemoryForm, Register: frame, Index: -1, Number: -0x10},
+		{Size: 8, Form: MemoryForm, Register: frame, Index: -1, Number: 1 << 20}, // not on the stack
+	}
+	s := samples{[]place{{}, {layout: 0}}, []layout{{args: args, caller: true, words: true, brief: -1}}, library{lo: libjvm, hi: libjvm + 100}}
+	body := sampleOf(registers, stack, len(stack))
+	record := s.record(1, body)
+	require.Len(t, record, s.layouts[0].size())
+	word := func(i int) uint64 { return wordOf(record, i) }
+	assert.Equal(t, []uint64{1234, 7<<32 | 8, 1}, []uint64{word(0), word(1), word(2)}, "time, thread and process, place")
+	assert.Equal(t, []uint64{77, 0x55667788, 0}, []uint64{word(3), word(4), word(5)}, "arguments")
+	assert.Equal(t, []uint64{0xc0de, 0xab0fe}, []uint64{word(6), word(7)}, "callers")
+	assert.Equal(t, wordOf(stack, 0x50/8), word(8), "the caller's stack")
+	for n := range len(body) - sampleHead { // however short it is
+		assert.Len(t, s.record(1, body[:sampleHead+n]), len(record))
+	}
+}
+
+// sampleOf makes what perf writes of thread 8 of process 7.
+func sampleOf(registers [32]uint64, stack []byte, used int) []byte {
+	body := binary.NativeEndian.AppendUint64(nil, 99)
+	body = binary.NativeEndian.AppendUint32(body, 7)
+	body = binary.NativeEndian.AppendUint32(body, 8)
+	body = binary.NativeEndian.AppendUint64(body, 1234)
+	body = binary.NativeEndian.AppendUint64(body, 2)
+	for i := range 32 {
+		switch {
+		case perfRegisters == nil:
+			body = binary.NativeEndian.AppendUint64(body, registers[i])
+		case i < len(perfRegisters):
+			body = binary.NativeEndian.AppendUint64(body, registers[perfRegisters[i]])
+		}
+	}
+	body = binary.NativeEndian.AppendUint64(body, uint64(len(stack)))
+	body = append(body, stack...)
+	return binary.NativeEndian.AppendUint64(body, uint64(used))
+}
+
+func FuzzSample(f *testing.F) {
+	f.Add(sampleOf([32]uint64{4: 0x20, 19: 0x10}, make([]byte, 128), 100))
+	s := samples{[]place{{}}, []layout{{args: []Operand{{Size: 8, Form: MemoryForm, Register: int(framePointer), Index: 8, Scale: 8}}, caller: true, words: true, brief: -1}}, library{lo: 1, hi: 1 << 40}}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) >= sampleHead {
+			assert.Len(t, s.record(0, body), s.layouts[0].size())
+		}
+	})
+}

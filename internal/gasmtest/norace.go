@@ -1,0 +1,6 @@
+//go:build !race
+
+package gasmtest
+
+// RaceDetector tells that the tests have it. It makes them up to twenty times slower.
+const RaceDetector = false
