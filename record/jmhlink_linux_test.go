@@ -35,7 +35,7 @@ func TestJMHLink(t *testing.T) {
 	require.EqualValues(t, port, link.port.Load())
 	w.See([]byte(jmhHead+"# Measurement: 2 iterations, 300 ms each\n# Fork: 1 of 1\n"), capture.MonoNanos())
 	time.Sleep(20 * time.Millisecond) // a JVM takes longer to start; two ticks
-	var sent []capture.Span // the time of a message is between two readings of the clock
+	var sent []capture.Span           // the time of a message is between two readings of the clock
 	message := func() {
 		before := capture.MonoNanos()
 		_, err := fork.Write([]byte("message"))
