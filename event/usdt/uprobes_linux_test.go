@@ -31,8 +31,9 @@ func TestWays(t *testing.T) {
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
 	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
 	before := probesInTracefs(t)
-	recorded := j.recordWays(t, "DONE", event.Safepoint, event.Lock, event.Sleep, event.Thread)
+	recorded, lost := j.recordWays(t, "DONE", event.Safepoint, event.Lock, event.Sleep, event.Thread)
 	assert.Equal(t, before, probesInTracefs(t))
+	assert.Equal(t, make([]int64, len(ways)), lost, "these are few")
 	for i, events := range recorded {
 		if i == 0 {
 			continue // what the others are compared with
@@ -46,21 +47,22 @@ func TestWays(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, len(ofKind(recorded[0], event.Sleep)), 30)
 
-	recorded = j.recordWays(t, "ALLOCATED", event.Alloc)
-	counted, placed := arraysIn(recorded[0])
-	assert.GreaterOrEqual(t, counted, int64(20_000))
-	assert.Greater(t, placed, counted*9/10)
+	// The program makes nothing but arrays, faster than this process reads with the race detector: what is lost is counted.
+	recorded, lost = j.recordWays(t, "ALLOCATED", event.Alloc)
 	for i, events := range recorded {
-		alike, found := arraysIn(events)
-		t.Logf("%d arrays, %d by an instruction %s", alike, found, ways[i].note)
-		assert.Equal(t, counted, alike, ways[i].note)
-		assert.Equal(t, placed, found, ways[i].note)
+		alike, placed := arraysIn(events)
+		t.Logf("%d arrays, %d by an instruction, %d lost %s", alike, placed, lost[i], ways[i].note)
+		assert.InDelta(t, 20_000, alike+lost[i], 20, "%s: others allocate now and then", ways[i].note)
+		assert.Greater(t, placed, alike*9/10, ways[i].note)
+		if !gasmtest.RaceDetector {
+			assert.Zero(t, lost[i], ways[i].note)
+		}
 	}
 	j.end(t)
 }
 
-// recordWays records what the program does until a line of its output, in all ways. None may lose anything.
-func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (events [][]event.Event) {
+// recordWays records what the program does until a line of its output, in all ways, and tells how many events each lost.
+func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (events [][]event.Event, lost []int64) {
 	t.Helper()
 	texts, recorders := make([]bytes.Buffer, len(ways)), make([]*Recorder, len(ways))
 	defer func() { tryBPF, allAtOnce = true, true }()
@@ -81,12 +83,12 @@ func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (
 		result := r.Stop()
 		t.Logf("%d events; taken off in %v; %s", result.Events, time.Since(begin), result.Note)
 		require.NoError(t, result.Err)
-		assert.Zero(t, result.Lost)
+		lost = append(lost, result.Lost)
 		assert.Contains(t, result.Note, ways[i].note)
 		found, _ := eventsIn(t, texts[i].Bytes())
 		events = append(events, slices.DeleteFunc(found, func(e event.Event) bool { return e.MonoNanos < from || e.EndMonoNanos() > to }))
 	}
-	return events
+	return events, lost
 }
 
 // arraysIn counts the int[] that were allocated.
