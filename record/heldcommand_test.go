@@ -156,15 +156,16 @@ func TestLaunchProcess(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
-	script := `grep ^Sig /proc/self/status | grep -v SigQ; ulimit -n; ulimit -Hn; ls /proc/self/fd; umask; ps -o pgid= -p $$`
+	script := `grep ^Sig /proc/self/status | grep -v SigQ; ulimit -n; ulimit -Hn; ls /proc/self/fd; umask; ps -o pgid= -p $$; ls -l /proc/self/fd >&2`
 	cmd := exec.Command("sh", "-c", script)
-	cmd.Stderr = os.Stderr
+	var wantErr strings.Builder // where the descriptors lead, for who looks for one too many
+	cmd.Stderr = &wantErr
 	want, err := cmd.Output()
 	if err != nil {
 		t.Skip(err)
 	}
-	if got, _, _ := sh(t, script); got != string(want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	if got, gotErr, _ := sh(t, script); got != string(want) {
+		t.Errorf("got\n%s\n%s\nwant\n%s\n%s", got, gotErr, want, &wantErr)
 	}
 }
 
