@@ -70,9 +70,10 @@ const alignCluster = 20_000
 const alignNear = 8
 
 // Align makes a better anchor of a rough one: by moments that are known in ticks, and other moments that are known on
-// CLOCK_MONOTONIC, when many of them are the same. Both are ascending. It takes the offset on which most agree, and is false when
-// fewer than three do. For JDK 11 the moments are those at which safepoints end: jdk.SafepointEnd begins 2 µs before the
-// log has a line (-Xlog:safepoint), which no other pair of the two is so close to:
+// CLOCK_MONOTONIC, when many of them are the same. Both are ascending. Of the offsets on which most agree it takes the end of the
+// first tenth, because on a busy machine the log is late, and never early; of a few the median. It is false when fewer than three
+// agree. For JDK 11 the moments are those at which safepoints end: jdk.SafepointEnd begins 2 µs before the log has a line
+// (-Xlog:safepoint), which no other pair of the two is so close to:
 //
 //	[41537184637410ns][safepoint] Leaving safepoint region
 func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool) {
@@ -100,6 +101,10 @@ func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool)
 	if n < 3 {
 		return rough, false
 	}
-	rough.MonoNanos += offsets[lo+n/2]
+	at := n / 10
+	if n < 10 { // then one by chance would count
+		at = n / 2
+	}
+	rough.MonoNanos += offsets[lo+at]
 	return rough, true
 }
