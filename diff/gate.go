@@ -175,11 +175,7 @@ func runTimes(t *TrialSide) []float64 { return t.Runs }
 func forkTimes(t *TrialSide) []float64 {
 	var times []float64
 	for _, fork := range t.Score.Forks {
-		var sum float64
-		for _, x := range fork {
-			sum += x
-		}
-		if nanos, ok := capture.Nanos(sum/float64(len(fork)), t.Score.Unit); ok { // of no iteration it is NaN
+		if nanos, ok := capture.Nanos(mean(fork), t.Score.Unit); ok { // of no iteration it is NaN
 			times = append(times, nanos)
 		}
 	}
@@ -211,13 +207,10 @@ func finite(values []float64) []float64 {
 
 // meanVariance is the variance of the mean of some values.
 func meanVariance(values []float64) float64 {
-	n := float64(len(values))
-	var sum, squares float64
+	n, middle := float64(len(values)), mean(values)
+	var squares float64
 	for _, x := range values {
-		sum += x
-	}
-	for _, x := range values {
-		squares += (x - sum/n) * (x - sum/n)
+		squares += (x - middle) * (x - middle)
 	}
 	return squares / (n - 1) / n
 }

@@ -81,6 +81,7 @@ func (c *Comparison) trimmedRow(m measure, judged int) (row GateRow, ok bool) {
 	return row, row.LeftOut > 0 && isTime(row.Before) && isTime(row.After)
 }
 
+// mean is NaN of no values.
 func mean(values []float64) float64 {
 	var sum float64
 	for _, x := range values {
