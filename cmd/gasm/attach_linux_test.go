@@ -285,7 +285,7 @@ func TestAttachAsleep(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	j := startJVM(t, "READY", gasmtest.NeedJava(t), "-Xint", "-XX:+UseSerialGC", "-cp", javaPrograms(t), "Late")
-	require.NoError(t, syscall.Kill(j.cmd.Process.Pid, syscall.SIGSTOP)) // it has threads that wake up now and then
+	gasmtest.Stop(t, j.cmd.Process.Pid) // it has threads that wake up now and then
 	temp := t.TempDir()
 	r := runGasm(t, []string{"attach", "--length", "300ms", j.pid()}, withEnv("TMPDIR="+temp))
 	assert.Equal(t, 1, r.code)

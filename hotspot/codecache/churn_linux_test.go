@@ -69,7 +69,7 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 	}
 	took := time.Since(began)
 	busy = cpuTime() - busy
-	j.stop(t)
+	gasmtest.Stop(t, j.Process.Pid)
 	poll()
 	tags := j.tags()
 	require.Greater(t, len(tags), first)

@@ -1,13 +1,11 @@
 package codecache
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"syscall"
 	"testing"
 	"time"
 
@@ -129,23 +127,6 @@ func (j *jvm) open(t *testing.T) *Cache {
 	return c
 }
 
-// stop stops all threads.
-func (j *jvm) stop(t *testing.T) {
-	t.Helper()
-	require.NoError(t, j.Process.Signal(syscall.SIGSTOP))
-	require.Eventually(t, func() bool {
-		stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", j.Process.Pid))
-		require.NoError(t, err)
-		for _, stat := range stats {
-			text, err := os.ReadFile(stat)
-			if end := bytes.LastIndexByte(text, ')'); err != nil || !bytes.HasPrefix(text[end+1:], []byte(" T ")) {
-				return false
-			}
-		}
-		return len(stats) > 0
-	}, time.Minute, time.Millisecond, "all threads stop")
-}
-
 // eachJDK runs a test with each JDK of this machine.
 func eachJDK(t *testing.T, test func(t *testing.T, jdk gasmtest.JDK)) {
 	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
@@ -188,7 +169,7 @@ func TestKindsOfJVM(t *testing.T) {
 func testInstalled(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) (*jvm, *Cache) {
 	t.Helper()
 	j := start(t, jdk, methods, args...)
-	j.stop(t)
+	gasmtest.Stop(t, j.Process.Pid)
 	began := time.Now()
 	c := j.open(t)
 	opened := time.Since(began)

@@ -17,7 +17,7 @@ func TestPrinted(t *testing.T) {
 	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
 		j := start(t, jdk, 100, "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+PrintInterpreter", "-XX:+PrintStubCode", "-XX:+PrintAdapterHandlers",
 			"-XX:+LogVMOutput", "-XX:-DisplayVMOutput", "-cp", dir, "Busy")
-		j.stop(t)
+		gasmtest.Stop(t, j.Process.Pid)
 		c := j.open(t)
 		_, err := c.Poll(1)
 		require.NoError(t, err)

@@ -59,7 +59,7 @@ func testFromStart(t *testing.T, jdk gasmtest.JDK, args ...string) []*Blob {
 		time.Sleep(time.Millisecond)
 	}
 	require.NotNil(t, c)
-	j.stop(t)
+	gasmtest.Stop(t, j.Process.Pid)
 	_, err := c.Poll(monoNanos())
 	require.NoError(t, err)
 	c.check(t)

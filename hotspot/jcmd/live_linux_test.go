@@ -242,7 +242,7 @@ func TestRefused(t *testing.T) {
 func TestStopped(t *testing.T) {
 	w := startWaiter(t, exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), "Waiter"))
 	for _, listens := range []bool{false, true} {
-		require.NoError(t, unix.Kill(w.pid, unix.SIGSTOP))
+		gasmtest.Stop(t, w.pid)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		_, err := Run(ctx, w.pid, "VM.version")
 		cancel()

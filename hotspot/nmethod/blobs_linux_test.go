@@ -68,7 +68,7 @@ func openStopped(t testing.TB, process *os.Process, methods int) (*Copier, []*co
 		}
 		return len(compiled()) >= methods
 	}, time.Minute, 50*time.Millisecond, "the JVM compiles methods")
-	stopProcess(t, process)
+	gasmtest.Stop(t, process.Pid)
 	copier.Forget()
 	return copier, compiled()
 }

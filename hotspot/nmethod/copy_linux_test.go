@@ -2,7 +2,6 @@ package nmethod
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,7 +59,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 		log, err := os.ReadFile(logPath)
 		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
 	}, time.Minute, 100*time.Millisecond, "the JVM compiles methods")
-	stopProcess(t, cmd.Process)
+	gasmtest.Stop(t, cmd.Process.Pid)
 	result := f.Stop()
 	untilStop, err := os.ReadFile(logPath)
 	require.NoError(t, err)
@@ -99,24 +98,6 @@ func stubNames(t *testing.T, c *Copier) func(addr uint64) string {
 		_, name, _ := strings.Cut(b.Name, "::")
 		return name
 	}
-}
-
-// stopProcess stops a process, and returns when all of its threads have stopped.
-func stopProcess(t testing.TB, process *os.Process) {
-	t.Helper()
-	require.NoError(t, process.Signal(syscall.SIGSTOP))
-	require.Eventually(t, func() bool {
-		stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", process.Pid))
-		require.NoError(t, err)
-		for _, stat := range stats {
-			text, err := os.ReadFile(stat)
-			// "4711 (C2 CompilerThre) T 1 …": the state follows the name, which may hold anything.
-			if end := bytes.LastIndexByte(text, ')'); err != nil || !bytes.HasPrefix(text[end+1:], []byte(" T ")) {
-				return false
-			}
-		}
-		return len(stats) > 0
-	}, time.Minute, time.Millisecond, "all threads stop")
 }
 
 // TestCopy compares each method that a program has compiled with what HotSpot printed of

@@ -78,7 +78,7 @@ func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
 		log, _ = os.ReadFile(logPath)
 		return len(tags.FindAll(log, -1)) >= 200
 	}, time.Minute, 20*time.Millisecond, "the JVM compiles methods: %s", &stderr)
-	stopProcess(t, cmd.Process)
+	gasmtest.Stop(t, cmd.Process.Pid)
 	vm, err := vmstructs.Open(cmd.Process.Pid)
 	require.NoError(t, err)
 	c, err := NewCopier(vm)
