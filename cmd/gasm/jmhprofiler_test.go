@@ -19,6 +19,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -142,7 +143,7 @@ func watchStalls(t *testing.T) (stalls func() []stall) {
 			if err != nil {
 				return
 			}
-			all = append(all, stall{capture.MonoNanos(), time.Duration(waited) * time.Microsecond})
+			all = append(all, stall{monotonic.Nanos(), time.Duration(waited) * time.Microsecond})
 			select {
 			case <-stop:
 				return

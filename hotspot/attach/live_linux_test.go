@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // waiter is a class that no other JVM of this machine runs.
@@ -74,7 +74,7 @@ func TestLook(t *testing.T) {
 	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			for _, flags := range [][]string{nil, {"-XX:-UsePerfData"}} {
-				before := capture.MonoNanos()
+				before := monotonic.Nanos()
 				cmd := exec.Command(jdk.Java(), slices.Concat(flags, []string{"-cp", classes, waiter, "an argument"})...)
 				startWaiter(t, cmd)
 				j, err := Look(cmd.Process.Pid)
