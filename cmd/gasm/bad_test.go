@@ -334,6 +334,6 @@ func nobody(t *testing.T) (dir string, as runOpt) {
 	return dir, func(c *exec.Cmd) {
 		c.Dir = dir
 		c.Env = append(c.Environ(), "TMPDIR="+dir, "HOME="+dir)
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: gasmtest.JVMOfNobody(t)}
 	}
 }
