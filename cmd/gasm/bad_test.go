@@ -15,6 +15,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
+// gasm alone does nothing: its help says that it takes a command, and of a command how that is called.
+func TestHelpSaysHowToCall(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{"": "gasm COMMAND [flags] [ARGUMENT ...]", "profile": "gasm profile [flags] -- COMMAND [ARG ...]", "version": "gasm version [flags]"} {
+		r := runGasm(t, append(strings.Fields(command), "--help"))
+		assert.Equal(t, 0, r.code)
+		assert.Contains(t, r.stdout, "\nUsage:\n  "+want+"\n\n")
+		assert.NotContains(t, r.stdout, "[command]")
+	}
+}
+
 // Each bad input gets one clear line on stderr and the right exit code.
 func TestUsage(t *testing.T) {
 	t.Parallel()
