@@ -37,7 +37,7 @@ func TestChurn(t *testing.T) {
 }
 
 func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
-	j := start(t, jdk, 1, "-XX:ReservedCodeCacheSize=4m", "-cp", dir, "Churn")
+	j := start(t, jdk, 1, "-XX:ReservedCodeCacheSize=4m", "-Dsec=600", "-cp", dir, "Churn")
 	c := j.open(t)
 	seen := map[[2]uint64]*Blob{}
 	began, polls, busy := time.Now(), 0, cpuTime()

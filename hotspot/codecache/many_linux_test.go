@@ -19,7 +19,7 @@ func TestMany(t *testing.T) {
 		gasmtest.Testdata("programs", "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
-			j := start(t, jdk, 5000, "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", dir, "Churn")
+			j := start(t, jdk, 5000, "-Xcomp", "-XX:TieredStopAtLevel=1", "-Dsec=600", "-cp", dir, "Churn")
 			gasmtest.Stop(t, j.Process.Pid)
 			cpu, wall := cpuTime(), time.Now()
 			c := j.open(t)
