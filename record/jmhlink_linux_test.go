@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A fork sends its messages, JMH prints each of them 200 ms later, and the windows are those of the messages. The fork is a
@@ -33,16 +34,16 @@ func TestJMHLink(t *testing.T) {
 	port := listener.Addr().(*net.TCPAddr).Port
 	link.found(os.Getpid(), []string{"java", "-cp", "x", "org.openjdk.jmh.runner.ForkedMain", "127.0.0.1", fmt.Sprint(port)})
 	require.EqualValues(t, port, link.port.Load())
-	w.See([]byte(jmhHead+"# Measurement: 2 iterations, 300 ms each\n# Fork: 1 of 1\n"), capture.MonoNanos())
+	w.See([]byte(jmhHead+"# Measurement: 2 iterations, 300 ms each\n# Fork: 1 of 1\n"), monotonic.Nanos())
 	time.Sleep(20 * time.Millisecond) // a JVM takes longer to start; two ticks
 	var sent []capture.Span           // the time of a message is between two readings of the clock
 	message := func() {
-		before := capture.MonoNanos()
+		before := monotonic.Nanos()
 		_, err := fork.Write([]byte("message"))
 		require.NoError(t, err)
-		sent = append(sent, capture.Span{FromMonoNanos: before, ToMonoNanos: capture.MonoNanos()})
+		sent = append(sent, capture.Span{FromMonoNanos: before, ToMonoNanos: monotonic.Nanos()})
 	}
-	line := func(text string) { w.See([]byte(text), capture.MonoNanos()) }
+	line := func(text string) { w.See([]byte(text), monotonic.Nanos()) }
 	message()
 	time.Sleep(late)
 	line("Iteration   1: ")
@@ -58,7 +59,7 @@ func TestJMHLink(t *testing.T) {
 	line("1.0 ns/op\n")
 	link.stop()
 
-	trials := w.JMHTrials([]capture.JVM{{PID: 1, Main: forkedMain, StartMonoNanos: 1}}, capture.MonoNanos())
+	trials := w.JMHTrials([]capture.JVM{{PID: 1, Main: forkedMain, StartMonoNanos: 1}}, monotonic.Nanos())
 	require.Len(t, trials, 1)
 	var got []int64
 	for _, window := range trials[0].Windows {

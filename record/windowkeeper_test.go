@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -51,7 +51,7 @@ func keeping(o Options) (*Recording, *switchLog, *windowKeeper) {
 	r := New(o)
 	log := &switchLog{when: time.Now()}
 	r.sampling, r.code = log, &switchedCode{log: log}
-	r.startedMonoNanos = capture.MonoNanos()
+	r.startedMonoNanos = monotonic.Nanos()
 	r.o.Window = func(c WindowChange) {
 		text := fmt.Sprintf("closed %.1f", c.After.Seconds())
 		if c.Open {
@@ -118,7 +118,7 @@ func TestKeepLines(t *testing.T) {
 				time.Sleep(pauseAfter + 400*time.Millisecond)
 			}
 			// Lines that come together.
-			r.output.See([]byte(strings.ReplaceAll(together, " ", "\n")), capture.MonoNanos())
+			r.output.See([]byte(strings.ReplaceAll(together, " ", "\n")), monotonic.Nanos())
 		}
 		k.end()
 		told, switched := log.done()

@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // WriteText writes the samples as perf script writes its own, with times of CLOCK_MONOTONIC.
@@ -102,7 +102,7 @@ func (x *XCTrace) began(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	x.note("xctrace did not tell when its recording began by the clock of the samples: it is taken from the wall clock, in ms")
-	return wall.UnixNano() - time.Now().UnixNano() + clockNanos(unix.CLOCK_MONOTONIC), nil
+	return wall.UnixNano() - time.Now().UnixNano() + monotonic.Nanos(), nil
 }
 
 // xctraceDate finds when a recording began in its table of contents: <start-date>2026-03-01T12:30:05.123+01:00</start-date>
@@ -118,13 +118,4 @@ func xctraceDate(toc []byte) (time.Time, error) {
 		}
 	}
 	return time.Time{}, errors.New("xctrace: the recording does not tell when it began: it has no time-info and no start-date")
-}
-
-// clockNanos reads a clock.
-func clockNanos(clock int32) int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(clock, &ts); err != nil {
-		return 0 // cannot happen: it is one that the system has
-	}
-	return ts.Nano()
 }

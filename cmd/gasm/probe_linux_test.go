@@ -211,11 +211,14 @@ func TestWindowMethod(t *testing.T) {
 	assert.Positive(t, account.OutsideMethod)
 	assert.Equal(t, whole.Profiled, account.Profiled+account.OutsideMethod)
 	handle, part := methodSamples(&inside.Profiles[0], "Calls::handle"), methodSamples(&inside.Profiles[0], "Calls::part")
-	assert.Greater(t, float64(handle+part), 0.95*float64(account.Profiled), "samples in the handler's call tree")
+	// Until its methods are compiled, which takes long on a busy machine, the handler is in the interpreter, which has no
+	// methods' names, as have the kernel and the JVM when it is interrupted.
+	assert.Greater(t, float64(handle+part), 0.95*float64(account.Compiled), "samples in the handler's call tree")
 	allHandle, allPart := methodSamples(&all.Profiles[0], "Calls::handle"), methodSamples(&all.Profiles[0], "Calls::part")
 	// The samples inside are some of those of the same run without the window: all but those at the very ends of calls.
-	assert.InEpsilon(t, allHandle, handle, 0.05)
-	assert.InEpsilon(t, allPart, part, 0.05)
+	// On a busy machine there are 20 of them instead of 1000.
+	assert.InDelta(t, allHandle, handle, 0.05*float64(allHandle)+2)
+	assert.InDelta(t, allPart, part, 0.05*float64(allPart)+2)
 	assert.Zero(t, methodSamples(&inside.Profiles[0], "Calls::background"))
 	assert.Greater(t, methodSamples(&all.Profiles[0], "Calls::background"), handle)
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -113,7 +114,7 @@ func (r *Recorder) read() {
 func (r *Recorder) Stop() Result {
 	// The kernel takes the program off one place after another. Until it is done, some probes
 	// are recorded and others are not.
-	r.sink.until.Store(monotonic())
+	r.sink.until.Store(uint64(monotonic.Nanos()))
 	r.from.detach()
 	close(r.stop)
 	<-r.done
@@ -121,14 +122,6 @@ func (r *Recorder) Stop() Result {
 	r.from.close()
 	r.sink.end(r.sink.until.Load(), lost)
 	return Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), Err: r.sink.err}
-}
-
-func monotonic() uint64 {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		return 0 // every kernel has it
-	}
-	return uint64(now.Nano())
 }
 
 // A library is the libjvm.so of a process.

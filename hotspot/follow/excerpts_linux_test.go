@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -40,7 +41,7 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 	time.Sleep(time.Second) // HotSpot is set up
 	pid := cmd.Process.Pid
 	start := func(name string, o Options) *Follower {
-		o.Log, o.StartMonoNanos, o.StartWallMillis = filepath.Join(t.TempDir(), name), monoNanos()-1e9, time.Now().UnixMilli()-1000
+		o.Log, o.StartMonoNanos, o.StartWallMillis = filepath.Join(t.TempDir(), name), monotonic.Nanos()-1e9, time.Now().UnixMilli()-1000
 		f, err := Start(pid, o)
 		require.NoError(t, err)
 		return f

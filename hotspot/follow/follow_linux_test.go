@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -38,7 +39,7 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	time.Sleep(time.Second)
 	log := filepath.Join(t.TempDir(), "asm.log")
 	began := time.Now()
-	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path", StartMonoNanos: monoNanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path", StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	t.Logf("known after %v: %d methods", time.Since(began), f.Methods())
 	n, err := sampler.AttachNative(sampler.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
@@ -108,7 +109,7 @@ func TestPause(t *testing.T) {
 	defer cmd.Process.Kill()
 	time.Sleep(700 * time.Millisecond)
 	log := filepath.Join(t.TempDir(), "asm.log")
-	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monoNanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	size := func() int64 {
 		info, err := os.Stat(log)
