@@ -54,6 +54,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"profile", "--window-from", "stdin", "--window-end", "x", "--", "true"}, `--window-from is "stdin"; it can be stdout, stderr or both`},
 		{[]string{"profile", "--window-from", "stderr", "--", "true"}, "it takes --window-start or --window-end"},
 		{[]string{"report"}, "name a capture folder"},
+		{[]string{"report", "-o", "x", "."}, "to write to a file: --report FILE"},
+		{[]string{"events", "-ox", "."}, "to write to a file: --report FILE"},
 		{[]string{"report", "--hot-threshold", "7", "."}, "a share from 0 to 1"},
 		{[]string{"report", "--top", "-1", "."}, "--top is -1"},
 		{[]string{"report", "bad_test.go"}, "at least one assembly log"},

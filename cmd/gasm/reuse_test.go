@@ -68,7 +68,7 @@ func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*
 	command := []string{java, "-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"}
 	var r result
 	if attached {
-		jvm := exec.Command(command[0], command[1:]...)
+		jvm := exec.Command(java, append([]string{"-Dsec=600"}, command[1:]...)...) // killed below
 		require.NoError(t, jvm.Start())
 		defer jvm.Wait()
 		defer jvm.Process.Kill()
