@@ -65,17 +65,17 @@ func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*
 	dir := filepath.Join(t.TempDir(), "capture")
 	stop := probes.record(t)
 	flags := []string{"-o", dir, "--frequency", "5000", "--report", os.DevNull}
-	command := []string{java, "-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"}
+	program := []string{"-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"}
 	var r result
 	if attached {
-		jvm := exec.Command(java, append([]string{"-Dsec=600"}, command[1:]...)...) // killed below
+		jvm := exec.Command(java, append([]string{"-Dsec=600"}, program...)...) // killed below
 		require.NoError(t, jvm.Start())
 		defer jvm.Wait()
 		defer jvm.Process.Kill()
 		time.Sleep(time.Second) // there is code already
 		r = runGasm(t, slices.Concat([]string{"attach"}, flags, []string{"--length", "5s", strconv.Itoa(jvm.Process.Pid)}))
 	} else {
-		r = runGasm(t, slices.Concat([]string{"profile"}, flags, []string{"--"}, command))
+		r = runGasm(t, slices.Concat([]string{"profile"}, flags, []string{"--", java, "-Dsec=8"}, program))
 	}
 	trace := stop()
 	require.Equal(t, 0, r.code, r.stderr)
