@@ -16,7 +16,7 @@ type places struct {
 	first       int // the number of the profile's first listing
 	methods     map[[2]string]int
 	sums        map[[2]string]*profile.Method // of all compilations of a method by one compiler, by source and name
-	byName      map[string]int // listing numbers
+	byName      map[string]int                // listing numbers
 	compiled    map[compiledKey]int
 	frames      map[string]place
 	lines       map[lineKey]place
