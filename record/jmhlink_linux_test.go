@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
@@ -18,6 +19,7 @@ import (
 // connection of this process.
 func TestJMHLink(t *testing.T) {
 	t.Parallel()
+	lateness := gasmtest.Lateness(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()
@@ -66,12 +68,14 @@ func TestJMHLink(t *testing.T) {
 		got = append(got, window.FromMonoNanos, window.ToMonoNanos)
 	}
 	require.Len(t, got, 4)
+	stalled := lateness()
 	for i, mono := range got {
-		// A tick has at most 10 ms, and what it takes to ask was measured.
+		// A tick has at most 10 ms, and what it takes to ask was measured. Who asks may be stopped between the question and the
+		// answer, and before it sees a message that another one follows.
 		early, behind := time.Duration(sent[i].FromMonoNanos-mono), time.Duration(mono-sent[i].ToMonoNanos)
 		t.Logf("message %d: %v early, %v late", i, early, behind)
-		assert.LessOrEqual(t, early, 12*time.Millisecond, "message %d", i)
-		assert.LessOrEqual(t, behind, late/2, "message %d: its line came %v late", i, late)
+		assert.LessOrEqual(t, early, 12*time.Millisecond+stalled, "message %d", i)
+		assert.LessOrEqual(t, behind, late/2+stalled, "message %d: its line came %v late", i, late)
 	}
 }
 

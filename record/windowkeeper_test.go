@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -80,8 +81,11 @@ func (l *switchLog) done() (told, switched string) {
 	return strings.Join(messages, ", "), strings.Join(switches, ", ")
 }
 
-// Windows by --delay and --length: the sampling ends with the last one.
-func TestKeepClock(t *testing.T) {
+// Windows by --delay and --length: the sampling ends with the last one. In these tests time passes when all wait, however busy
+// the machine is.
+func TestKeepClock(t *testing.T) { synctest.Test(t, keepClock) }
+
+func keepClock(t *testing.T) {
 	check := func(delay, length, until time.Duration, wantTold, wantSwitched string) {
 		t.Helper()
 		_, log, k := keeping(Options{Command: []string{"true"}, Code: CodePrint, Delay: delay, Length: length})
@@ -103,7 +107,9 @@ func TestKeepClock(t *testing.T) {
 
 // Windows by lines: what can open again pauses, when it is closed for a while, and what
 // can't ends.
-func TestKeepLines(t *testing.T) {
+func TestKeepLines(t *testing.T) { synctest.Test(t, keepLines) }
+
+func keepLines(t *testing.T) {
 	check := func(start, end string, lines string, wantTold, wantSwitched string) {
 		t.Helper()
 		compile := func(re string) *regexp.Regexp {

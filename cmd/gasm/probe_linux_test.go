@@ -347,11 +347,11 @@ func TestAttachProbesMetaspace(t *testing.T) {
 	gasmtest.NeedNative(t)
 	// How much more there may be after the tenth time than after the first and the fourth. By a loader of jars it was 248 (17) and 210 kB (25).
 	most := map[int][2]int64{
-		// Seen were 34 and 5 kB. Each version of the class, which the sweeper may free some rounds late, has 11 to 16 kB.
+		// Seen were 34 to 48 and 5 to 20 kB. Each version of the class, which the sweeper may free some rounds late, has 11 to 16 kB.
 		17: {96 << 10, 64 << 10},
-		// Seen were 23 and 4 kB. 17 are one more version of the class: a former one stays until the collection after the next attach. The rest
-		// are profiles of 0.5 kB.
-		25: {40 << 10, 12 << 10},
+		// Seen were 17 to 24 and 4 to 11 kB. 17 are one more version of the class: a former one stays until the collection after the next
+		// attach. The rest are profiles of 0.5 kB, and one of 7.5 that is made in any round.
+		25: {48 << 10, 24 << 10},
 	}
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return most[j.Feature] != [2]int64{} }) {
 		t.Run(j.Name(), func(t *testing.T) {
