@@ -20,7 +20,7 @@ func TestPerfStopped(t *testing.T) {
 	x := hold(t, busy)
 	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
 	x.release(t)
-	time.Sleep(300 * time.Millisecond)
+	x.works(t)
 	if err := p.process.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
