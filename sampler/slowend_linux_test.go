@@ -42,6 +42,7 @@ func TestDTraceStopped(t *testing.T) {
 	d := startDTrace(t, DTraceOptions{Frequency: 1201})
 	x.release(t)
 	time.Sleep(time.Second)
+	x.works(t)
 	if err := syscall.Kill(-d.process.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
