@@ -1,0 +1,56 @@
+package sampler
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// A DTraceProbe is one that DTrace lists.
+type DTraceProbe struct{ Provider, Name string }
+
+// ListDTrace gives the probes that one of the descriptions fits, as "hotspot4711:::"; none is no error. By sudo it asks for no password.
+func ListDTrace(ctx context.Context, sudo bool, descriptions ...string) ([]DTraceProbe, error) {
+	tool, err := FindDTrace()
+	if err != nil {
+		return nil, thisHost().missingDTrace("not on PATH")
+	}
+	command := []string{tool, "-l"}
+	for _, d := range descriptions {
+		command = append(command, "-n", d)
+	}
+	if sudo {
+		command = append([]string{"sudo", "-n"}, command...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dtraceStartTimeout)
+	defer cancel()
+	var complaint cappedBuffer
+	cmd := toolCommand(ctx, command[0], command[1:])
+	cmd.Stderr = &complaint
+	text, err := cmd.Output()
+	probes := listedProbes(string(text))
+	if err == nil || len(probes) > 0 {
+		return probes, nil
+	}
+	if refused := dtraceRefusal(complaint.String()+"\n"+string(text), tool, 0, sudo, thisHost()); refused != nil {
+		if isNoProbe(refused) {
+			return nil, nil
+		}
+		return nil, refused
+	}
+	return nil, fmt.Errorf("%s -l: %w: %s", tool, err, dtraceComplaint(complaint.String()))
+}
+
+// listedProbes reads what dtrace -l prints:
+//
+//	  ID   PROVIDER            MODULE                          FUNCTION NAME
+//	4057 hotspot7103         libjvm.so                       Unsafe_Park thread-park-end
+func listedProbes(text string) (probes []DTraceProbe) {
+	for line := range strings.Lines(text) {
+		// A function in C++ may have blanks.
+		if words := strings.Fields(line); len(words) >= 4 && words[0] != "ID" {
+			probes = append(probes, DTraceProbe{words[1], words[len(words)-1]})
+		}
+	}
+	return probes
+}
