@@ -68,6 +68,7 @@ var measurements = []measurement{
 	{"samples", measureSamples},
 	{"memory", measureMemory},
 	{"small", measureSmall},
+	{"page", measurePage},
 	{"warmup", measureWarmup},
 	{"sampling", measureSampling},
 	{"steady", measureSteady},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 func TestDescriptionRoundTrip(t *testing.T) {
@@ -161,7 +162,7 @@ func TestClock(t *testing.T) {
 	best := int64(1 << 62)
 	for range 20 {
 		wall := time.Now().UnixNano()
-		mono := MonoNanos()
+		mono := monotonic.Nanos()
 		best = min(best, max(mono-c.Mono(wall), c.Mono(wall)-mono))
 	}
 	if best > int64(time.Millisecond) {

@@ -3,7 +3,7 @@ package capture
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A Clock is one moment on two clocks. It translates wall clock times to the
@@ -19,9 +19,9 @@ func ReadClock() Clock {
 	var best Clock
 	width := int64(1 << 62)
 	for range 5 {
-		before := MonoNanos()
+		before := monotonic.Nanos()
 		wall := time.Now().UnixNano()
-		after := MonoNanos()
+		after := monotonic.Nanos()
 		if after-before < width {
 			width = after - before
 			best = Clock{MonoNanos: before + width/2, WallNanos: wall}
@@ -37,13 +37,4 @@ func (c Clock) Mono(wallNanos int64) int64 { return wallNanos - c.WallNanos + c.
 // from what the reading itself takes.
 func (c Clock) StepTo(later Clock) time.Duration {
 	return time.Duration((later.WallNanos - later.MonoNanos) - (c.WallNanos - c.MonoNanos))
-}
-
-// MonoNanos reads CLOCK_MONOTONIC, the clock of all samples.
-func MonoNanos() int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		return 0 // cannot happen: every Unix has this clock
-	}
-	return ts.Nano()
 }

@@ -3,12 +3,13 @@ package doctor
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
 // patience is how long one program may take, so that a java that hangs does not make the
@@ -32,17 +33,8 @@ func run(ctx context.Context, command ...string) (stdout, stderr string, err err
 func runWith(ctx context.Context, env []string, command ...string) (stdout, stderr string, err error) {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd := tool.Command(ctx, command[0], command[1:]...)
 	cmd.Env = append(env[:len(env):len(env)], "LC_ALL=C")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error {
-		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		if errors.Is(err, syscall.ESRCH) {
-			return os.ErrProcessDone
-		}
-		return err
-	}
-	cmd.WaitDelay = time.Second
 	var out, errs capped
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()

@@ -60,7 +60,7 @@ func helperAsUser(t *testing.T, helper string, tools ...string) *Report {
 	}
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(temp, gasmtest.Nobody, gasmtest.Nobody))
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: gasmtest.JVMOfNobody(t)}
 	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

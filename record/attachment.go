@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -152,7 +153,7 @@ func (a *Attachment) run() error {
 	if err := a.sampling.Stop(); err != nil {
 		a.problem(err)
 	}
-	a.endedMonoNanos = capture.MonoNanos() // so that the last samples count
+	a.endedMonoNanos = monotonic.Nanos() // so that the last samples count
 	a.live.end()
 	<-told // all samples, so that the methods of the last ones are copied
 	a.stopFollowing()
@@ -246,7 +247,7 @@ const shownEvery = time.Second
 // It sleeps meanwhile, because a JVM that does nothing is to cost next to nothing.
 func (a *Attachment) wait() {
 	var opened, over, shown <-chan time.Time
-	sinceStart := time.Duration(capture.MonoNanos() - a.startedMonoNanos)
+	sinceStart := time.Duration(monotonic.Nanos() - a.startedMonoNanos)
 	if a.o.Delay > 0 {
 		opened = time.After(a.o.Delay - sinceStart)
 	}
@@ -281,10 +282,10 @@ func (a *Attachment) wait() {
 		case <-a.stop:
 			return
 		case j := <-ended:
-			j.endedMonoNanos = capture.MonoNanos()
+			j.endedMonoNanos = monotonic.Nanos()
 			running--
 		case <-shown:
-			a.tellProgress(time.Duration(capture.MonoNanos() - a.startedMonoNanos))
+			a.tellProgress(time.Duration(monotonic.Nanos() - a.startedMonoNanos))
 		}
 	}
 }

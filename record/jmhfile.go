@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/inotify"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
@@ -83,14 +83,14 @@ const pollJMHFile = 20 * time.Millisecond
 // run sleeps until something is written.
 func (f *jmhFile) run() {
 	defer close(f.done)
-	defer func() { f.read(capture.MonoNanos()) }()
+	defer func() { f.read(monotonic.Nanos()) }()
 	folder := inotify.NewFiles(filepath.Dir(f.path))
 	defer folder.Close()
 	writes := inotify.NextWrite(f.path)
 	defer writes.Close()
 	for {
 		armed := writes.Arm() // before the look, so that nothing comes in between
-		f.read(capture.MonoNanos())
+		f.read(monotonic.Nanos())
 		var poll <-chan time.Time
 		if _, err := os.Lstat(f.path); !armed && !errors.Is(err, fs.ErrNotExist) {
 			poll = time.After(pollJMHFile)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/sockdiag"
 )
 
@@ -102,13 +103,13 @@ func (l *jmhLink) run() {
 			look = nil
 			if at, ok := l.answer(m); ok && !m.ends && m.length >= shortIteration {
 				running, began = m, at
-				look = time.After(m.length - time.Duration(capture.MonoNanos()-at))
+				look = time.After(m.length - time.Duration(monotonic.Nanos()-at))
 			}
 		case <-look:
 			look = nil
 			over := began + int64(running.length)
 			at, err := sockdiag.LastReceived(uint16(l.port.Load()))
-			looked := time.Duration(capture.MonoNanos() - over)
+			looked := time.Duration(monotonic.Nanos() - over)
 			switch isNew := err == nil && at.Middle() > over-int64(running.length)/2; {
 			case isNew && at.Hi >= over:
 				l.tell(running, at.Middle(), (*jmhRun).over)

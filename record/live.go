@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -80,7 +81,7 @@ func (c *liveCode) mapped(m native.Mapping) {
 	if !isLibJVM(m) || c.byPID[m.PID] != nil {
 		return
 	}
-	j := &followedJVM{Process: attach.Process{PID: m.PID, StartMonoNanos: capture.MonoNanos()}}
+	j := &followedJVM{Process: attach.Process{PID: m.PID, StartMonoNanos: monotonic.Nanos()}}
 	if seen, err := attach.Look(m.PID); err == nil {
 		j.Process = *seen
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // javas gives the java of each JDK of this machine.
@@ -106,7 +107,7 @@ func TestJMHLive(t *testing.T) {
 	r, flags := flagsFor(t, path, "-jar", jar)
 	w := newOutputWatch(nil, nil)
 	w.OnJMHProbe(r.options.Quiet)
-	began := capture.MonoNanos()
+	began := monotonic.Nanos()
 	out, _, code := start(t, heldOptions{Java: flags, Watch: w}, path, "-jar", jar,
 		"VectorSum", "-f", "1", "-wi", "0", "-i", "2", "-r", "100ms").finish(t)
 	if code != 0 || !strings.HasPrefix(w.JMHBlackholes(), "compiler (auto-detected") {
@@ -118,7 +119,7 @@ func TestJMHLive(t *testing.T) {
 	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) != 2 { // none of the JVMs that were asked
 		t.Errorf("got logs %q, want the host's and the fork's", logs)
 	}
-	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, capture.MonoNanos())
+	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, monotonic.Nanos())
 	if len(trials) != 1 || len(trials[0].Windows) != 2 {
 		t.Errorf("got %v, want two windows", trials)
 	}

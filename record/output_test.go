@@ -94,7 +94,7 @@ func TestTerminalResize(t *testing.T) {
 		}
 		l.Resize()
 	}
-	out, _ := tm.run(t, resize, "sh", "-c", `exec 3<&1; for i in 1 2 3 4 5 6 7 8 9; do [ "$(stty size <&3)" = "20 70" ] && echo resized && exit; sleep 0.2; done`)
+	out, _ := tm.run(t, resize, "sh", "-c", `exec 3<&1; i=0; while [ $i -lt 600 ]; do [ "$(stty size <&3)" = "20 70" ] && echo resized && exit; sleep 0.1; i=$((i+1)); done`)
 	if string(out) != "resized\n" {
 		t.Errorf("got %q", out)
 	}
@@ -111,14 +111,11 @@ func TestTerminalBackgroundChild(t *testing.T) {
 	tm.run(t, nil, "true")
 	time.Sleep(50 * time.Millisecond) // its goroutines are on their way out
 	goroutines := runtime.NumGoroutine()
-	out, code := tm.run(t, (*heldCommand).Resize, "sh", "-c", "sleep 30 >&1 2>/dev/null & echo $!")
+	out, code := tm.run(t, (*heldCommand).Resize, "sh", "-c", "sleep 1000 >&1 2>/dev/null & echo $!")
 	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
 	if code != 0 || err != nil {
 		t.Fatalf("got %q, code %d", out, code)
 	}
-	time.Sleep(50 * time.Millisecond)
-	if n := runtime.NumGoroutine(); n > goroutines {
-		t.Errorf("%d goroutines, before %d", n, goroutines)
-	}
-	_ = syscall.Kill(pid, syscall.SIGKILL)
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 }

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A passage takes what the command prints through gasm. Nothing is changed in it.
@@ -30,12 +30,12 @@ func (p *passage) copy() {
 	defer close(p.copied)
 	buf := make([]byte, 1<<16)
 	for {
-		p.idleSince.Store(capture.MonoNanos())
+		p.idleSince.Store(monotonic.Nanos())
 		n, err := p.ours.Read(buf)
 		p.idleSince.Store(0)
 		if n > 0 {
 			if p.see != nil {
-				p.see(buf[:n], capture.MonoNanos())
+				p.see(buf[:n], monotonic.Nanos())
 			}
 			// When gasm's stdout is closed (gasm … | head), the command must get the
 			// same SIGPIPE that it would get without gasm.
@@ -59,7 +59,7 @@ func (p *passage) drain() {
 		case <-p.copied:
 			return
 		case <-time.After(50 * time.Millisecond):
-			if idle := p.idleSince.Load(); idle != 0 && capture.MonoNanos()-idle > int64(time.Second) {
+			if idle := p.idleSince.Load(); idle != 0 && monotonic.Nanos()-idle > int64(time.Second) {
 				return
 			}
 		}

@@ -27,7 +27,7 @@ func awaited(t *testing.T, await func(pid int, ticks uint64, stop <-chan struct{
 	during(cmd, stop)
 	select {
 	case ended = <-result:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it is waited for still")
 	}
 	return ended

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // ErrNotRun is the error of a command that was stopped before it ran.
@@ -121,11 +122,11 @@ func (r *Recording) run() error {
 		r.stoppedEarly(command.stoppedBy())
 		return err
 	}
-	r.startedMonoNanos = capture.MonoNanos() // behind the exec: what came before is gasm's own
+	r.startedMonoNanos = monotonic.Nanos() // behind the exec: what came before is gasm's own
 	keeper := r.keepWindows(command)
 	drain := r.drainWindows(r.o.Probes, r.ringFiles)
 	r.exitCode = command.Wait()
-	r.endedMonoNanos = capture.MonoNanos()
+	r.endedMonoNanos = monotonic.Nanos()
 	r.end()
 	drain.end()
 	keeper.end()

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 var classPath = flag.String("record", "", "run JMH from this `classpath` and rewrite testdata/*.rec")
@@ -62,7 +62,7 @@ func TestRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		began := capture.MonoNanos()
+		began := monotonic.Nanos()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestRecord(t *testing.T) {
 		for {
 			n, err := out.Read(buf)
 			if n > 0 {
-				fmt.Fprintf(&rec, "%d %s\n", (capture.MonoNanos()-began)/1000, strconv.Quote(string(buf[:n])))
+				fmt.Fprintf(&rec, "%d %s\n", (monotonic.Nanos()-began)/1000, strconv.Quote(string(buf[:n])))
 				all.Write(buf[:n])
 			}
 			if r.kill != "" && bytes.Contains(all.Bytes(), []byte("\n"+r.kill)) {

@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A toldJVM is a running JVM that is told by its attach socket to log events, and to record
@@ -149,7 +150,7 @@ func (t *toldJVM) startRecording(ctx context.Context) {
 		t.refused("a recording", err)
 		return
 	}
-	t.recordingMono = capture.MonoNanos()
+	t.recordingMono = monotonic.Nanos()
 	if chunk := t.openChunk(); chunk != "" {
 		t.repository = openJVMRepository(t.pid, filepath.Dir(chunk), own)
 	}

@@ -1,8 +1,6 @@
 package record
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
 // A window file is what a program, or what drives it, writes of the times in which it is to be
@@ -27,12 +26,10 @@ import (
 // score (JMH's mode, and the unit) are those of the windows below them; none of them has to be
 // there.
 type windowFile struct {
-	in     *bufio.Reader
-	line   int
+	in     *lines.Reader
 	record any
 	window fileWindow // with what the lines so far say of those that follow
 	bad    windowSyntaxError
-	err    error
 }
 
 // A fileWindow is one line of a window file, with what the lines above it say.
@@ -59,29 +56,16 @@ const (
 )
 
 func newWindowFile(r io.Reader) *windowFile {
-	return &windowFile{in: bufio.NewReaderSize(r, maxWindowLine)}
+	return &windowFile{in: lines.NewReader(r, maxWindowLine)}
 }
 
 // Scan reads the next record. It is false at the end, and after an error of reading.
 func (f *windowFile) Scan() bool {
-	for {
-		text, err := f.in.ReadSlice('\n')
-		f.line++
-		if errors.Is(err, bufio.ErrBufferFull) {
-			for errors.Is(err, bufio.ErrBufferFull) {
-				_, err = f.in.ReadSlice('\n')
-			}
+	for f.in.Scan() {
+		if f.in.TooLong() {
 			return f.fail(fmt.Sprintf("it is longer than %d bytes", maxWindowLine))
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			f.err = err
-			return false
-		}
-		// A line without its end is being written, or was when the program was killed.
-		if err != nil {
-			return false
-		}
-		keyword, rest, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+		keyword, rest, _ := strings.Cut(strings.TrimSpace(string(f.in.Line())), " ")
 		if keyword == "" || keyword[0] == '#' {
 			continue
 		}
@@ -92,10 +76,11 @@ func (f *windowFile) Scan() bool {
 			return true
 		}
 	}
+	return false
 }
 
 func (f *windowFile) fail(msg string) bool {
-	f.bad = windowSyntaxError{f.line, msg}
+	f.bad = windowSyntaxError{f.in.Number(), msg}
 	f.record = &f.bad
 	return true
 }
@@ -104,7 +89,7 @@ func (f *windowFile) fail(msg string) bool {
 func (f *windowFile) Record() any { return f.record }
 
 // Err is the error that ended the reading; nil at the end of the file.
-func (f *windowFile) Err() error { return f.err }
+func (f *windowFile) Err() error { return f.in.Err() }
 
 // take reads a line. msg says what is wrong with it.
 func (f *windowFile) take(keyword, rest string) (msg string, isWindow bool) {

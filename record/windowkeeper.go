@@ -3,7 +3,7 @@ package record
 import (
 	"time"
 
-	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A WindowChange says that a window has opened or closed.
@@ -95,7 +95,7 @@ func (k *windowKeeper) waitUntil(after time.Duration) bool {
 	select {
 	case <-k.stop:
 		return false
-	case <-time.After(after - time.Duration(capture.MonoNanos()-k.r.startedMonoNanos)):
+	case <-time.After(after - time.Duration(monotonic.Nanos()-k.r.startedMonoNanos)):
 		return true
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -51,7 +52,7 @@ func keeping(o Options) (*Recording, *switchLog, *windowKeeper) {
 	r := New(o)
 	log := &switchLog{when: time.Now()}
 	r.sampling, r.code = log, &switchedCode{log: log}
-	r.startedMonoNanos = capture.MonoNanos()
+	r.startedMonoNanos = monotonic.Nanos()
 	r.o.Window = func(c WindowChange) {
 		text := fmt.Sprintf("closed %.1f", c.After.Seconds())
 		if c.Open {
@@ -80,8 +81,11 @@ func (l *switchLog) done() (told, switched string) {
 	return strings.Join(messages, ", "), strings.Join(switches, ", ")
 }
 
-// Windows by --delay and --length: the sampling ends with the last one.
-func TestKeepClock(t *testing.T) {
+// Windows by --delay and --length: the sampling ends with the last one. In these tests time passes when all wait, however busy
+// the machine is.
+func TestKeepClock(t *testing.T) { synctest.Test(t, keepClock) }
+
+func keepClock(t *testing.T) {
 	check := func(delay, length, until time.Duration, wantTold, wantSwitched string) {
 		t.Helper()
 		_, log, k := keeping(Options{Command: []string{"true"}, Code: CodePrint, Delay: delay, Length: length})
@@ -103,7 +107,9 @@ func TestKeepClock(t *testing.T) {
 
 // Windows by lines: what can open again pauses, when it is closed for a while, and what
 // can't ends.
-func TestKeepLines(t *testing.T) {
+func TestKeepLines(t *testing.T) { synctest.Test(t, keepLines) }
+
+func keepLines(t *testing.T) {
 	check := func(start, end string, lines string, wantTold, wantSwitched string) {
 		t.Helper()
 		compile := func(re string) *regexp.Regexp {
@@ -118,7 +124,7 @@ func TestKeepLines(t *testing.T) {
 				time.Sleep(pauseAfter + 400*time.Millisecond)
 			}
 			// Lines that come together.
-			r.output.See([]byte(strings.ReplaceAll(together, " ", "\n")), capture.MonoNanos())
+			r.output.See([]byte(strings.ReplaceAll(together, " ", "\n")), monotonic.Nanos())
 		}
 		k.end()
 		told, switched := log.done()

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // attachThreads samples, for 2 s, a program that has threads come and go all the time
@@ -23,9 +24,9 @@ func attachThreads(t *testing.T) {
 	files := openFiles(t)
 	n, err := AttachNative(Options{PID: pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
-	from, began := processTime(t, pid), monotonic()
+	from, began := processTime(t, pid), monotonic.Nanos()
 	time.Sleep(2 * time.Second)
-	cpu, ended := processTime(t, pid)-from, monotonic()
+	cpu, ended := processTime(t, pid)-from, monotonic.Nanos()
 	t.Logf("%d descriptors, %d KiB", n.set.Descriptors(), n.set.Memory()>>10)
 	require.NoError(t, n.Stop())
 	all, lost := written(t, n)

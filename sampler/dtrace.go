@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
 // When DTrace loses a race against another one, it is started again: see isRace.
@@ -328,7 +330,7 @@ func (d *DTrace) terminate() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	cmd := toolCommand(ctx, "sudo", []string{"-n", "kill", "-TERM", strconv.Itoa(d.process.cmd.Process.Pid)})
+	cmd := tool.Command(ctx, "sudo", "-n", "kill", "-TERM", strconv.Itoa(d.process.cmd.Process.Pid))
 	if text, err := cmd.CombinedOutput(); err != nil && !d.process.ended() {
 		return fmt.Errorf("sudo -n kill: %w: %s", err, dtraceComplaint(string(text)))
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // startDTrace starts DTrace, which is stopped and has ended after the test.
@@ -165,18 +166,18 @@ func TestDTraceLive(t *testing.T) {
 	}
 	loop, copier := hold(t, busy), hold(t, "exec dd if=/dev/zero of=/dev/null bs=1M")
 	own := d.process.cmd.Process.Pid
-	ownCPU, released, foreign := cpuTime(t, own), monotonic(), foreignTime(t)
+	ownCPU, released, foreign := cpuTime(t, own), monotonic.Nanos(), foreignTime(t)
 	loop.release(t)
 	copier.release(t)
 	time.Sleep(3 * time.Second)
 	ownCPU = cpuTime(t, own) - ownCPU
 	usedByLoop, usedByCopier := cpuTime(t, loop.pid()), cpuTime(t, copier.pid())
 	foreign = foreignTime(t) - foreign
-	asked := monotonic()
+	asked := monotonic.Nanos()
 	if err := d.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	took := time.Duration(monotonic() - asked)
+	took := time.Duration(monotonic.Nanos() - asked)
 	t.Logf("Stop took %v", took)
 	if took > 10*time.Second { // it takes 0.3 s, and DTrace's text comes within it
 		t.Errorf("Stop took %v", took)
@@ -207,7 +208,7 @@ func TestDTraceLive(t *testing.T) {
 		syscall.Kill(-held.pid(), syscall.SIGKILL)
 	}
 	d.Wait()
-	t.Logf("DTrace ended %v after Stop began", time.Duration(monotonic()-asked))
+	t.Logf("DTrace ended %v after Stop began", time.Duration(monotonic.Nanos()-asked))
 	noDTraceLeft(t, frequency)
 	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
 	if again := readSamples(t, d.TextFile(), false); len(again[loop.pid()]) != len(samples[loop.pid()]) {
@@ -249,11 +250,11 @@ func TestDTraceLoaded(t *testing.T) {
 	time.Sleep(3 * time.Second)
 	length := time.Since(begin)
 	cpu = cpuTime(t, own) - cpu
-	asked := monotonic()
+	asked := monotonic.Nanos()
 	if err := d.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	took := time.Duration(monotonic() - asked)
+	took := time.Duration(monotonic.Nanos() - asked)
 	syscall.Kill(-x.pid(), syscall.SIGKILL)
 	n, last := 0, int64(0)
 	for _, samples := range readSamples(t, d.TextFile(), false) {

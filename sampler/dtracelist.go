@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
 // A DTraceProbe is one that DTrace lists.
@@ -11,11 +13,11 @@ type DTraceProbe struct{ Provider, Name string }
 
 // ListDTrace gives the probes that one of the descriptions fits, as "hotspot4711:::"; none is no error. By sudo it asks for no password.
 func ListDTrace(ctx context.Context, sudo bool, descriptions ...string) ([]DTraceProbe, error) {
-	tool, err := FindDTrace()
+	path, err := FindDTrace()
 	if err != nil {
 		return nil, thisHost().missingDTrace("not on PATH")
 	}
-	command := []string{tool, "-l"}
+	command := []string{path, "-l"}
 	for _, d := range descriptions {
 		command = append(command, "-n", d)
 	}
@@ -25,20 +27,20 @@ func ListDTrace(ctx context.Context, sudo bool, descriptions ...string) ([]DTrac
 	ctx, cancel := context.WithTimeout(ctx, dtraceStartTimeout)
 	defer cancel()
 	var complaint cappedBuffer
-	cmd := toolCommand(ctx, command[0], command[1:])
+	cmd := tool.Command(ctx, command[0], command[1:]...)
 	cmd.Stderr = &complaint
 	text, err := cmd.Output()
 	probes := listedProbes(string(text))
 	if err == nil || len(probes) > 0 {
 		return probes, nil
 	}
-	if refused := dtraceRefusal(complaint.String()+"\n"+string(text), tool, 0, sudo, thisHost()); refused != nil {
+	if refused := dtraceRefusal(complaint.String()+"\n"+string(text), path, 0, sudo, thisHost()); refused != nil {
 		if isNoProbe(refused) {
 			return nil, nil
 		}
 		return nil, refused
 	}
-	return nil, fmt.Errorf("%s -l: %w: %s", tool, err, dtraceComplaint(complaint.String()))
+	return nil, fmt.Errorf("%s -l: %w: %s", path, err, dtraceComplaint(complaint.String()))
 }
 
 // listedProbes reads what dtrace -l prints:

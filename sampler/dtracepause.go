@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"golang.org/x/sys/unix"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A pausedTime is a time in which samples are left out: [from, to).
@@ -22,7 +22,7 @@ func (d *DTrace) Pause() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.paused() {
-		t.pauses = append(t.pauses, pausedTime{monotonicNanos(), math.MaxInt64})
+		t.pauses = append(t.pauses, pausedTime{monotonic.Nanos(), math.MaxInt64})
 		t.pauses = slices.Delete(t.pauses, 0, max(0, len(t.pauses)-mostPauses))
 	}
 	return nil
@@ -34,7 +34,7 @@ func (d *DTrace) Resume() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.paused() {
-		t.pauses[len(t.pauses)-1].toMonoNanos = monotonicNanos()
+		t.pauses[len(t.pauses)-1].toMonoNanos = monotonic.Nanos()
 	}
 	return nil
 }
@@ -42,13 +42,6 @@ func (d *DTrace) Resume() error {
 // paused tells whether the last pause has not ended. The caller has the lock.
 func (t *dtraceText) paused() bool {
 	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
-}
-
-// monotonicNanos is the time of DTrace's timestamp.
-func monotonicNanos() int64 {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // every Unix has this clock
-	return now.Nano()
 }
 
 // withoutPauses gives the whole lines of what has come, without samples that were taken in a

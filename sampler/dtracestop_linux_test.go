@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // stopsWith stops DTrace, which must fail with a *StoppedError.
@@ -150,7 +151,7 @@ func TestDTraceSudoRunsOut(t *testing.T) {
 	d := startDTrace(t, DTraceOptions{Frequency: 1097, Sudo: true})
 	x.release(t)
 	time.Sleep(time.Second)
-	asked := monotonic()
+	asked := monotonic.Nanos()
 	stopsWith(t, d, "dtrace: stopped too early: its last samples may be missing: sudo -n kill: exit status 1: sudo: a password is required; let sudo run kill without a password (visudo)")
 	samples := readSamples(t, d.TextFile(), true)[x.pid()]
 	var last int64

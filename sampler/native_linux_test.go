@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // startsNative starts native sampling, which is stopped after the test.
@@ -78,7 +79,7 @@ func TestNativeLive(t *testing.T) {
 	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Dir: dir})
 	t.Logf("start took %v", time.Since(began))
 	assert.Equal(t, []string{"cpu-clock"}, Specs(n.Events()))
-	released := monotonic()
+	released := monotonic.Nanos()
 	x.release(t)
 	time.Sleep(time.Second)
 	began = time.Now()
@@ -307,7 +308,7 @@ func TestNativeStream(t *testing.T) {
 	x.release(t)
 	first := <-all.C
 	streamed := []Sample{first}
-	assert.Less(t, time.Duration(monotonic()-first.MonoNanos), time.Second, "the sample is told of while the program runs")
+	assert.Less(t, time.Duration(monotonic.Nanos()-first.MonoNanos), time.Second, "the sample is told of while the program runs")
 	time.Sleep(500 * time.Millisecond)
 	for len(all.C) > 0 {
 		streamed = append(streamed, <-all.C)
@@ -315,7 +316,7 @@ func TestNativeStream(t *testing.T) {
 	// The next sample is taken within 1 ms, and fetched 20 ms after the last look. The program,
 	// who fetches and who waits here are woken for it.
 	latest := <-all.C
-	told := time.Duration(monotonic() - latest.MonoNanos)
+	told := time.Duration(monotonic.Nanos() - latest.MonoNanos)
 	assert.Less(t, told, shortestDrain+3*late())
 	streamed = append(streamed, latest)
 	require.NoError(t, n.Stop())

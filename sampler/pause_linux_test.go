@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A pausing is a sampler that can pause.
@@ -55,11 +56,11 @@ func TestPause(t *testing.T) {
 			time.Sleep(600 * time.Millisecond)
 			require.NoError(t, s.Pause())
 			require.NoError(t, s.Pause(), "a second Pause")
-			paused := monotonic()
+			paused := monotonic.Nanos()
 			time.Sleep(time.Second)
-			resumed := monotonic()
+			resumed := monotonic.Nanos()
 			require.NoError(t, s.Resume())
-			t.Logf("Resume took %v", time.Duration(monotonic()-resumed))
+			t.Logf("Resume took %v", time.Duration(monotonic.Nanos()-resumed))
 			time.Sleep(800 * time.Millisecond)
 			require.NoError(t, s.Stop())
 			require.NoError(t, s.Pause(), "after the end")

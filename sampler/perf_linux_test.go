@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // start starts perf, which is stopped after the test.
@@ -90,7 +91,7 @@ func TestPerfLive(t *testing.T) {
 	if specsOf(p) != "cpu-clock" || p.DataFile() != filepath.Join(dir, "perf.data") {
 		t.Errorf("events %s, data %s", specsOf(p), p.DataFile())
 	}
-	released := monotonic()
+	released := monotonic.Nanos()
 	x.release(t)
 	time.Sleep(time.Second)
 	began = time.Now()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
 // perfFields are the fields that a PerfReader expects.
@@ -34,7 +36,7 @@ func (p *Perf) WriteText(ctx context.Context, w io.Writer) error {
 func (p *Perf) script(ctx context.Context, args []string, w io.Writer) (stderr string, err error) {
 	var complaints cappedBuffer
 	out := &checkedWriter{w: w}
-	cmd := toolCommand(ctx, p.tool, args)
+	cmd := tool.Command(ctx, p.tool, args...)
 	cmd.Stdout, cmd.Stderr = out, &complaints
 	err = cmd.Run()
 	if out.err != nil {

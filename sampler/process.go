@@ -2,13 +2,14 @@ package sampler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
 // A process is an external sampler. It has a process group of its own, so that
@@ -49,7 +50,7 @@ func startProcess(ctx context.Context, path string, args []string, files ...*os.
 func newProcess(ctx context.Context, path string, args []string) *process {
 	ctx, kill := context.WithCancel(ctx)
 	p := &process{kill: kill, done: make(chan struct{})}
-	p.cmd = toolCommand(ctx, path, args)
+	p.cmd = tool.Command(ctx, path, args...)
 	p.cmd.Stderr = &p.stderr
 	return p
 }
@@ -77,24 +78,6 @@ func (p *process) end() {
 	if p.after != nil {
 		p.after()
 	}
-}
-
-// toolCommand is a command that is killed with its children at the end of ctx.
-func toolCommand(ctx context.Context, path string, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error {
-		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		if errors.Is(err, syscall.ESRCH) {
-			return os.ErrProcessDone
-		}
-		return err
-	}
-	// If the tool leaves a child behind that has its stderr open, Wait does not wait
-	// for the child.
-	cmd.WaitDelay = time.Second
-	return cmd
 }
 
 // ended tells whether the process has ended by itself.

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -130,13 +128,4 @@ func toolPath(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// monotonic returns CLOCK_MONOTONIC in nanoseconds.
-func monotonic() int64 {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		panic(err)
-	}
-	return now.Nano()
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
 // XCTraceFile is the name of the folder that Instruments' recording goes to.
@@ -112,7 +114,7 @@ func FindXCTrace(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", &MissingToolError{Tool: "xctrace", Cause: "there is no xcrun on PATH", Hint: "xctrace is a part of Xcode, which is for macOS alone"}
 	}
-	out, err := toolCommand(ctx, xcrun, []string{"--find", "xctrace"}).Output()
+	out, err := tool.Command(ctx, xcrun, "--find", "xctrace").Output()
 	if err != nil {
 		return "", &MissingToolError{Tool: "xctrace", Cause: "xcrun does not find it, because it is not in Xcode's command line tools",
 			Hint: "install Xcode, then: sudo xcode-select -s /Applications/Xcode.app"}

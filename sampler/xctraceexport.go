@@ -8,7 +8,8 @@ import (
 	"io"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
 // WriteText writes the samples as perf script writes its own, with times of CLOCK_MONOTONIC.
@@ -17,7 +18,7 @@ func (x *XCTrace) WriteText(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cmd := toolCommand(ctx, "xcrun", xctraceExport(x.trace, x.table))
+	cmd := tool.Command(ctx, "xcrun", xctraceExport(x.trace, x.table)...)
 	var stderr cappedBuffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -87,13 +88,13 @@ func copyXCTrace(w io.Writer, r *XCTraceReader, event Event, began int64) (bad b
 // began is when the recording began, on CLOCK_MONOTONIC. Its samples' times are counted from then. The recording has that moment
 // by mach_absolute_time, in its table time-info. Where that table is missing, it is the wall clock's, in ms.
 func (x *XCTrace) began(ctx context.Context) (int64, error) {
-	out, err := toolCommand(ctx, "xcrun", xctraceExport(x.trace, "time-info")).Output()
+	out, err := tool.Command(ctx, "xcrun", xctraceExport(x.trace, "time-info")...).Output()
 	if err == nil {
 		if uptime, err := XCTraceStart(bytes.NewReader(out)); err == nil {
 			return uptime + uptimeToMono(), nil
 		}
 	}
-	out, tocErr := toolCommand(ctx, "xcrun", xctraceTOC(x.trace)).Output()
+	out, tocErr := tool.Command(ctx, "xcrun", xctraceTOC(x.trace)...).Output()
 	if tocErr != nil {
 		return 0, fmt.Errorf("xctrace export --toc: %w", errors.Join(tocErr, err))
 	}
@@ -102,7 +103,7 @@ func (x *XCTrace) began(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	x.note("xctrace did not tell when its recording began by the clock of the samples: it is taken from the wall clock, in ms")
-	return wall.UnixNano() - time.Now().UnixNano() + clockNanos(unix.CLOCK_MONOTONIC), nil
+	return wall.UnixNano() - time.Now().UnixNano() + monotonic.Nanos(), nil
 }
 
 // xctraceDate finds when a recording began in its table of contents: <start-date>2026-03-01T12:30:05.123+01:00</start-date>
@@ -118,13 +119,4 @@ func xctraceDate(toc []byte) (time.Time, error) {
 		}
 	}
 	return time.Time{}, errors.New("xctrace: the recording does not tell when it began: it has no time-info and no start-date")
-}
-
-// clockNanos reads a clock.
-func clockNanos(clock int32) int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(clock, &ts); err != nil {
-		return 0 // cannot happen: it is one that the system has
-	}
-	return ts.Nano()
 }

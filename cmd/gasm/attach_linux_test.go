@@ -246,7 +246,7 @@ func TestAttachSeveral(t *testing.T) {
 	t.Parallel()
 	java := gasmtest.NeedJava(t)
 	jar := jarOf(t, "Shares")
-	one, two := spinning(t), startJVM(t, "MEASURE", java, "-Dsec=30", "-jar", jar)
+	one, two := spinning(t), startJVM(t, "MEASURE", java, "-Dsec=600", "-jar", jar)
 	name := strings.TrimSuffix(filepath.Base(jar), ".jar")
 	rep, r := attachJSON(t, "--length", "1s", "--merge-jvms", "--frequency", "999", one.pid(), name, two.pid())
 	assert.Regexp(t, `^gasm: sampling pid `+one.pid()+` \(Spin, [^)]+\), `+two.pid()+` \(`+name+`.jar, [^)]+\), for 1s\ngasm: window closed after 1\.0 s$`, r.said())
@@ -273,7 +273,7 @@ func TestAttachSeveral(t *testing.T) {
 		assert.Contains(t, text, `aria-label="Samples over time: pid `+pid+`, `)
 	}
 
-	three := startJVM(t, "MEASURE", java, "-Dsec=30", "-jar", jar)
+	three := startJVM(t, "MEASURE", java, "-Dsec=600", "-jar", jar)
 	r = runGasm(t, []string{"attach", name})
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, r.stderr, `2 JVMs have "`+name+`" in their main class or jar: `)

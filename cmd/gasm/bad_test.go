@@ -15,6 +15,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
+// gasm alone does nothing: its help says that it takes a command, and of a command how that is called.
+func TestHelpSaysHowToCall(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{"": "gasm COMMAND [flags] [ARGUMENT ...]", "profile": "gasm profile [flags] -- COMMAND [ARG ...]", "version": "gasm version [flags]"} {
+		r := runGasm(t, append(strings.Fields(command), "--help"))
+		assert.Equal(t, 0, r.code)
+		assert.Contains(t, r.stdout, "\nUsage:\n  "+want+"\n\n")
+		assert.NotContains(t, r.stdout, "[command]")
+	}
+}
+
 // Each bad input gets one clear line on stderr and the right exit code.
 func TestUsage(t *testing.T) {
 	t.Parallel()
@@ -43,6 +54,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"profile", "--window-from", "stdin", "--window-end", "x", "--", "true"}, `--window-from is "stdin"; it can be stdout, stderr or both`},
 		{[]string{"profile", "--window-from", "stderr", "--", "true"}, "it takes --window-start or --window-end"},
 		{[]string{"report"}, "name a capture folder"},
+		{[]string{"report", "-o", "x", "."}, "to write to a file: --report FILE"},
+		{[]string{"events", "-ox", "."}, "to write to a file: --report FILE"},
 		{[]string{"report", "--hot-threshold", "7", "."}, "a share from 0 to 1"},
 		{[]string{"report", "--top", "-1", "."}, "--top is -1"},
 		{[]string{"report", "bad_test.go"}, "at least one assembly log"},
@@ -334,6 +347,6 @@ func nobody(t *testing.T) (dir string, as runOpt) {
 	return dir, func(c *exec.Cmd) {
 		c.Dir = dir
 		c.Env = append(c.Environ(), "TMPDIR="+dir, "HOME="+dir)
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: gasmtest.JVMOfNobody(t)}
 	}
 }

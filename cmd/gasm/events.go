@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
@@ -13,11 +16,10 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// eventsFlags are the values of the flags of events.
+// eventsFlags are the values of events' flags: one of its own, and some of report's.
 type eventsFlags struct {
-	format     string
-	pid        int
 	recordings []string
+	report     reportFlags
 }
 
 func eventsCommand(s streams) *cobra.Command {
@@ -31,7 +33,7 @@ the time of its start: pauses of the garbage collector, safepoints, and with
 jsonl has a line of JSON for each event, with times of CLOCK_MONOTONIC; perfetto is
 a trace that ui.perfetto.dev and chrome://tracing show.`,
 		Example: `  gasm events capture
-  gasm events --format perfetto capture > trace.json`,
+  gasm events --format perfetto --report trace.json capture`,
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -40,16 +42,29 @@ a trace that ui.perfetto.dev and chrome://tracing show.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("format", flags.format, report.EventFormatNames()...); err != nil {
+			if err := errors.Join(oneOf("format", flags.report.format, report.EventFormatNames()...), flags.report.checkInputs(args)); err != nil {
 				return err
 			}
 			return runEvents(s, &flags, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&flags.format, "format", "text", "`format` of the list: "+layout.Or(report.EventFormatNames()))
-	cmd.Flags().IntVar(&flags.pid, "pid", 0, "list only the events of the JVM with this process `id`")
-	registerRecordings(cmd.Flags(), &flags.recordings)
+	flags.register(cmd.Flags())
 	return cmd
+}
+
+func (f *eventsFlags) register(flags *pflag.FlagSet) {
+	var all pflag.FlagSet
+	f.report.register(&all)
+	for name, usage := range map[string]string{
+		"format":   "`format` of the list: " + layout.Or(report.EventFormatNames()),
+		"report":   "write the list to `FILE` instead of stdout",
+		"no-pager": "do not show the list by $GASM_PAGER, $PAGER or less on a terminal",
+		"pid":      "list only the events of the JVM with this process `id`",
+	} {
+		flags.AddFlag(all.Lookup(name))
+		flags.Lookup(name).Usage = usage
+	}
+	registerRecordings(flags, &f.recordings)
 }
 
 // runEvents lists the events of a capture.
@@ -59,7 +74,7 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 		return err
 	}
 	defer c.Close()
-	chosen := profile.Options{PID: flags.pid}
+	chosen := profile.Options{PID: flags.report.pid}
 	if err := addRecordings(c, flags.recordings, chosen.Chooses); err != nil {
 		return err
 	}
@@ -69,14 +84,18 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 	if events = append(events, calls...); len(calls) > 0 {
 		event.Sort(events)
 	}
-	if flags.pid != 0 {
-		events = slices.DeleteFunc(events, func(e event.Event) bool { return e.PID != flags.pid })
+	if pid := flags.report.pid; pid != 0 {
+		events = slices.DeleteFunc(events, func(e event.Event) bool { return e.PID != pid })
 	}
 	for _, note := range slices.Concat(notes, whyNoEvents(c, len(events))) {
 		say(s.err, "gasm: %s", note)
 	}
-	format := report.EventFormats[slices.Index(report.EventFormatNames(), flags.format)]
-	return (&reportFlags{noPager: true}).write(s, func(w io.Writer) error { return format.Write(w, events, layout.LookOf(s.out)) })
+	format := report.EventFormats[slices.Index(report.EventFormatNames(), flags.report.format)]
+	look := flags.report.reportOptions(s.out).Look
+	if err := flags.report.write(s, func(w io.Writer) error { return format.Write(w, events, look) }); err != nil {
+		return fmt.Errorf("writing the events: %w", err)
+	}
+	return nil
 }
 
 // whyNoEvents says why a capture has no events, as far as it knows.
@@ -89,5 +108,5 @@ func whyNoEvents(c *capture.Capture, n int) []string {
 			return nil // there were none
 		}
 	}
-	return []string{"nothing logged events in this capture: gasm profile records them of JVMs of JDK 9 and newer, unless with --events none"}
+	return []string{"nothing logged events in this capture: unasked, gasm profile has JVMs of JDK 9 and newer log them where the command is java itself; with --events default it does below scripts too, and gasm attach as well"}
 }

@@ -175,6 +175,13 @@ func checkEventLists(t *testing.T, dir string) {
 		assert.Contains(t, []string{"gc", "gc-concurrent", "safepoint"}, e.Kind)
 		last = e.MonoNanos
 	}
+	file := filepath.Join(t.TempDir(), "events")
+	written := runGasm(t, []string{"events", "--report", file, dir})
+	require.Equal(t, 0, written.code, written.stderr)
+	assert.Empty(t, written.stdout)
+	inFile, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, text.stdout, string(inFile))
 	trace := runGasm(t, []string{"events", "--format", "perfetto", dir})
 	require.Equal(t, 0, trace.code, trace.stderr)
 	var tr struct {

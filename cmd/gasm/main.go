@@ -123,6 +123,7 @@ change to the program.`,
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.SetVersionTemplate("gasm {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(profileCommand(s), attachCommand(s), reportCommand(s), eventsCommand(s), diffCommand(s), doctorCommand(s), completionCommand(s), manCommand(), &cobra.Command{
@@ -146,6 +147,16 @@ change to the program.`,
 	})
 	completeFlags(root)
 	return root
+}
+
+// usageTemplate says of gasm itself what it needs, a command, where cobra says what it takes: "gasm [flags]".
+func usageTemplate(cobras string) string {
+	return strings.NewReplacer(
+		`{{if .Runnable}}`, `{{if .HasParent}}`,
+		`{{.CommandPath}} [command]{{end}}`, `{{.CommandPath}} COMMAND [flags] [ARGUMENT ...]{{end}}`,
+		`Available Commands:`, `Commands:`,
+		`[command] --help`, `COMMAND --help`,
+	).Replace(cobras)
 }
 
 func unknownCommand(name string) error {

@@ -119,10 +119,13 @@ func TestReportOnlyReads(t *testing.T) {
 		r = runGasm(t, []string{"report", flag, filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.LogFile(1))})
 		assert.Equal(t, 2, r.code)
 	}
-	r := runGasm(t, []string{"diff", "--report", filepath.Join(dir, capture.SamplesFile), dir, dir})
-	assert.Equal(t, 2, r.code)
+	for _, command := range [][]string{{"diff", dir}, {"events"}} {
+		r := runGasm(t, append(command, "--report", filepath.Join(dir, capture.SamplesFile), dir))
+		assert.Equal(t, 2, r.code, command)
+		assert.Contains(t, r.said(), "is a file that is read")
+	}
 	assert.Equal(t, before, fingerprints(t, dir))
-	r = runGasm(t, []string{"report", "--report", filepath.Join(dir, "report.txt"), dir})
+	r := runGasm(t, []string{"report", "--report", filepath.Join(dir, "report.txt"), dir})
 	assert.Equal(t, 0, r.code, "a new file in the folder: %s", r.stderr)
 	r = runGasm(t, []string{"report", "--report", filepath.Join(dir, "report.txt"), dir})
 	assert.Equal(t, 0, r.code, "the last report: %s", r.stderr)

@@ -205,19 +205,23 @@ echo DONE`
 func TestCtrlCInPager(t *testing.T) {
 	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
-	pager, _ := fakePager(t, untilCtrlC)
+	pager, record := fakePager(t, untilCtrlC)
 	r := startOnTerminal(t, 40, "WAITING", []string{"GASM_PAGER=" + pager}, []string{"report", samples, log})
-	interruptTwice(t, r)
+	interruptTwice(t, r, record)
 	out, code := r.end()
 	assert.Equal(t, 0, code)
 	assert.Contains(t, out, "DONE")
 }
 
-func interruptTwice(t *testing.T, r *terminalRun) {
+// interruptTwice types at the pager untilCtrlC, which writes down each Ctrl-C: of two at once it would see one.
+func interruptTwice(t *testing.T, r *terminalRun, record string) {
 	t.Helper()
 	r.out.wait(t)
 	r.keys("\x03")
-	time.Sleep(500 * time.Millisecond)
+	require.Eventually(t, func() bool {
+		seen, err := os.ReadFile(record + ".int")
+		return err == nil && string(seen) == "x\n"
+	}, time.Minute, 10*time.Millisecond)
 	r.keys("\x1c") // Ctrl-\ must not hurt gasm either; the pager's shell ignores it below
 	r.keys("\x03")
 }
@@ -264,7 +268,7 @@ func TestPagerOfProfile(t *testing.T) {
 	classes := javaPrograms(t)
 	pager, record := fakePager(t, untilCtrlC)
 	r := startOnTerminal(t, 40, "WAITING", []string{"GASM_PAGER=" + pager}, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "one"})
-	interruptTwice(t, r)
+	interruptTwice(t, r, record)
 	out, code := r.end()
 	assert.Equal(t, 7, code)
 	assert.Regexp(t, `(?s)arg 7.*arg one.*WAITING.*DONE`, out)

@@ -211,11 +211,14 @@ func TestWindowMethod(t *testing.T) {
 	assert.Positive(t, account.OutsideMethod)
 	assert.Equal(t, whole.Profiled, account.Profiled+account.OutsideMethod)
 	handle, part := methodSamples(&inside.Profiles[0], "Calls::handle"), methodSamples(&inside.Profiles[0], "Calls::part")
-	assert.Greater(t, float64(handle+part), 0.95*float64(account.Profiled), "samples in the handler's call tree")
+	// Until its methods are compiled, which takes long on a busy machine, the handler is in the interpreter, which has no
+	// methods' names, as have the kernel and the JVM when it is interrupted.
+	assert.Greater(t, float64(handle+part), 0.95*float64(account.Compiled), "samples in the handler's call tree")
 	allHandle, allPart := methodSamples(&all.Profiles[0], "Calls::handle"), methodSamples(&all.Profiles[0], "Calls::part")
 	// The samples inside are some of those of the same run without the window: all but those at the very ends of calls.
-	assert.InEpsilon(t, allHandle, handle, 0.05)
-	assert.InEpsilon(t, allPart, part, 0.05)
+	// On a busy machine there are 20 of them instead of 1000.
+	assert.InDelta(t, allHandle, handle, 0.05*float64(allHandle)+2)
+	assert.InDelta(t, allPart, part, 0.05*float64(allPart)+2)
 	assert.Zero(t, methodSamples(&inside.Profiles[0], "Calls::background"))
 	assert.Greater(t, methodSamples(&all.Profiles[0], "Calls::background"), handle)
 
@@ -282,12 +285,12 @@ func (p *askProgram) awaitProbes(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 }
 
-// The agent comes and goes, ten times, and leaves the program as it was.
+// The agent comes and goes, and leaves the program as it was. It does so ten times in TestAttachProbesMetaspace.
 func TestAttachProbes(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	p := startAsk(t, gasmtest.NeedJava(t))
-	attachTenTimes(t, p, 100_000)
+	attachTimes(t, p, 2)
 	killedWhileProbing(t, p)
 	notTransformed(t, p)
 	endedMeanwhile(t, p)
@@ -330,26 +333,42 @@ func endedMeanwhile(t *testing.T, p *askProgram) {
 }
 
 // All of the agent but a few classes is unloaded with its loader, and the former constant pools and methods of the class that is changed are
-// freed by a collection; its first version stays, because main has not returned from it. C2 is off, because profiles for it are kept in the
-// metaspace of whatever gets hot, as the JDK's own code that loads classes. JDK 17 frees what compiled code leads to when it sweeps the code
-// cache, which it is told to do soon. Reflection makes classes when it is called often, as the JDK does to map files.
+// freed by a collection; its first version stays, because main has not returned from it. What stays for ever are profiles of the JDK's own
+// methods, which the JVM makes when they have been called some 200 times: so an attach must not call many of them 20 times or more.
+//
+// Compilations are waited for, so that each profile is made in the attach that causes it. JDK 17 frees what compiled code leads to when it
+// sweeps the code cache, which it is told to do soon. Its reflection makes classes when it is called often, as the JDK does to map files.
 func TestAttachProbesMetaspace(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
-	p := startAsk(t, gasmtest.NeedJava(t), "-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:SweeperThreshold=0.001",
-		"-Dsun.reflect.inflationThreshold=1000")
-	metaspace := attachTenTimes(t, p, 100_000)
-	assert.Less(t, metaspace[9]-metaspace[0], int64(48<<10), "bytes of metaspace, where two versions of the class have 14 to 20 kB: %v", metaspace)
-	// In a quiet JVM the difference is 0. The JVM may free old code a round later.
-	assert.Less(t, metaspace[9]-metaspace[3], int64(16<<10), "bytes of metaspace: %v", metaspace)
+	// How much more there may be after the tenth time than after the first and the fourth. By a loader of jars it was 248 (17) and 210 kB (25).
+	most := map[int][2]int64{
+		// Seen were 34 and 5 kB. Each version of the class, which the sweeper may free some rounds late, has 11 to 16 kB.
+		17: {96 << 10, 64 << 10},
+		// Seen were 23 and 4 kB. 17 are one more version of the class: a former one stays until the collection after the next attach. The rest
+		// are profiles of 0.5 kB.
+		25: {40 << 10, 12 << 10},
+	}
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return most[j.Feature] != [2]int64{} }) {
+		t.Run(j.Name(), func(t *testing.T) {
+			t.Parallel()
+			p := startAsk(t, j.Java(), "-Xbatch", "-XX:+IgnoreUnrecognizedVMOptions", "-XX:SweeperThreshold=0.001", "-Dsun.reflect.inflationThreshold=1000")
+			for range 30 { // until what the program itself calls has its profiles
+				p.ask(t, "m")
+			}
+			metaspace := attachTimes(t, p, 10)
+			assert.Less(t, metaspace[9]-metaspace[0], most[j.Feature][0], "bytes of metaspace: %v", metaspace)
+			assert.Less(t, metaspace[9]-metaspace[3], most[j.Feature][1], "bytes of metaspace: %v", metaspace)
+		})
+	}
 }
 
-// attachTenTimes probes a program, and gives the use of its metaspace after each time.
-func attachTenTimes(t *testing.T, p *askProgram, calls int64) (metaspace []int64) {
+// attachTimes probes a program so many times, and gives the use of its metaspace after each one.
+func attachTimes(t *testing.T, p *askProgram, times int) (metaspace []int64) {
 	t.Helper()
 	p.ask(t, "m")
 	want := p.ask(t, "w")
-	for range 10 {
+	for range times {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "report.json")
 		gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe-lock", "Calls", p.pid())
@@ -361,7 +380,7 @@ func attachTenTimes(t *testing.T, p *askProgram, calls int64) (metaspace []int64
 		require.NoError(t, gasm.Process.Signal(os.Interrupt))
 		require.NoError(t, gasm.Wait(), "%s", &stderr)
 		rep := readReport(t, readFile(t, file))
-		assert.Equal(t, calls, probeOf(t, &rep.Profiles[0], "method", "Calls::count", "").Entries)
+		assert.EqualValues(t, 100_000, probeOf(t, &rep.Profiles[0], "method", "Calls::count", "").Entries)
 		lock := probeOf(t, &rep.Profiles[0], "lock", "Calls::block", "")
 		assert.Equal(t, []int64{2, 2}, []int64{lock.Entries, lock.Returns})
 		assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())

@@ -65,26 +65,42 @@ func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*
 	dir := filepath.Join(t.TempDir(), "capture")
 	stop := probes.record(t)
 	flags := []string{"-o", dir, "--frequency", "5000", "--report", os.DevNull}
-	command := []string{java, "-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"}
-	var r result
+	program := []string{"-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"}
+	// On a busy machine a time on the clock gives too few samples: both end by CPU time.
 	if attached {
-		jvm := exec.Command(command[0], command[1:]...)
-		require.NoError(t, jvm.Start())
-		defer jvm.Wait()
-		defer jvm.Process.Kill()
-		time.Sleep(time.Second) // there is code already
-		r = runGasm(t, slices.Concat([]string{"attach"}, flags, []string{"--length", "5s", strconv.Itoa(jvm.Process.Pid)}))
+		attachUntilUsed(t, 6*time.Second, append([]string{java, "-Dsec=600"}, program...), flags)
 	} else {
-		r = runGasm(t, slices.Concat([]string{"profile"}, flags, []string{"--"}, command))
+		r := runGasm(t, slices.Concat([]string{"profile"}, flags, []string{"--", java, "-Dsec=0", "-Dcpu=10"}, program))
+		require.Equal(t, 0, r.code, r.stderr)
 	}
 	trace := stop()
-	require.Equal(t, 0, r.code, r.stderr)
 	c, err := capture.Open(dir)
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	require.Len(t, c.JVMs, 1)
 	log := c.JVMs[0].Log
 	return c, log, newOwners(events(t, trace, log.Blobs))
+}
+
+// attachUntilUsed attaches to a command's JVM, which has run for a second, until that has used some CPU time more.
+func attachUntilUsed(t *testing.T, cpu time.Duration, command, flags []string) {
+	t.Helper()
+	jvm := exec.Command(command[0], command[1:]...)
+	require.NoError(t, jvm.Start())
+	defer jvm.Wait()
+	defer jvm.Process.Kill()
+	time.Sleep(time.Second) // there is code already
+	gasm := exec.Command(binary, slices.Concat([]string{"attach"}, flags, []string{strconv.Itoa(jvm.Process.Pid)})...)
+	stderr := newLineWaiter("sampling pid")
+	gasm.Stderr = stderr
+	require.NoError(t, gasm.Start())
+	stderr.wait(t)
+	const tick = 10 * time.Millisecond
+	process := fmt.Sprintf("/proc/%d", jvm.Process.Pid)
+	from := cpuTicks(process)
+	assert.Eventually(t, func() bool { return time.Duration(cpuTicks(process)-from)*tick >= cpu }, 2*time.Minute, 50*time.Millisecond)
+	require.NoError(t, gasm.Process.Signal(os.Interrupt))
+	require.Equal(t, 0, exitCode(t, gasm), stderr)
 }
 
 // attribute compares for each sample in compiled code what the code map says

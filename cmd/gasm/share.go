@@ -45,6 +45,7 @@ var kinds = map[string]string{
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
+	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
@@ -55,6 +56,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		flag := missing.GetFlag()
 		value, _ := pflag.UnquoteUsage(flag)
 		return usage("%s: --%s needs a value: --%s %s", cmd.Name(), flag.Name, flag.Name, strings.ToUpper(value))
+	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "o" && cmd.Flags().Lookup("report") != nil:
+		return usage("%s has no -o, by which profile and attach keep a capture; to write to a file: --report FILE", cmd.Name())
 	}
 	return usage("%s: %v", cmd.Name(), err)
 }

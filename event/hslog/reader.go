@@ -43,13 +43,12 @@
 package hslog
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
 // A SyntaxError is a line that is not as HotSpot writes them.
@@ -63,10 +62,8 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e
 
 // A Reader reads the events of one JVM's log, in the order in which they ended.
 type Reader struct {
-	in   *bufio.Reader
+	in   *lines.Reader
 	name string
-	err  error
-	line int
 	bad  SyntaxError
 
 	event  event.Event
@@ -105,14 +102,19 @@ const (
 
 // NewReader returns a reader of a JVM's log. The name is for messages.
 func NewReader(r io.Reader, name string, pid int) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, longestLine), name: name, names: map[string]label{}, event: event.Event{PID: pid}}
+	return &Reader{in: lines.NewReader(r, longestLine), name: name, names: map[string]label{}, event: event.Event{PID: pid}}
 }
 
 // Err is the error that ended the reading; nil after all was read.
-func (r *Reader) Err() error { return r.err }
+func (r *Reader) Err() error {
+	if err := r.in.Err(); err != nil {
+		return fmt.Errorf("reading %s: %w", r.name, err)
+	}
+	return nil
+}
 
 // Lines is how many lines were read so far.
-func (r *Reader) Lines() int { return r.line }
+func (r *Reader) Lines() int { return r.in.Number() }
 
 // Record gives what Scan has read: an *event.Event or a *SyntaxError. It belongs to the
 // reader, until the next Scan. The Args of an event may be kept.
@@ -126,25 +128,13 @@ func (r *Reader) Record() any {
 // Scan reads to the next event or bad line. A last line without its end is left out, because
 // a JVM that was killed was writing it.
 func (r *Reader) Scan() bool {
-	for r.err == nil {
-		line, err := r.in.ReadSlice('\n')
-		long := errors.Is(err, bufio.ErrBufferFull)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = r.in.ReadSlice('\n')
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				r.err = fmt.Errorf("reading %s: %w", r.name, err)
-			}
-			return false
-		}
-		r.line++
+	for r.in.Scan() {
 		found, msg := false, "the line is too long"
-		if !long {
-			found, msg = r.read(bytes.TrimRight(line, "\r\n"))
+		if !r.in.TooLong() {
+			found, msg = r.read(r.in.Line())
 		}
 		if r.isBad = msg != ""; r.isBad {
-			r.bad = SyntaxError{r.name, r.line, msg}
+			r.bad = SyntaxError{r.name, r.in.Number(), msg}
 		}
 		if found || r.isBad {
 			return true

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // withRecorder wants the JDKs that run testdata/Recorded.java and have JFR.
@@ -55,16 +55,11 @@ type clocks struct{ WallNanos, MonoNanos int64 }
 // readClocks reads the wall clock between two readings of CLOCK_MONOTONIC, as package capture does, which imports this one.
 func readClocks(tb testing.TB) (best clocks) {
 	tb.Helper()
-	mono := func() int64 {
-		var now unix.Timespec
-		require.NoError(tb, unix.ClockGettime(unix.CLOCK_MONOTONIC, &now))
-		return now.Nano()
-	}
 	width := int64(math.MaxInt64)
 	for range 5 {
-		before := mono()
+		before := monotonic.Nanos()
 		wall := time.Now().UnixNano()
-		if after := mono(); after-before < width {
+		if after := monotonic.Nanos(); after-before < width {
 			width = after - before
 			best = clocks{wall, before + width/2}
 		}

@@ -1,12 +1,13 @@
 package rings
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
 // A Site is a method that is probed, or whose locks or allocations are.
@@ -70,14 +71,13 @@ const (
 // ReadReport reads the agent's text.
 func ReadReport(r io.Reader, name string) (*Report, error) {
 	rep := new(Report)
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
-		if !rep.line(strings.Split(lines.Text(), "\t")) {
+	in := lines.NewReader(r, maxLine)
+	for in.Scan() {
+		if in.TooLong() || !rep.line(strings.Split(string(in.Line()), "\t")) {
 			rep.Bad++
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := in.Err(); err != nil {
 		return rep, fmt.Errorf("reading %s: %w", name, err)
 	}
 	return rep, nil

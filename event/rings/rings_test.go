@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -168,17 +169,18 @@ func TestBuckets(t *testing.T) {
 	assert.Equal(t, 0, Bucket(-5))
 }
 
+// A line that is too long is a bad one, and not the end. The last one lacks its end: the JVM was killed.
 func TestReadReport(t *testing.T) {
 	text := "site\t1\tmethod\tSvc\ttiny\t(I)I\twindow\tSvc::tiny\nstarted\nrefused\tSvc::*\tSvc::nat\tit is native\n" +
-		"missing\tNo::x\tunseen\tNob\nerror\tno\nstopped\t3\nwhat\n" +
+		"missing\tNo::x\tunseen\tNob\nerror\tno\nerror\t" + strings.Repeat("x", maxLine) + "\nstopped\t3\nwhat\n" +
 		"object\tjava-4711.1.so\nobject\t../java-1.so\nsite\t2\tsdt\tSvc\tmain\t()V\t6,static\tSvc::*\nsite\t3\tsdt\tSvc\trun\t()V\t8\tSvc::*\n" +
-		"site\t4\tsdt\tSvc\tx\t()V\t-\tSvc::*\nsite\t5\tsdt\tSvc\tx\t()V\t8,other\tSvc::*\nsite\t0\tmethod\tSvc\ttiny\t(I)I\t-\tSvc::tiny\n"
+		"site\t4\tsdt\tSvc\tx\t()V\t-\tSvc::*\nsite\t5\tsdt\tSvc\tx\t()V\t8,other\tSvc::*\nsite\t0\tmethod\tSvc\ttiny\t(I)I\t-\tSvc::tiny\nstopped\t1"
 	rep, err := ReadReport(bytes.NewReader([]byte(text)), "probes-1.txt")
 	require.NoError(t, err)
 	assert.Equal(t, &Report{Object: "java-4711.1.so", Sites: []Site{{ID: 1, Kind: Method, Class: "Svc", Method: "tiny", Descriptor: "(I)I", Window: true, Probe: "Svc::tiny"},
 		{ID: 2, Kind: SDT, Class: "Svc", Method: "main", Descriptor: "()V", First: 6, Static: true, Probe: "Svc::*"},
 		{ID: 3, Kind: SDT, Class: "Svc", Method: "run", Descriptor: "()V", First: 8, Probe: "Svc::*"}}, Refused: []Refusal{{"Svc::*", "Svc::nat", "it is native"}},
-		Missing: []Miss{{"No::x", false, false, "Nob"}}, Errors: []string{"no"}, Started: true, Stopped: true, Restored: 3, Bad: 5}, rep)
+		Missing: []Miss{{"No::x", false, false, "Nob"}}, Errors: []string{"no"}, Started: true, Stopped: true, Restored: 3, Bad: 6}, rep)
 }
 
 func FuzzReader(f *testing.F) {

@@ -22,6 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // needBPF skips a test where the kernel does not let this process record probes.
@@ -135,7 +136,7 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 				require.NoError(t, os.WriteFile(settings, []byte(text), 0o644))
 				options = append(options, "-XX:StartFlightRecording=settings="+settings+",filename="+recording)
 			}
-			wall, mono := time.Now().UnixNano(), int64(monotonic())
+			wall, mono := time.Now().UnixNano(), monotonic.Nanos()
 			j := startProbed(t, jdk.Java(), classes, 200, options...)
 			time.Sleep(300 * time.Millisecond) // Flight Recorder of JDK 11 goes on to start for some ms beside main
 			text, result := j.recordUntil(t, "DONE",

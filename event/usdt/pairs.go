@@ -98,7 +98,7 @@ func (r *Reader) unended() {
 }
 
 func (r *Reader) nextUnended() bool {
-	if len(r.rest) == 0 || r.err != nil {
+	if len(r.rest) == 0 || r.in.Err() != nil {
 		return false
 	}
 	b := r.rest[0]

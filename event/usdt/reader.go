@@ -1,15 +1,14 @@
 package usdt
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
 // A SyntaxError is a line that is not as gasm writes them.
@@ -27,10 +26,8 @@ type Lost struct{ Events int64 }
 // A Reader reads the text of one JVM's probes, and gives events in the order in which they
 // ended.
 type Reader struct {
-	in     *bufio.Reader
+	in     *lines.Reader
 	name   string
-	err    error
-	line   int
 	pid    int
 	record any
 	open   map[opened][]begun
@@ -53,14 +50,19 @@ const (
 
 // NewReader returns a reader of a JVM's text. The name is for messages.
 func NewReader(r io.Reader, name string, pid int) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, longestLine), name: name, pid: pid, open: map[opened][]begun{}, names: map[string]string{}}
+	return &Reader{in: lines.NewReader(r, longestLine), name: name, pid: pid, open: map[opened][]begun{}, names: map[string]string{}}
 }
 
 // Err is the error that ended the reading; nil after all was read.
-func (r *Reader) Err() error { return r.err }
+func (r *Reader) Err() error {
+	if err := r.in.Err(); err != nil {
+		return fmt.Errorf("reading %s: %w", r.name, err)
+	}
+	return nil
+}
 
 // Lines is how many lines were read so far.
-func (r *Reader) Lines() int { return r.line }
+func (r *Reader) Lines() int { return r.in.Number() }
 
 // Record gives what Scan has read: an *event.Event, a *Lost or a *SyntaxError.
 func (r *Reader) Record() any { return r.record }
@@ -68,32 +70,21 @@ func (r *Reader) Record() any { return r.record }
 // Scan reads to the next event or bad line. A last line without its end is left out: gasm was
 // killed while it wrote it.
 func (r *Reader) Scan() bool {
-	for r.err == nil && !r.ended {
-		line, err := r.in.ReadSlice('\n')
-		long := errors.Is(err, bufio.ErrBufferFull)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = r.in.ReadSlice('\n')
-		}
-		if errors.Is(err, io.EOF) {
-			r.unended()
-			break
-		}
-		if err != nil {
-			r.err = fmt.Errorf("reading %s: %w", r.name, err)
-			return false
-		}
-		r.line++
+	for r.in.Scan() {
 		r.record = nil
 		msg := "the line is too long"
-		if !long {
-			msg = r.read(bytes.TrimRight(line, "\r\n"))
+		if !r.in.TooLong() {
+			msg = r.read(r.in.Line())
 		}
 		if msg != "" {
-			r.record = &SyntaxError{r.name, r.line, msg}
+			r.record = &SyntaxError{r.name, r.in.Number(), msg}
 		}
 		if r.record != nil {
 			return true
 		}
+	}
+	if !r.ended {
+		r.unended()
 	}
 	return r.nextUnended()
 }

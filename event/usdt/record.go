@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // lookPause is the time between two looks for events.
@@ -78,7 +78,7 @@ func (r *Recorder) read() {
 func (r *Recorder) Stop() Result {
 	// The kernel takes the program off one place after another. Until it is done, some probes
 	// are recorded and others are not.
-	r.sink.until.Store(monotonic())
+	r.sink.until.Store(uint64(monotonic.Nanos()))
 	err := r.from.detach()
 	close(r.stop)
 	<-r.done
@@ -86,13 +86,4 @@ func (r *Recorder) Stop() Result {
 	r.from.close()
 	r.sink.end(r.sink.until.Load(), lost)
 	return Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), Err: errors.Join(err, r.sink.err)}
-}
-
-// monotonic is the time of the kernel's clock that all ways have.
-func monotonic() uint64 {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		return 0 // every kernel has it
-	}
-	return uint64(now.Nano())
 }

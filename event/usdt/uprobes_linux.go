@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
@@ -155,7 +156,7 @@ func (u *uprobes) control(request uint) error {
 // read gives the records that have come, by their times. Those that came within the last look are kept for the next
 // one, unless all are asked for: one that belongs in front of them may still be on its way into another ring.
 func (u *uprobes) read(all bool, give func(record []byte)) {
-	until := monotonic() - uint64(lookPause)
+	until := uint64(monotonic.Nanos()) - uint64(lookPause)
 	for _, r := range u.rings {
 		r.Read(r.Head(), u.take)
 	}

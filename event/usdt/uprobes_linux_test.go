@@ -13,6 +13,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A way is one that probes can be set in.
@@ -96,10 +97,10 @@ func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (
 		require.NoError(t, err)
 		t.Logf("set in %v %s", time.Since(begin), w.note)
 	}
-	from := int64(monotonic())
+	from := monotonic.Nanos()
 	j.goOn(t)
 	j.await(t, line)
-	to := int64(monotonic()) // what comes while they end, one after another, is not of all of them
+	to := monotonic.Nanos() // what comes while they end, one after another, is not of all of them
 	for i, r := range recorders {
 		begin := time.Now()
 		result := r.Stop()

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -177,11 +178,11 @@ func (p process) startMonoNanos() int64 {
 		return 0
 	}
 	ticks, _ := strconv.ParseInt(fields[19], 10, 64)
-	var boot, mono unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono) != nil {
+	var boot unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
 		return 0
 	}
-	return ticks*10_000_000 - (boot.Nano() - mono.Nano())
+	return ticks*10_000_000 - (boot.Nano() - monotonic.Nanos())
 }
 
 // describe finds out what the JVM runs, and its version.

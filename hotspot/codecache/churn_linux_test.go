@@ -13,14 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
-
-func monoNanos() int64 {
-	var ts unix.Timespec
-	unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
-	return ts.Nano()
-}
 
 // cpuTime is what this process has used.
 func cpuTime() time.Duration {
@@ -42,13 +37,13 @@ func TestChurn(t *testing.T) {
 }
 
 func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
-	j := start(t, jdk, 1, "-XX:ReservedCodeCacheSize=4m", "-cp", dir, "Churn")
+	j := start(t, jdk, 1, "-XX:ReservedCodeCacheSize=4m", "-Dsec=600", "-cp", dir, "Churn")
 	c := j.open(t)
 	seen := map[[2]uint64]*Blob{}
 	began, polls, busy := time.Now(), 0, cpuTime()
 	first := 0
 	poll := func() {
-		changes, err := c.Poll(monoNanos())
+		changes, err := c.Poll(monotonic.Nanos())
 		require.NoError(t, err)
 		for _, b := range changes.Added {
 			if b.Method != nil {

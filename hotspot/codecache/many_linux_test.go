@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // TestMany finds the blobs of a JVM that has compiled all that it ran.
@@ -18,24 +19,24 @@ func TestMany(t *testing.T) {
 		gasmtest.Testdata("programs", "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
-			j := start(t, jdk, 5000, "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", dir, "Churn")
+			j := start(t, jdk, 5000, "-Xcomp", "-XX:TieredStopAtLevel=1", "-Dsec=600", "-cp", dir, "Churn")
 			gasmtest.Stop(t, j.Process.Pid)
 			cpu, wall := cpuTime(), time.Now()
 			c := j.open(t)
 			opened := cpuTime() - cpu
-			changes, err := c.Poll(monoNanos())
+			changes, err := c.Poll(monotonic.Nanos())
 			require.NoError(t, err)
 			cpu = cpuTime() - cpu
 			t.Logf("%d blobs took %v of CPU time, %v of it for opening; %v of wall time", len(changes.Added), cpu, opened, time.Since(wall))
 			assert.Greater(t, len(changes.Added), 5000)
 			walk := cpu
 
-			_, err = c.Poll(monoNanos()) // looks once more at what may have been changing
+			_, err = c.Poll(monotonic.Nanos()) // looks once more at what may have been changing
 			require.NoError(t, err)
 			cpu = cpuTime()
 			const polls = 1000
 			for range polls {
-				changes, err := c.Poll(monoNanos())
+				changes, err := c.Poll(monotonic.Nanos())
 				require.NoError(t, err)
 				require.False(t, changes.Any())
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // TestFromStart polls a JVM while it starts, and compares what is known at the end with
@@ -50,7 +51,7 @@ func testFromStart(t *testing.T, jdk gasmtest.JDK, args ...string) []*Blob {
 			c, err = New(vm, copier.MethodName)
 			require.NoError(t, err)
 		}
-		_, err := c.Poll(monoNanos())
+		_, err := c.Poll(monotonic.Nanos())
 		require.NoError(t, err)
 		if c.failures > 0 {
 			failures++
@@ -60,11 +61,11 @@ func testFromStart(t *testing.T, jdk gasmtest.JDK, args ...string) []*Blob {
 	}
 	require.NotNil(t, c)
 	gasmtest.Stop(t, j.Process.Pid)
-	_, err := c.Poll(monoNanos())
+	_, err := c.Poll(monotonic.Nanos())
 	require.NoError(t, err)
 	c.check(t)
 	late := j.open(t)
-	_, err = late.Poll(monoNanos())
+	_, err = late.Poll(monotonic.Nanos())
 	require.NoError(t, err)
 	got, want := map[string]bool{}, map[string]bool{}
 	for _, b := range c.Blobs() {

@@ -13,7 +13,6 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/printassembly"
-	"golang.org/x/sys/unix"
 )
 
 // look copies the methods that have samples for the first time. It polls before, because
@@ -86,13 +85,6 @@ func (f *Follower) count(b *codecache.Blob, err error) copyState {
 func isJVM(pid int) bool {
 	mappings, _ := native.ReadMaps(pid)
 	return slices.ContainsFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
-}
-
-// monoNanos reads CLOCK_MONOTONIC, the clock of the samples.
-func monoNanos() int64 {
-	var ts unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // every Unix has this clock
-	return ts.Nano()
 }
 
 // isGone tells whether a method could not be copied because it was gone, or the JVM.

@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -327,7 +328,7 @@ func (f *Follower) poll() (news bool) {
 		return false
 	}
 	began := time.Now()
-	changes, err := f.cache.Poll(monoNanos())
+	changes, err := f.cache.Poll(monotonic.Nanos())
 	f.pollTook = time.Since(began)
 	f.add(changes.Added)
 	if err != nil {

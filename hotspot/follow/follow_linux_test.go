@@ -1,16 +1,20 @@
 package follow
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -25,37 +29,54 @@ func TestFollow(t *testing.T) {
 	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
-			follow(t, jdk, "-cp", classPath, "Shares", "6")
+			follow(t, jdk, "-Dwarmup=0", "-Dsec=600", "-cp", classPath, "Shares", "6")
 		})
 	}
 }
 
 func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	cmd := exec.Command(jdk.Java(), args...)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	time.Sleep(time.Second)
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "MEASURE\n", line)
 	log := filepath.Join(t.TempDir(), "asm.log")
 	began := time.Now()
-	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path", StartMonoNanos: monoNanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path", StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	t.Logf("known after %v: %d methods", time.Since(began), f.Methods())
+	// Until the method with the loop is compiled by the last compiler, some of it is interpreted: on a busy machine for long.
+	compiled := regexp.MustCompile(`(?m)^<nmethod .* level='4' .*method='Shares rounds `)
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(log)
+		return err == nil && compiled.Match(text)
+	}, 2*time.Minute, 50*time.Millisecond, "C2 compiles Shares::rounds")
 	n, err := sampler.AttachNative(sampler.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
 	require.NoError(t, err)
 	stream := n.Subscribe(1<<16, 20*time.Millisecond)
 	var samples []sampler.Sample
-	done := make(chan struct{})
+	enough, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for s := range stream.C {
 			if s.Module == "" && !s.Kernel() {
 				samples = append(samples, s)
 				f.Sampled(s.PC, s.MonoNanos)
+				if len(samples) == 1000 {
+					close(enough)
+				}
 			}
 		}
 	}()
-	time.Sleep(2 * time.Second)
+	select {
+	case <-enough:
+	case <-time.After(time.Minute):
+		t.Error("no thousand samples within a minute")
+	}
 	require.NoError(t, n.Stop())
 	<-done
 	result := f.Stop()
@@ -94,6 +115,15 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	assert.Greater(t, withCode*100, len(samples)*90, "next to all are in the loops, which are copied")
 }
 
+// awaitHotSpot waits until a process that becomes a JVM has loaded HotSpot.
+func awaitHotSpot(t *testing.T, pid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, err := vmstructs.Open(pid)
+		return err == nil
+	}, time.Minute, 10*time.Millisecond, "the JVM starts")
+}
+
 // A Follower that pauses writes nothing, whatever the JVM compiles, and knows what has come
 // when it goes on.
 func TestPause(t *testing.T) {
@@ -106,26 +136,30 @@ func TestPause(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	time.Sleep(700 * time.Millisecond)
+	awaitHotSpot(t, cmd.Process.Pid)
 	log := filepath.Join(t.TempDir(), "asm.log")
-	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monoNanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	size := func() int64 {
 		info, err := os.Stat(log)
 		require.NoError(t, err)
 		return info.Size()
 	}
-	time.Sleep(300 * time.Millisecond)
-	running := size()
+	require.Eventually(t, func() bool { return f.Methods() > 200 }, time.Minute, 10*time.Millisecond, "javac is being compiled")
+	require.Positive(t, size())
 	f.Pause()
-	time.Sleep(500 * time.Millisecond) // longer than a poll takes on a busy machine
-	methods, paused := f.Methods(), size()
+	// A poll that has begun goes on to its end, which on a busy machine takes a while. Without the pause the log would not rest.
+	paused := int64(-1)
+	for deadline := time.Now().Add(time.Minute); size() != paused; time.Sleep(500 * time.Millisecond) {
+		require.True(t, time.Now().Before(deadline), "the log grows in the pause")
+		paused = size()
+	}
+	methods := f.Methods()
 	time.Sleep(1500 * time.Millisecond)
 	assert.Equal(t, paused, size(), "the log grows in the pause")
 	assert.Equal(t, methods, f.Methods())
-	assert.Positive(t, running)
 	f.Resume()
-	require.Eventually(t, func() bool { return f.Methods() > methods+50 }, 30*time.Second, 10*time.Millisecond,
+	require.Eventually(t, func() bool { return f.Methods() > methods+50 }, time.Minute, 10*time.Millisecond,
 		"what javac had compiled in the pause")
 	f.Pause()
 	f.Stop()

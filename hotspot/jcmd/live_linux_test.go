@@ -261,7 +261,7 @@ func TestOthers(t *testing.T) {
 		t.Run(j.Name(), func(t *testing.T) {
 			cmd := exec.Command(j.Java(), "-cp", classes, "Waiter")
 			cmd.Dir = "/"
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: gasmtest.JVMOfNobody(t)}
 			w := startWaiter(t, cmd)
 			_, err := run(t, w.pid, "VM.version")
 			require.NoError(t, err)

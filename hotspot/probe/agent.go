@@ -35,7 +35,11 @@ func Write(prefix, folder string, specs []Spec) error {
 			return err
 		}
 	}
-	for name, content := range map[string][]byte{"agent.jar": agentJar, "probes": []byte(text.String())} {
+	classes, err := classFiles(agentJar)
+	if err != nil {
+		return err
+	}
+	for name, content := range map[string][]byte{jarFile: agentJar, classesFile: classes, "probes": []byte(text.String())} {
 		err := os.WriteFile(prefix+name, content, 0o600)
 		if err == nil {
 			err = os.Chmod(prefix+name, 0o644) // whatever the umask is
@@ -47,8 +51,12 @@ func Write(prefix, folder string, specs []Spec) error {
 	return nil
 }
 
-// sitesFile is the shared object of which each JVM makes a copy.
-const sitesFile = "sites.so"
+// Names of files: the agent, as JDK 8 loads it and as newer ones do; the shared object of which each JVM makes a copy.
+const (
+	jarFile     = "agent.jar"
+	classesFile = "agent.classes"
+	sitesFile   = "sites.so"
+)
 
 func writeSites(path string) error {
 	m, err := sdt.ThisMachine()
@@ -65,13 +73,14 @@ func writeSites(path string) error {
 // Remove removes what Write has written.
 func Remove(prefix string) {
 	os.Remove(prefix + sitesFile)
-	os.Remove(prefix + "agent.jar")
+	os.Remove(prefix + jarFile)
+	os.Remove(prefix + classesFile)
 	os.Remove(prefix + "probes")
 }
 
 // StartOption is the JVM's option that starts the agent with the JVM. The prefix is that of the files as the JVM sees them.
 func StartOption(prefix string) string {
-	return "-javaagent:" + prefix + "agent.jar=start:" + prefix
+	return "-javaagent:" + prefix + jarFile + "=start:" + prefix
 }
 
 // RingFile and ReportFile are the names of what the agent writes, by process id.

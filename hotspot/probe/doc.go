@@ -4,7 +4,7 @@
 // so that they tell of their entries, exits, locks and allocations. Package event/rings reads what they tell.
 //
 // A JVM gets it by -javaagent at its start ([StartOption]), or through its attach socket while it runs ([Load], [Unload]).
-// Both take a prefix of file names: PREFIXagent.jar is the agent, PREFIXsites.so is what each JVM makes a copy of where other tracers
+// Both take a prefix of file names: PREFIXagent.jar is the agent, PREFIXagent.classes has its classes for JDK 9 and newer, PREFIXsites.so is what each JVM makes a copy of where other tracers
 // are to see probes (package sdt), and PREFIXprobes says what is probed, in lines with tabs between the fields:
 //
 //	folder  /tmp/gasm-123/5f3a…                        where the JVMs' files are made

@@ -129,8 +129,8 @@ func (s *Session) removeLeft(ctx context.Context, uid int) error {
 		return err
 	}
 	defer lock.Close()
-	if _, err := os.Lstat(filepath.Join(s.dir, "agent.jar")); err == nil {
-		if err := jcmd.LoadAgent(ctx, s.pid, s.prefix+"agent.jar", "stop:"+s.prefix); err != nil {
+	if _, err := os.Lstat(filepath.Join(s.dir, jarFile)); err == nil {
+		if err := jcmd.LoadAgent(ctx, s.pid, s.prefix+jarFile, "stop:"+s.prefix); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func (s *Session) start(ctx context.Context, specs []Spec) (*rings.Report, error
 	if err := Write(s.dir+"/", strings.TrimSuffix(s.prefix, "/"), specs); err != nil {
 		return nil, err
 	}
-	if err := jcmd.LoadAgent(ctx, s.pid, s.prefix+"agent.jar", "start:"+s.prefix); err != nil {
+	if err := jcmd.LoadAgent(ctx, s.pid, s.prefix+jarFile, "attach:"+s.prefix); err != nil {
 		var failed *jcmd.FailedError
 		if errors.As(err, &failed) {
 			return nil, errors.New(whyNotLoaded(failed.Reply))
@@ -206,7 +206,7 @@ func (s *Session) ReportText() string { return s.path(ReportFile(s.ownPID)) }
 
 // Unload has the agent change all classes back. The files stay until Close.
 func (s *Session) Unload(ctx context.Context) error {
-	if err := jcmd.LoadAgent(ctx, s.pid, s.prefix+"agent.jar", "stop:"+s.prefix); err != nil {
+	if err := jcmd.LoadAgent(ctx, s.pid, s.prefix+jarFile, "stop:"+s.prefix); err != nil {
 		return fmt.Errorf("the probes of the JVM with pid %d can't be removed: %w", s.pid, err)
 	}
 	rep, err := s.Report()

@@ -58,6 +58,8 @@ var mayImport = map[string][]string{
 	"internal/jdk":             nil,
 	"internal/jmhresult":       nil,
 	"internal/layout":          nil,
+	"internal/lines":           nil,
+	"internal/monotonic":       nil,
 	"internal/skips":           nil,
 	"internal/sockdiag":        nil,
 	"internal/student":         nil,

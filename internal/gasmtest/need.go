@@ -121,9 +121,6 @@ func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 	return dir
 }
 
-// Nobody is the user and group id of the user without rights, nobody.
-const Nobody = 65534
-
 // NeedSurefire gives a new copy of the Maven project testdata/surefire. What Maven needs for
 // its tests is on the machine already.
 func NeedSurefire(tb testing.TB) (dir string) {

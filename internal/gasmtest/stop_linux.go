@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,18 +20,27 @@ func Stop(t testing.TB, pid int) {
 	t.Helper()
 	require.NoError(t, unix.Kill(pid, unix.SIGSTOP))
 	t.Cleanup(func() { _ = unix.Kill(pid, unix.SIGCONT) })
-	require.Eventually(t, func() bool { return allStopped(t, pid) }, time.Minute, time.Millisecond, "all threads stop")
+	ended := false
+	require.Eventually(t, func() bool {
+		states := threadStates(pid)
+		ended = strings.Trim(states, "ZX") == ""
+		return ended || strings.Trim(states, "T") == ""
+	}, time.Minute, time.Millisecond, "all threads stop")
+	require.False(t, ended, "process %d has ended before it was stopped", pid)
 }
 
-func allStopped(t testing.TB, pid int) bool {
-	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-	require.NoError(t, err)
+// threadStates gives a letter for each thread of a process as proc(5) has them: T stopped, Z ended, and others; "" for a process that is gone.
+func threadStates(pid int) (states string) {
+	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
 	for _, stat := range stats {
 		text, err := os.ReadFile(stat)
 		// "4711 (C2 CompilerThre) T 1 …": the state follows the name, which may hold anything.
-		if end := bytes.LastIndexByte(text, ')'); err != nil || !bytes.HasPrefix(text[end+1:], []byte(" T ")) {
-			return false
+		_, state, ok := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ")
+		if err != nil || !ok {
+			states += "?" // it is ending
+			continue
 		}
+		states += state[:1]
 	}
-	return len(stats) > 0
+	return states
 }

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // LastReceived gives the time at which the side of a connection that has the local port last received data. Of
@@ -95,11 +97,11 @@ func leastAgo(fd int) (least int64, err error) {
 
 // clock reads CLOCK_MONOTONIC, and gives how long a tick of the kernel is.
 func clock() (now, tick int64, err error) {
-	var at, grain unix.Timespec
-	if err := errors.Join(unix.ClockGettime(unix.CLOCK_MONOTONIC, &at), unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &grain)); err != nil {
+	var grain unix.Timespec
+	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &grain); err != nil {
 		return 0, 0, fmt.Errorf("reading the clock: %w", err)
 	}
-	return at.Nano(), grain.Nano(), nil
+	return monotonic.Nanos(), grain.Nano(), nil
 }
 
 // What linux/inet_diag.h has.

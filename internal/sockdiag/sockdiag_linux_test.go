@@ -7,15 +7,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
-)
 
-func monoNanos(t *testing.T) int64 {
-	t.Helper()
-	var at unix.Timespec
-	require.NoError(t, unix.ClockGettime(unix.CLOCK_MONOTONIC, &at))
-	return at.Nano()
-}
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+)
 
 // Data that is sent between two readings of the clock is received between them. Nobody has read it yet, and what is asked
 // later is the same.
@@ -36,10 +30,10 @@ func TestLastReceived(t *testing.T) {
 		port := uint16(listener.Addr().(*net.TCPAddr).Port)
 		narrowest := time.Hour
 		for range 5 {
-			before := monoNanos(t)
+			before := monotonic.Nanos()
 			_, err = client.Write([]byte("data"))
 			require.NoError(t, err)
-			after := monoNanos(t)
+			after := monotonic.Nanos()
 			for _, wait := range []time.Duration{0, 1, 37 * time.Millisecond} {
 				time.Sleep(wait)
 				got, err := LastReceived(port)

@@ -40,7 +40,8 @@
 //	details.g                      a basic block with samples, or a run of blocks without (.cold); .in .l1 … .l4: in a loop of
 //	                               that depth, [data-l] is its number. Its summary has the sum, B1, B2 …, and .loop
 //	div.r                          an instruction: #c0-1a0 is 0x1a0 bytes behind the start of listing 0. [data-f] is its
-//	                               inlining chain, .n: it has no debug info of its own; b: counts, i: arrows, heavy where they close a loop, code: the
+//	                               inlining chain, .n: it has no debug info of its own, .s: it begins a block that
+//	                               has no heading of its own, because it has no samples, as those before; b: counts, i: arrows, heavy where they close a loop, code: the
 //	                               instruction, em: chips of inlined methods, u: a new line, q: HotSpot's comments
 //	.cur .sel .to .rel .hl         the cursor, the selection, the target of the jump at the cursor, what hangs together with
 //	                               what the mouse is over, the arrow at the cursor

@@ -52,6 +52,7 @@ function info(article) {
 	it = { article, p, ...data.profiles[p].code[articles.indexOf(article) - firstOf[p]] };
 	it.rows = $$(".r", article);
 	it.rows.forEach((r, i) => (r.at = i));
+	it.starts = $$(".s", article);
 	it.box = $(".rows", article);
 	it.lines = $(".lines", article);
 	it.map = $(".map", article);
@@ -510,11 +511,7 @@ function showSelection() {
 	});
 	if (rows.length === 1) {
 		const loop = $(".loop", cursor.group.el);
-		parts.push(
-			$("summary", cursor.group.el)
-				.textContent.match(/B\d[^·]*/)?.[0]
-				.trim(),
-		);
+		parts.push(blockOf(cursor));
 		if (loop) parts.push(loop.textContent);
 	}
 	$("#where").textContent = parts.filter(Boolean).join(" · ");
@@ -534,10 +531,16 @@ const links = (rows, most) => [
 ];
 const mnemonic = (row) => $("code", row).textContent.trim().split(/\s/)[0];
 const isJump = (row) => /^(j|b$|b\.|cbn?z|tbn?z)/.test(mnemonic(row));
+// blockOf is the name of a row's block. Blocks without samples share a heading: B61–B68.
+function blockOf(row) {
+	const { el, first } = row.group;
+	const b = $("summary", el).textContent.match(/B(\d+)(–B\d+)?/);
+	const nth = code.starts.filter((r) => r.at > first && r.at <= row.at).length;
+	return `B${+b[1] + nth}${b[2] ? ` of ${b[0]}` : ""}`;
+}
 // goal is where a jump leads: the instruction, its block with its samples, and the uncommon trap that it runs into.
 function goal(to) {
-	const { el, first, n } = to.group;
-	const block = $("summary", el).textContent.match(/B\d+(–B\d+)?/)[0];
+	const { first, n } = to.group;
 	const sum = code.rows.slice(first, first + n).reduce((all, r) => all + count(r), 0);
 	const facts = [sum ? `${percent(sum, totals[event])}, ${samples(sum)}` : "no samples"];
 	for (const r of code.rows.slice(to.at, first + n)) {
@@ -545,7 +548,7 @@ function goal(to) {
 		if (trap) facts.push(`uncommon trap${trap[1] ? `: ${trap[1].trim()}` : ""}`);
 		if (trap || isJump(r) || mnemonic(r).startsWith("ret")) break;
 	}
-	return [linkTo(to), `, block ${block} (${facts.join("; ")})`];
+	return [linkTo(to), `, block ${blockOf(to)} (${facts.join("; ")})`];
 }
 // drawJump marks the arrow and the target of the jump at the cursor.
 function drawJump() {
@@ -740,8 +743,12 @@ function nextHot(by) {
 }
 function followJump() {
 	const a = $("code a", cursor) || $("a", cursor);
-	if (a) follow(a.hash, true);
-	else $("#where").textContent = "This instruction leads nowhere in this page.";
+	if (a) return follow(a.hash, true);
+	const next = code.jumpRows.find((r) => r.at > cursor.at);
+	const leads = isJump(cursor) || /^(call|blr?$)/.test(mnemonic(cursor));
+	$("#where").textContent =
+		`${mnemonic(cursor)} ${leads ? "leads out of this page" : "is no jump or call"}` +
+		(next ? `; the next jump: ${mnemonic(next)} at ${place(next)}` : "");
 }
 function press(name, on) {
 	$$(`[data-do="${name}"]`).forEach((b) => b.setAttribute("aria-pressed", on));
@@ -1019,16 +1026,13 @@ async function copy(text, button) {
 	button.textContent = "Copied";
 	setTimeout(() => (button.textContent = was), 1200);
 }
-const heading = () => `${code.method} (${code.tier}), ${percent(code.counts[0], data.profiles[code.p].totals[0])}`;
-$("#copy-text").addEventListener("click", (e) => copy(`${heading()}\n${copied()}\n`, e.target));
+const tierAndShare = () => `(${code.tier}), ${percent(code.counts[0], data.profiles[code.p].totals[0])}`;
+$("#copy-text").addEventListener("click", (e) => copy(`${code.method} ${tierAndShare()}\n${copied()}\n`, e.target));
 $("#copy-markdown").addEventListener("click", (e) => {
 	const name = code.method.replace(/[\\`*_<>[\]|]/g, "\\$&");
 	const text = copied();
 	const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map((m) => m[0].length + 1)));
-	copy(
-		`**${name}** (${code.tier}), ${percent(code.counts[0], data.profiles[code.p].totals[0])} of the samples\n\n${fence}\n${text}\n${fence}\n`,
-		e.target,
-	);
+	copy(`**${name}** ${tierAndShare()} of the samples\n\n${fence}\n${text}\n${fence}\n`, e.target);
 });
 
 // --- start ---

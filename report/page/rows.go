@@ -38,15 +38,17 @@ type rowWriter struct {
 	loops   []profile.Loop
 	// loopsUnknown tells that the code is too large to look for its loops.
 	loopsUnknown bool
-	gutter       arrows.Gutter
-	listed       map[string]int // the hottest listing of each name in the profile
-	chains       *chains
-	chips        chips
-	done         []byte // whole pieces
-	piece        []byte // the piece that is being written: whole chunks
-	out          []byte // the chunk that is being written
-	rows         int    // in it
-	inPiece      int    // rows in the piece
+	// shares tells of each line whether it begins a block that shares its heading with the one before.
+	shares  []bool
+	gutter  arrows.Gutter
+	listed  map[string]int // the hottest listing of each name in the profile
+	chains  *chains
+	chips   chips
+	done    []byte // whole pieces
+	piece   []byte // the piece that is being written: whole chunks
+	out     []byte // the chunk that is being written
+	rows    int    // in it
+	inPiece int    // rows in the piece
 }
 
 // write writes all rows, in groups that can be folded: each block that has samples, and
@@ -55,9 +57,11 @@ func (w *rowWriter) write() []byte {
 	l := w.listing
 	w.gutter = arrows.Layout(len(l.Lines), w.jumps(), maxArrowColumns, arrows.Unicode)
 	w.done = make([]byte, 0, 200*len(l.Lines))
+	w.shares = make([]bool, len(l.Lines))
 	for first := 0; first < len(w.blocks); {
 		last := first + 1
 		for w.blocks[first].Cold() && last < len(w.blocks) && w.blocks[last].Cold() {
+			w.shares[w.blocks[last].From] = true
 			last++
 		}
 		w.group(first, last)
@@ -281,6 +285,9 @@ func (w *rowWriter) row(i int) {
 	w.out = append(w.out, `<div class="r`...)
 	if len(l.Frames) > 0 && !l.OwnFrames {
 		w.out = append(w.out, " n"...) // it has the debug info of a later one
+	}
+	if w.shares[i] {
+		w.out = append(w.out, " s"...)
 	}
 	w.out = append(w.out, `" id="`...)
 	w.out = w.appendID(w.out, l.Lo)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // settled is how long after a record's time the record is in its ring for certain. The
@@ -18,7 +20,7 @@ const settled = 20 * time.Millisecond
 //
 // A record is valid until give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
-	until := monotonic() - int64(settled)
+	until := monotonic.Nanos() - int64(settled)
 	found = s.fill()
 	slices.SortStableFunc(s.batch, func(a, b Record) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
 	n := 0

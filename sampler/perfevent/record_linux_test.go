@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // words makes the bytes of a record out of a header and 8-byte words.
@@ -154,7 +155,7 @@ func TestRing(t *testing.T) {
 // what may still come in front of them.
 func TestDrainInOrder(t *testing.T) {
 	s := &Set{rings: []*Ring{newRing(4096), nil, newRing(4096)}, heads: make([]uint64, 3), byID: map[uint64]descriptor{42: {event: 1}}}
-	now := uint64(monotonic())
+	now := uint64(monotonic.Nanos())
 	const ms = 1_000_000
 	at := func(ring int, nanos uint64) {
 		s.rings[ring].write(words(unix.PERF_RECORD_SAMPLE, 2, 42, nanos, two(7, 8), nanos, two(uint32(ring), 0)))

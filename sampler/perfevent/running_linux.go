@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // OpenRunning opens events on all threads of processes that run, and begins at once.
@@ -75,7 +77,7 @@ func (s *Set) addAll(pid int) error {
 			case err != nil:
 				return err
 			default:
-				s.tids[int32(tid)] = monotonic()
+				s.tids[int32(tid)] = monotonic.Nanos()
 			}
 		}
 		if !found {

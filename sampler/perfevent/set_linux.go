@@ -2,7 +2,6 @@ package perfevent
 
 import (
 	"errors"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -159,13 +158,4 @@ func (s *Set) Close() {
 	}
 	s.waiter.close()
 	s.fds = nil
-}
-
-// monotonic is the time of CLOCK_MONOTONIC in nanoseconds.
-func monotonic() int64 {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		panic(os.NewSyscallError("clock_gettime", err)) // it has no other error than a wrong clock
-	}
-	return now.Nano()
 }

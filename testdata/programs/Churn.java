@@ -8,8 +8,9 @@ import javax.tools.ToolProvider;
 /**
  * Fills the code cache again and again, so that HotSpot has to use its addresses more than once.
  *
- * <p>Runs javac in memory over generated classes, -Dsec=15 seconds long, and what it compiled: javac alone needs more than
- * a small code cache has, and the generated methods die with their class loader. Run it with -XX:ReservedCodeCacheSize=4m.
+ * <p>Runs javac in memory over generated classes, -Dsec=15 seconds long and until it has used -Dcpu=0 seconds of CPU time,
+ * and what it compiled: javac alone needs more than a small code cache has, and the generated methods die with their class
+ * loader. Run it with -XX:ReservedCodeCacheSize=4m.
  */
 public class Churn {
     static final class MemoryLoader extends ClassLoader {
@@ -87,12 +88,18 @@ public class Churn {
         }
     }
 
+    /** The CPU time of this process, the JIT compilers' included. */
+    static double cpuSeconds() {
+        return ProcessHandle.current().info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
+    }
+
     public static void main(String[] args) throws Exception {
+        double cpu = Double.parseDouble(System.getProperty("cpu", "0"));
         JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
         long end = System.nanoTime() + (long) (Double.parseDouble(System.getProperty("sec", "15")) * 1e9);
         int rounds = 0;
         int h = 0;
-        while (System.nanoTime() - end < 0) {
+        while (System.nanoTime() - end < 0 || cpuSeconds() < cpu) {
             h += round(javac, rounds++);
         }
         System.out.println("rounds " + rounds + " sink " + h);

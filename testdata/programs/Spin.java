@@ -1,7 +1,7 @@
 /**
  * Spins in one hot method, for tests that interrupt or kill what they profile.
  *
- * <p>Prints "READY pid" after half a second of warm-up, and ends by itself after -Dsec=60 seconds.
+ * <p>Prints "READY pid" after half a second of warm-up, and ends by itself after -Dsec=600 seconds.
  */
 public class Spin {
     static int spin(int h) {
@@ -19,7 +19,7 @@ public class Spin {
     }
 
     public static void main(String[] args) {
-        double sec = Double.parseDouble(System.getProperty("sec", "60"));
+        double sec = Double.parseDouble(System.getProperty("sec", "600"));
         long start = System.nanoTime();
         int h = spinUntil(start + 500_000_000L, 1);
         System.out.println("READY " + ProcessHandle.current().pid());

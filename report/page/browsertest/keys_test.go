@@ -165,3 +165,56 @@ func TestFollow(t *testing.T) {
 	p.do(clickLink(jump))
 	p.awaits(`%s === %q`, cursor, target)
 }
+
+// Enter on an instruction that leads nowhere says so, and stays.
+func TestEnterWithoutJump(t *testing.T) {
+	p := openCode(t, look{})
+	rowWith := func(what string) string {
+		return eval[string](p, `[...`+shown+`.querySelectorAll(".r")].find((r) => r.closest("details").open && !r.querySelector("a") && /^(%s)/.test(r.querySelector("code").textContent)).id`, what)
+	}
+	for what, said := range map[string]string{"mov": `^mov\S* is no jump or call; the next jump: j\S+ at \+0x[0-9a-f]+ \(0x[0-9a-f]+\)$`, "call": `^call leads out of this page(; |$)`} {
+		row := rowWith(what)
+		p.open(eval[string](p, "location.pathname"), "#"+row)
+		p.awaits(`%s === %q`, cursor, row)
+		p.press(kb.Enter)
+		assert.Regexp(t, said, p.text("#where"))
+		assert.Equal(t, row, eval[string](p, cursor))
+	}
+}
+
+// Blocks without samples share a heading, B61–B68. The line at the bottom says in which of them the cursor is: a block begins
+// behind each jump.
+func TestNamesOfColdBlocks(t *testing.T) {
+	p := openCode(t, look{})
+	type run struct {
+		Heading string
+		From    int
+		To      int
+		IDs     []string
+		Jumps   []bool
+	}
+	found := eval[run](p, `(() => {
+		const of = (g) => g.querySelector("summary").textContent.match(/B(\d+)–B(\d+)/);
+		const runs = [...`+shown+`.querySelectorAll("details.cold")].filter(of);
+		const jumps = (g) => g.querySelectorAll(".r code a").length;
+		const g = runs.sort((a, b) => jumps(b) - jumps(a))[0];
+		const rows = [...g.querySelectorAll(".r")];
+		const [heading, from, to] = of(g);
+		return { heading, from: +from, to: +to, ids: rows.map((r) => r.id), jumps: rows.map((r) => !!r.querySelector("code a")) };
+	})()`)
+	require.Greater(t, found.To, found.From)
+	name := func(i int) (block int) {
+		p.open(eval[string](p, "location.pathname"), "#"+found.IDs[i])
+		p.awaits(`%s === %q`, cursor, found.IDs[i])
+		where := p.text("#where")
+		_, err := fmt.Sscanf(where[strings.LastIndex(where, " · B")+len(" · "):], "B%d of "+found.Heading, &block)
+		require.NoError(t, err, where)
+		return block
+	}
+	assert.Equal(t, found.From, name(0))
+	last := len(found.IDs) - 1
+	assert.Equal(t, found.To, name(last))
+	jump := slices.Index(found.Jumps[:last], true)
+	require.GreaterOrEqual(t, jump, 0)
+	assert.Equal(t, name(jump)+1, name(jump+1))
+}

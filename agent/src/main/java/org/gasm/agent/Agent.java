@@ -48,8 +48,8 @@ public final class Agent implements ClassFileTransformer {
     private boolean sitesLoaded;
     private volatile boolean stopped;
 
-    /** Does what the argument says, and tells whether there are probes then. It is called by Main, and never throws. */
-    public static synchronized boolean run(String args, Instrumentation inst, boolean atStart) {
+    /** Does what Main's argument says, and tells whether there are probes then. It never throws. */
+    static synchronized boolean run(String args, Instrumentation inst) {
         String prefix = args.substring(args.indexOf(':') + 1);
         try {
             if (args.startsWith("stop:")) {
@@ -58,7 +58,7 @@ public final class Agent implements ClassFileTransformer {
                     live = null;
                 }
             } else if (live == null || !live.prefix.equals(prefix)) { // else the JVM has the option twice
-                begin(prefix, inst, atStart);
+                begin(prefix, inst, args.startsWith("start:"));
             }
         } catch (Throwable e) {
             Files.tryAppend(prefix + "error", "error\t" + clean(e.toString()));
@@ -207,10 +207,10 @@ public final class Agent implements ClassFileTransformer {
             return null;
         }
         try {
-            return change(loader, internalName.replace('/', '.'), redefined, code);
+            return change(loader, internalName, redefined, code);
         } catch (Throwable e) { // as of a method that would become too long
             for (Probe p : probes) {
-                if (p.matchesClass(internalName.replace('/', '.'))) {
+                if (p.matchesInternal(internalName)) {
                     refuse(p, internalName.replace('/', '.'), "its class file could not be changed: " + e);
                     break;
                 }
@@ -219,10 +219,10 @@ public final class Agent implements ClassFileTransformer {
         }
     }
 
-    private byte[] change(ClassLoader loader, String name, Class<?> redefined, byte[] code) {
+    private byte[] change(ClassLoader loader, String internalName, Class<?> redefined, byte[] code) {
         List<Probe> wanted = new ArrayList<Probe>();
         for (Probe p : probes) {
-            if (p.matchesClass(name)) {
+            if (p.matchesInternal(internalName)) {
                 p.classSeen = true;
                 wanted.add(p);
             } else if (p.ofCalls() && p.exactClass() && hierarchy.implementsProbe(loader, redefined, code, p)) {
@@ -232,6 +232,7 @@ public final class Agent implements ClassFileTransformer {
         if (wanted.isEmpty()) {
             return null;
         }
+        String name = internalName.replace('/', '.');
         if (Own.uses(name) || Own.sitesUse(name) && anyOf(wanted, Probe.SDT)) {
             refuse(wanted.get(0), name, "gasm's own code in the JVM needs it");
             return null;

@@ -1,5 +1,6 @@
 package org.gasm.agent;
 
+import java.io.ByteArrayOutputStream;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -20,11 +21,24 @@ final class Files {
         }
     }
 
+    static byte[] readAll(InputStream in) throws IOException {
+        try {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            byte[] part = new byte[8192];
+            for (int n; (n = in.read(part)) > 0; ) {
+                out.write(part, 0, n);
+            }
+            return out.toByteArray();
+        } finally {
+            in.close();
+        }
+    }
+
     static String read(final String path) throws IOException {
         return (String) privileged(new PrivilegedExceptionAction<Object>() {
             @Override
             public Object run() throws IOException {
-                return new String(Main.read(new FileInputStream(path)), "UTF-8");
+                return new String(readAll(new FileInputStream(path)), "UTF-8");
             }
         });
     }
@@ -34,7 +48,7 @@ final class Files {
         privileged(new PrivilegedExceptionAction<Object>() {
             @Override
             public Object run() throws IOException {
-                byte[] content = Main.read(new FileInputStream(from));
+                byte[] content = readAll(new FileInputStream(from));
                 FileOutputStream out = new FileOutputStream(to);
                 try {
                     out.write(content);

@@ -106,7 +106,7 @@ final class Hierarchy {
         try {
             InputStream in = loader == null ? ClassLoader.getSystemResourceAsStream(name + ".class") : loader.getResourceAsStream(name + ".class");
             if (in != null) {
-                Entry found = read(Main.read(in));
+                Entry found = read(Files.readAll(in));
                 e.above = found.above;
                 e.abstractMethods.addAll(found.abstractMethods);
                 e.known = true;

@@ -3,7 +3,6 @@ package org.gasm.agent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 
 import org.objectweb.asm.Handle;
@@ -53,12 +52,22 @@ final class MethodAdvice extends MethodVisitor {
     static final class Shape {
         int maxLocals;
         boolean storesFirst; // into variable 0
-        final BitSet stored = new BitSet(); // the variables that the code stores into
+        private boolean[] stored = new boolean[16]; // the variables that the code stores into, as far as there are any
         boolean locks, allocates;
 
         void stored(int var, boolean wide) {
             storesFirst |= var == 0;
-            stored.set(var, var + (wide ? 2 : 1));
+            int last = wide ? var + 1 : var;
+            if (last >= stored.length) {
+                stored = Arrays.copyOf(stored, last + 16);
+            }
+            stored[var] = true;
+            stored[last] = true;
+        }
+
+        /** Tells whether the code stores into an argument. */
+        boolean stores(int var, int size) {
+            return var < stored.length && stored[var] || var + size - 1 < stored.length && stored[var + size - 1];
         }
     }
 

@@ -9,6 +9,7 @@ final class Probe {
     final String kind;
     final String text; // as the user wrote it
     final String className, method; // patterns, in which * is any text
+    private final String internalName; // className with / for .
     final String[] arguments; // null for all overloads
     final boolean window;
     final boolean self; // calls are listed with their object
@@ -25,6 +26,7 @@ final class Probe {
         kind = f[0];
         text = f[1];
         className = f[2];
+        internalName = className.replace('.', '/');
         method = f[3];
         arguments = f[4].equals("-") ? null : f[4].isEmpty() ? new String[0] : f[4].split(",");
         window = f[5].contains("window");
@@ -38,6 +40,11 @@ final class Probe {
 
     boolean matchesClass(String name) {
         return matches(className, name);
+    }
+
+    /** Does the same for a name as class files have it. */
+    boolean matchesInternal(String name) {
+        return matches(internalName, name);
     }
 
     boolean exactClass() {

@@ -229,7 +229,7 @@ final class SdtAdvice extends MethodVisitor {
             int var = 1;
             for (int i = 0; i < VALUES - 1; i++) {
                 boolean object = i < types.length && types[i].getSort() >= Type.ARRAY;
-                boolean told = i < types.length && object == (pass == 1) && shape.stored.get(var, var + types[i].getSize()).isEmpty();
+                boolean told = i < types.length && object == (pass == 1) && !shape.stores(var, types[i].getSize());
                 if (told) {
                     super.visitVarInsn(types[i].getOpcode(Opcodes.ILOAD), var);
                     if (!object) {

@@ -1,0 +1,127 @@
+package probe
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// What the agent's Loader defines: the classes that probed methods call, and the others, of which the entry is the last.
+const (
+	runtimePackage = "java/lang/"
+	entryClass     = "org/gasm/agent/Entry"
+)
+
+// classFiles gives the classes in the agent's jar as its Loader reads them: each class file behind its length in four bytes, behind those
+// of its superclass and interfaces; first those of the boot loader, then a length of 0, then the others, and a length of 0.
+func classFiles(jar []byte) ([]byte, error) {
+	files, err := readJar(jar)
+	if err != nil {
+		return nil, fmt.Errorf("reading the agent's jar: %w", err)
+	}
+	s := sorter{files: files, done: map[string]bool{entryClass: true}}
+	for _, name := range s.names() {
+		if strings.HasPrefix(name, runtimePackage) {
+			s.add(name)
+		}
+	}
+	s.end()
+	for _, name := range s.names() {
+		s.add(name)
+	}
+	s.done[entryClass] = false
+	s.add(entryClass)
+	s.end()
+	return s.out, nil
+}
+
+// readJar gives the class files of a jar by the names of their classes: "java/lang/Object".
+func readJar(jar []byte) (map[string][]byte, error) {
+	z, err := zip.NewReader(bytes.NewReader(jar), int64(len(jar)))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, entry := range z.File {
+		name, ok := strings.CutSuffix(entry.Name, ".class")
+		if !ok {
+			continue
+		}
+		r, err := entry.Open()
+		if err != nil {
+			return nil, err
+		}
+		if files[name], err = io.ReadAll(r); err != nil {
+			return nil, err
+		}
+		r.Close()
+	}
+	return files, nil
+}
+
+// A sorter writes class files in the order in which a loader that can't be asked for one must get them.
+type sorter struct {
+	files map[string][]byte
+	done  map[string]bool
+	out   []byte
+}
+
+func (s *sorter) names() (names []string) {
+	for name := range s.files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// add writes a class, and before it those above it, unless they are written or are the JDK's.
+func (s *sorter) add(name string) {
+	file, ok := s.files[name]
+	if !ok || s.done[name] {
+		return
+	}
+	s.done[name] = true
+	for _, above := range superclasses(file) {
+		s.add(above)
+	}
+	s.out = binary.BigEndian.AppendUint32(s.out, uint32(len(file)))
+	s.out = append(s.out, file...)
+}
+
+func (s *sorter) end() { s.out = binary.BigEndian.AppendUint32(s.out, 0) }
+
+// superclasses gives the names of a class's superclass and interfaces, by its class file (chapter 4 of the JVM's specification), which is
+// one of the agent's own.
+func superclasses(file []byte) (names []string) {
+	const utf8, long, double, class = 1, 5, 6, 7
+	u2 := func(at int) int { return int(binary.BigEndian.Uint16(file[at:])) }
+	// Sizes of the other constants, by tag, in bytes.
+	sizes := map[byte]int{3: 4, 4: 4, long: 8, double: 8, class: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4}
+	constants := map[int]int{} // where they are, by index
+	at := 10
+	for i := 1; i < u2(8); i++ {
+		constants[i] = at
+		switch tag := file[at]; tag {
+		case utf8:
+			at += 3 + u2(at+1)
+		case long, double:
+			i++ // they take two indices
+			fallthrough
+		default:
+			at += 1 + sizes[tag]
+		}
+	}
+	for i := range 1 + u2(at+6) { // behind the access flags and the class itself
+		of := u2(at + 4)
+		if i > 0 {
+			of = u2(at + 6 + 2*i)
+		}
+		text := constants[u2(constants[of]+1)]
+		names = append(names, string(file[text+3:text+3+u2(text+1)]))
+	}
+	return names
+}
