@@ -8,14 +8,6 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// dtraceProviders describe all of HotSpot's probes in a process to DTrace.
-func dtraceProviders(pid int) (descriptions []string) {
-	for _, p := range []string{Provider, JNIProvider, PrivateProvider} {
-		descriptions = append(descriptions, p+strconv.Itoa(pid)+":::")
-	}
-	return descriptions
-}
-
 // probesListed makes probes of those that DTrace lists in a process, where no notes tell of them: their arguments are as many as
 // those of known ones. The size of an allocation is not trusted: DTrace does not say whether it has 4 bytes, see doc.go.
 func probesListed(pid int, listed []sampler.DTraceProbe) (probes []Probe) {

@@ -34,3 +34,11 @@ func Start(pid int, o Options) (*Recorder, error) {
 	}
 	return r.begin(), nil
 }
+
+// dtraceProviders describe all of HotSpot's probes in a process to DTrace.
+func dtraceProviders(pid int) (descriptions []string) {
+	for _, p := range []string{Provider, JNIProvider, PrivateProvider} {
+		descriptions = append(descriptions, p+strconv.Itoa(pid)+":::")
+	}
+	return descriptions
+}
