@@ -3,6 +3,7 @@ package sampler
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/tool"
@@ -49,8 +50,11 @@ func ListDTrace(ctx context.Context, sudo bool, descriptions ...string) ([]DTrac
 //	4057 hotspot7103         libjvm.so                       Unsafe_Park thread-park-end
 func listedProbes(text string) (probes []DTraceProbe) {
 	for line := range strings.Lines(text) {
-		// A function in C++ may have blanks.
-		if words := strings.Fields(line); len(words) >= 4 && words[0] != "ID" {
+		words := strings.Fields(line) // a function in C++ may have blanks
+		if len(words) < 4 {
+			continue
+		}
+		if _, err := strconv.Atoi(words[0]); err == nil {
 			probes = append(probes, DTraceProbe{words[1], words[len(words)-1]})
 		}
 	}

@@ -32,10 +32,11 @@ var ways = []way{{true, true, true, "", medians}, {true, false, true, "one by on
 // on a busy machine. A thread that loses its processor meanwhile comes some ms later to them.
 var beforeOthers = shares{begins: 0.5, ends: 0.5, within: 100_000, same: 50_000_000}
 
-// In all ways probes tell of the same things: three recorders watch the same JVM at once.
+// In all ways probes tell of the same things: a recorder for each watches the same JVM, all at once.
 func TestWays(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)
+	gasmtest.NeedTool(t, "dtrace", "scripts/install-dtrace.sh installs it") // which works where BPF does
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
 	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
