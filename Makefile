@@ -119,7 +119,9 @@ check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
 	@GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	$(call step,staticcheck)
 	@$(GO) tool staticcheck ./...
-	@tool=$$($(GO) tool -n staticcheck); for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && "$$tool" ./...) || exit 1; done
+	@# Outside of this module it is run by its own name, and looks for go on the PATH.
+	@tool=$$($(GO) tool -n staticcheck); PATH="$$($(GO) env GOROOT)/bin:$$PATH"; export PATH; \
+	for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && "$$tool" ./...) || exit 1; done
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,7 +99,7 @@ func TestProbes(t *testing.T) {
 			require.Equal(t, 0, r.code, r.stderr)
 			rep := readReport(t, readFile(t, file))
 			own := ownNumbers(t, r.stdout)
-			require.Len(t, own, 14, r.stdout)
+			require.Len(t, own, 15, r.stdout)
 			compareCounts(t, own, &rep.Profiles[0])
 			compareTimes(t, own, &rep.Profiles[0])
 			compareEvents(t, own, listEvents(t, capt))
@@ -150,7 +151,10 @@ func compareTimes(t *testing.T, own map[string]int64, p *schema.Profile) {
 	t.Helper()
 	slow := probeOf(t, p, "method", "Calls::slow", "")
 	assert.EqualValues(t, 2001, slow.Entries)
-	assert.InEpsilon(t, float64(own["slow"])/1e6, slow.TotalMS, 0.05)
+	// The program's clock is read outside and inside of where gasm's is. The thread may be interrupted for milliseconds between the two.
+	around, inside := float64(own["slow"])/1e6, float64(own["inside"])/1e6
+	assert.Less(t, min(math.Abs(around/slow.TotalMS-1), math.Abs(inside/slow.TotalMS-1)), 0.05, "%v ms around the calls, %v inside, counted %v", around, inside, slow.TotalMS)
+	assert.Greater(t, slow.TotalMS+0.001, inside, "ms")
 	assert.InEpsilon(t, 20_000, slow.P50, 0.07, "20 µs, and a look at the clock; a bucket is a sixteenth wide")
 	brief := probeOf(t, p, "method", "Calls::brief", "")
 	assert.EqualValues(t, 550_000, brief.Entries)
@@ -343,11 +347,11 @@ func TestAttachProbesMetaspace(t *testing.T) {
 	gasmtest.NeedNative(t)
 	// How much more there may be after the tenth time than after the first and the fourth. By a loader of jars it was 248 (17) and 210 kB (25).
 	most := map[int][2]int64{
-		// Seen were 34 and 5 kB. Each version of the class, which the sweeper may free some rounds late, has 11 to 16 kB.
+		// Seen were 34 to 48 and 5 to 20 kB. Each version of the class, which the sweeper may free some rounds late, has 11 to 16 kB.
 		17: {96 << 10, 64 << 10},
-		// Seen were 23 and 4 kB. 17 are one more version of the class: a former one stays until the collection after the next attach. The rest
-		// are profiles of 0.5 kB.
-		25: {40 << 10, 12 << 10},
+		// Seen were 17 to 24 and 4 to 11 kB. 17 are one more version of the class: a former one stays until the collection after the next
+		// attach. The rest are profiles of 0.5 kB, and one of 7.5 that is made in any round.
+		25: {48 << 10, 24 << 10},
 	}
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return most[j.Feature] != [2]int64{} }) {
 		t.Run(j.Name(), func(t *testing.T) {
@@ -457,7 +461,7 @@ func TestProbeObstacles(t *testing.T) {
 	t.Run("a full disk", func(t *testing.T) {
 		small := gasmtest.NeedSmallDisk(t, "4m")
 		r := runGasm(t, []string{"profile", "-o", filepath.Join(small, "capture"), "--skip-asm", "--width", "1000", "--probe", "Calls::count", "--", gasmtest.NeedJava(t), "-cp", classes, "Calls"})
-		assert.Len(t, ownNumbers(t, r.stdout), 14, "the program is not disturbed: %s", r.stderr)
+		assert.Len(t, ownNumbers(t, r.stdout), 15, "the program is not disturbed: %s", r.stderr)
 		assert.Contains(t, r.stdout, "could not count their calls", r.stderr)
 	})
 }

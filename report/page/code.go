@@ -82,7 +82,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	if n := l.Beside; len(n) > 0 && n[0] > 0 {
 		v.Beside = counted(int(n[0]), "sample") + " at addresses that the log has no code for"
 	}
-	v.About = b.aboutCode(p, l)
+	v.About = b.aboutCode(p, l, at, totals)
 	v.Inlined = inlinedIn(number, l, totals)
 	v.Loops = loopViews(number, l, blocks, loops, totals)
 	b.sources.add(l)
@@ -90,10 +90,13 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 }
 
 // aboutCode says what one should know of a listing.
-func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing) []string {
+func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, totals []int64) []string {
 	about := []string{counted(len(l.Lines), "instruction"), fmt.Sprintf("0x%x", l.Lo)}
 	if l.CompileID > 0 {
 		about = append(about, "compile id "+strconv.Itoa(l.CompileID))
+		if m := at.sums[[2]string{l.Source, l.Method}]; m != nil && m.Blobs > 1 && len(l.Counts) > 0 && m.Counts[0] > l.Counts[0] {
+			about = append(about, fmt.Sprintf("the method's %d compilations have %s together", m.Blobs, percent(m.Counts[0], totals[0])))
+		}
 	}
 	if len(p.PIDs) > 1 {
 		if len(l.PIDs) == 1 {

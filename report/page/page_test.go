@@ -367,3 +367,24 @@ func TestFilesAreSmall(t *testing.T) {
 	}
 	assert.Less(t, sum, 60_000)
 }
+
+// Of a method that was compiled several times, each listing says what all of its compilations have, which is what the tables show.
+func TestCompilationsTogether(t *testing.T) {
+	ps := profiles(t, "jdk11-lean-hsdis")
+	text := page(t, ps)
+	p := jsonOf(t, ps).Profiles[0]
+	said := 0
+	for k, l := range ps.Trials[0].Listings {
+		about := html.UnescapeString(between(t, between(t, text, fmt.Sprintf(`<article class="code" id="c%d"`, k), "</header>"), `<p class="about">`, "</p>"))
+		i := slices.IndexFunc(p.Methods, func(m schema.Method) bool { return m.Name == l.Method && m.Source == l.Source })
+		require.GreaterOrEqual(t, i, 0, l.Method)
+		all := p.Methods[i].Counts.Values[0]
+		if all == l.Counts[0] {
+			assert.NotContains(t, about, "together", l.Method)
+			continue
+		}
+		said++
+		assert.Contains(t, about, fmt.Sprintf("the method's %d compilations have %.2f%% together", p.Methods[i].Blobs, 100*float64(all)/float64(p.Account.Values[0].Profiled)))
+	}
+	assert.Positive(t, said)
+}

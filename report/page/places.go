@@ -15,7 +15,8 @@ type places struct {
 	p           *profile.Profile
 	first       int // the number of the profile's first listing
 	methods     map[[2]string]int
-	byName      map[string]int // listing numbers
+	sums        map[[2]string]*profile.Method // of all compilations of a method by one compiler, by source and name
+	byName      map[string]int                // listing numbers
 	compiled    map[compiledKey]int
 	frames      map[string]place
 	lines       map[lineKey]place
@@ -40,8 +41,12 @@ type place struct {
 }
 
 func newPlaces(p *profile.Profile, first int) *places {
-	at := &places{p: p, first: first, methods: map[[2]string]int{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
+	at := &places{p: p, first: first, methods: map[[2]string]int{}, sums: map[[2]string]*profile.Method{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
 		frames: map[string]place{}, lines: map[lineKey]place{}, borrowed: map[lineKey]int64{}}
+	for i := range p.Methods {
+		m := &p.Methods[i]
+		at.sums[[2]string{m.Source, m.Name}] = m
+	}
 	for i := range p.Listings {
 		l := &p.Listings[i]
 		number := first + i
