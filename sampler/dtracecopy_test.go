@@ -17,7 +17,7 @@ func TestDropCounter(t *testing.T) {
 		"dtrace: [DTRACEDROP_PRINCIPAL] 3 drops on CPU 0\n" +
 		"dtrace: error on enabled probe ID 3: invalid address\n" +
 		"dtrace: 1 drop on CPU 1\n"
-	const rest = "dtrace: description 'BEGIN ' matched 4 probes\ndtrace: error on enabled probe ID 3: invalid address\n"
+	const rest = "dtrace: description 'BEGIN ' matched 4 probes\n"
 	// The lines come in parts of any size.
 	for size := 1; size <= len(text); size++ {
 		var c dropCounter
@@ -27,7 +27,7 @@ func TestDropCounter(t *testing.T) {
 				t.Fatalf("%q: %d, %v", part, n, err)
 			}
 		}
-		if got := c.drops.Load(); got != 16 || c.String() != rest {
+		if got := c.drops.Load(); got != 17 || c.String() != rest {
 			t.Fatalf("by %d bytes: %d drops and %q", size, got, c.String())
 		}
 	}
