@@ -2,9 +2,11 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,6 +35,9 @@ func checkDTrace(ctx context.Context, dir string) samplerResult {
 	}
 	r := samplerResult{checks: []Finding{{"dtrace", "found", OK, path + ", " + version, ""}}}
 	r.tryWithAndWithoutSudo(ctx, dir, os.Geteuid() == 0)
+	if file, lines, known := dtraceUprobes(); known {
+		r.checks = append(r.checks, checkLeft(file, lines, isDTrace)...)
+	}
 	if runtime.GOOS == "darwin" {
 		stdout, stderr, _ := run(ctx, "csrutil", "status")
 		r.checks = append(r.checks, checkSIP(stdout+stderr))
@@ -85,7 +90,7 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 	defer limit.Stop()
 	defer context.AfterFunc(ctx, func() { limit.Reset(patienceAtEnd) })()
 
-	before, known := dtraceUprobes()
+	_, before, known := dtraceUprobes()
 	d, err := sampler.StartDTrace(ownCtx, sampler.DTraceOptions{Frequency: sampler.DefaultFrequency, Sudo: sudo, Dir: dir})
 	if err != nil {
 		return "", err
@@ -110,9 +115,10 @@ const patienceAtEnd = 5 * time.Second
 //	p:dt_4711_dtrace/BEGIN /usr/lib/x86_64-linux-gnu/libdtrace.so.2.0.0:0x00000000000ded20
 //
 // They are not known to users other than root, and on macOS.
-func dtraceUprobes() (lines []string, known bool) {
+func dtraceUprobes() (file string, lines []string, known bool) {
 	for _, tracefs := range []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"} {
-		text, err := os.ReadFile(filepath.Join(tracefs, "uprobe_events"))
+		file = filepath.Join(tracefs, "uprobe_events")
+		text, err := os.ReadFile(file)
 		if err != nil {
 			continue
 		}
@@ -121,9 +127,35 @@ func dtraceUprobes() (lines []string, known bool) {
 				lines = append(lines, line)
 			}
 		}
-		return lines, true
+		return file, lines, true
 	}
-	return nil, false
+	return "", nil, false
+}
+
+// uprobeOwner is the process id in the name of a DTrace's uprobe.
+var uprobeOwner = regexp.MustCompile(`^p:dt_(\d+)_dtrace/`)
+
+// checkLeft tells of uprobes whose DTrace has ended without removing them, because it was killed. The kernel refuses to remove those in
+// use, as of a DTrace in a container, whose process id is another one there.
+func checkLeft(file string, lines []string, runs func(pid string) bool) []Finding {
+	left := map[string]bool{}
+	for _, line := range lines {
+		if m := uprobeOwner.FindStringSubmatch(line); m != nil && !runs(m[1]) {
+			left[m[1]] = true
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	number := map[bool]string{true: "a DTrace that was killed has", false: fmt.Sprintf("%d DTraces that were killed have", len(left))}[len(left) == 1]
+	return []Finding{{"dtrace", "left", Note, number + " left probes in " + file + ", which cost nothing",
+		"sudo sh -c 'for p in $(grep -o \"dt_[0-9]*_dtrace/[A-Z]*\" " + file + "); do echo \"-:$p\" >>" + file + "; done' 2>/dev/null"}}
+}
+
+// isDTrace tells whether a process runs that may be a DTrace.
+func isDTrace(pid string) bool {
+	name, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
+	return err == nil && strings.TrimSpace(string(name)) == "dtrace"
 }
 
 // awaitRelease waits until a DTrace that was stopped has removed its uprobes, which takes
@@ -131,7 +163,7 @@ func dtraceUprobes() (lines []string, known bool) {
 // before are those of other DTraces.
 func awaitRelease(ctx context.Context, before []string) {
 	for ctx.Err() == nil {
-		now, _ := dtraceUprobes()
+		_, now, _ := dtraceUprobes()
 		if !slices.ContainsFunc(now, func(line string) bool { return !slices.Contains(before, line) }) {
 			return
 		}

@@ -102,9 +102,9 @@ func processesWith(t *testing.T, setting string) (found []string) {
 // ended.
 func assertNoUprobesLeft(t *testing.T) {
 	t.Helper()
-	before, _ := dtraceUprobes()
+	_, before, _ := dtraceUprobes()
 	t.Cleanup(func() {
-		after, _ := dtraceUprobes()
+		_, after, _ := dtraceUprobes()
 		for _, line := range after {
 			var pid int
 			_, err := fmt.Sscanf(line, "p:dt_%d_", &pid)

@@ -3,6 +3,7 @@ package doctor
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -210,4 +211,24 @@ func TestInstallJDK(t *testing.T) {
 	assert.Equal(t, "sudo apt install default-jdk-headless", installJDK(parseOSRelease("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n")))
 	assert.Equal(t, "sudo dnf install java-latest-openjdk-devel", installJDK(parseOSRelease("ID=fedora\n")))
 	assert.Contains(t, installJDK(nil), "adoptium.net")
+}
+
+// Only what a DTrace that runs no more has left is told of.
+func TestCheckLeft(t *testing.T) {
+	lines := []string{"p:dt_11_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n", "p:dt_11_dtrace/END /lib/libdtrace.so.2:0xded30\n", "p:dt_12_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n",
+		"p:dt_13_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n", "p:dt_x/BEGIN /lib/libdtrace.so.2:0xded20\n"}
+	check := func(want string, running ...string) {
+		t.Helper()
+		found := checkLeft("/t/uprobe_events", lines, func(pid string) bool { return slices.Contains(running, pid) })
+		text := ""
+		for _, f := range found {
+			text += f.Text
+		}
+		if text != want {
+			t.Errorf("%v run: %q, want %q", running, text, want)
+		}
+	}
+	check("", "11", "12", "13")
+	check("a DTrace that was killed has left probes in /t/uprobe_events, which cost nothing", "12", "13")
+	check("2 DTraces that were killed have left probes in /t/uprobe_events, which cost nothing", "12")
 }

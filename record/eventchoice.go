@@ -21,14 +21,15 @@ type EventSource string
 // The sources. EventsAuto takes for each kind the one that has the most of it for the least:
 // the log for pauses and safepoints, JFR for what else it has, USDT for the rest.
 const (
-	EventsAuto     EventSource = "auto"
-	EventsFromLog  EventSource = "log"  // HotSpot's -Xlog
-	EventsFromJFR  EventSource = "jfr"  // Java Flight Recorder
-	EventsFromUSDT EventSource = "usdt" // HotSpot's probes
+	EventsAuto       EventSource = "auto"
+	EventsFromLog    EventSource = "log"    // HotSpot's -Xlog
+	EventsFromJFR    EventSource = "jfr"    // Java Flight Recorder
+	EventsFromUSDT   EventSource = "usdt"   // HotSpot's probes
+	EventsFromDTrace EventSource = "dtrace" // the same, told of by DTrace
 )
 
 // EventSources are all of them.
-var EventSources = []string{string(EventsAuto), string(EventsFromLog), string(EventsFromJFR), string(EventsFromUSDT)}
+var EventSources = []string{string(EventsAuto), string(EventsFromLog), string(EventsFromJFR), string(EventsFromUSDT), string(EventsFromDTrace)}
 
 // kindsOf are the kinds that can be had from a source.
 func kindsOf(from EventSource) []event.Kind {
@@ -37,7 +38,7 @@ func kindsOf(from EventSource) []event.Kind {
 		return hslog.Logged()
 	case EventsFromJFR:
 		return jfr.Kinds()
-	case EventsFromUSDT:
+	case EventsFromUSDT, EventsFromDTrace:
 		return usdt.Kinds()
 	}
 	return nil
@@ -55,6 +56,8 @@ type EventChoice struct {
 	// Own are names of events of the program's own which JFR is to record even where the
 	// program has them off.
 	Own []string
+	// ByDTrace has DTrace tell of USDT probes, where gasm would have the kernel do that; Sudo runs it by sudo -n.
+	ByDTrace, Sudo bool
 	// Asked tells that the user has asked for these. Without that only JVMs of a command that
 	// is java itself record events: no JVM must fail to start because of a default.
 	Asked bool
@@ -74,11 +77,12 @@ func (c *EventChoice) Has(kind event.Kind) bool {
 // "default", or "none"; and where they are to come from.
 func ParseEventChoice(list string, from EventSource) (c EventChoice, err error) {
 	if !slices.Contains(EventSources, string(from)) {
-		return c, fmt.Errorf("--events-from is %q; it can be auto, log, jfr or usdt", from)
+		return c, fmt.Errorf("--events-from is %q; it can be auto, log, jfr, usdt or dtrace", from)
 	}
 	if list == "none" || list == "" {
 		return c, nil
 	}
+	c.ByDTrace = from == EventsFromDTrace
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)
 		switch probe, isProbe := strings.CutPrefix(word, "usdt:"); {
@@ -123,7 +127,7 @@ func (c *EventChoice) Add(kind event.Kind, from EventSource) error {
 		c.Log = append(c.Log, kind)
 	case EventsFromJFR:
 		c.JFR = append(c.JFR, kind)
-	case EventsFromUSDT:
+	case EventsFromUSDT, EventsFromDTrace:
 		c.USDT = append(c.USDT, kind)
 	}
 	return nil

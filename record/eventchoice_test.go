@@ -22,6 +22,7 @@ func TestParseEventChoice(t *testing.T) {
 		{"compile", EventsFromLog, EventChoice{Log: []event.Kind{event.Compilation}}},
 		{"default,lock,jfr", EventsAuto, EventChoice{Log: DefaultKinds, JFR: []event.Kind{event.Lock, event.Own}}},
 		{"default,lock", EventsFromUSDT, EventChoice{USDT: []event.Kind{event.GC, event.Safepoint, event.Lock}}},
+		{"gc,usdt:hotspot:thread__park__begin", EventsFromDTrace, EventChoice{USDT: []event.Kind{event.GC}, Probes: []string{"hotspot:thread__park__begin"}, ByDTrace: true}},
 		{"default,alloc", EventsFromJFR, EventChoice{JFR: []event.Kind{event.GC, event.Safepoint, event.Alloc}}},
 		{"jni,usdt:hotspot:thread__park__begin", EventsAuto, EventChoice{USDT: []event.Kind{event.JNI}, Probes: []string{"hotspot:thread__park__begin"}}},
 	} {
@@ -41,7 +42,7 @@ func TestParseEventChoice(t *testing.T) {
 		{"lock", EventsFromLog, "--events-from log has no events of the kind lock: it has gc, safepoint and compile; lock come from --events-from jfr"},
 		{"jni", EventsFromJFR, "jni come from --events-from usdt"},
 		{"usdt:x", EventsAuto, `"usdt:x" is no USDT probe: it is usdt:PROVIDER:NAME`},
-		{"gc", "perf", "it can be auto, log, jfr or usdt"},
+		{"gc", "perf", "it can be auto, log, jfr, usdt or dtrace"},
 	} {
 		_, err := ParseEventChoice(c.list, c.from)
 		assert.ErrorContains(t, err, c.want, c.list)

@@ -84,6 +84,7 @@ func (l *liveEvents) awaitBegun(stop <-chan struct{}) {
 			return
 		}
 	}
+	l.usdt.awaitBegun(stop)
 }
 
 // sampled is called with each sample of a JVM, where the sampler gives them while they are taken.

@@ -16,11 +16,12 @@ import (
 // liveUSDT records HotSpot's USDT probes in JVMs that run.
 type liveUSDT struct {
 	s        *session
+	choice   *EventChoice
 	patterns []string // of probes; none: nothing is recorded
-	named    []string // those that the user has named
 
-	jvms sync.WaitGroup  // whose recording has not ended
-	stop <-chan struct{} // closed when all are to end
+	jvms  sync.WaitGroup  // whose recording has not ended
+	setUp sync.WaitGroup  // whose recording has not begun
+	stop  <-chan struct{} // closed when all are to end
 
 	mu      sync.Mutex
 	results map[int]usdt.Result
@@ -34,32 +35,49 @@ type failedUSDT struct {
 }
 
 func (l *liveUSDT) begin(s *session, choice *EventChoice, stop <-chan struct{}) {
-	l.s, l.patterns, l.named = s, choice.usdtPatterns(), choice.Probes
+	l.s, l.patterns, l.choice = s, choice.usdtPatterns(), choice
 	l.stop, l.results = stop, map[int]usdt.Result{}
 }
 
 // found begins to record the probes of a JVM. It returns at once.
 func (l *liveUSDT) found(pid int) {
 	if len(l.patterns) > 0 {
-		l.jvms.Go(func() { l.record(pid) })
+		l.setUp.Add(1)
+		l.jvms.Go(func() { l.record(pid, sync.OnceFunc(l.setUp.Done)) })
 	}
 }
 
-// record records the probes of a JVM until it ends, or all are to end.
-func (l *liveUSDT) record(pid int) {
+// awaitBegun waits until the probes are set in all JVMs that were found, or can't be, or stop is closed.
+func (l *liveUSDT) awaitBegun(stop <-chan struct{}) {
+	begun := make(chan struct{})
+	go func() {
+		l.setUp.Wait()
+		close(begun)
+	}()
+	select {
+	case <-begun:
+	case <-stop:
+	}
+}
+
+// record records the probes of a JVM until it ends, or all are to end. It calls begun at least once, when it has begun or failed.
+func (l *liveUSDT) record(pid int, begun func()) {
+	defer begun()
 	ticks := startTicks(pid)
 	f, err := os.OpenFile(l.s.path(capture.USDTText(pid)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
 		return
 	}
-	recorder, err := usdt.Start(pid, usdt.Options{Patterns: l.patterns, Text: f, Placed: l.s.placedIn(pid)})
+	recorder, err := usdt.Start(pid, usdt.Options{
+		Patterns: l.patterns, Text: f, Placed: l.s.placedIn(pid), DTrace: l.choice.ByDTrace, Sudo: l.choice.Sudo})
 	if err != nil {
 		f.Close()
 		os.Remove(f.Name())
 		l.fail(pid, err)
 		return
 	}
+	begun()
 	awaitEnd(pid, ticks, l.stop)
 	result := recorder.Stop()
 	if err := errors.Join(result.Err, f.Close()); err != nil {
@@ -111,7 +129,7 @@ func (l *liveUSDT) take(jvms map[int]*capture.JVM) (notes []string) {
 
 // noProbes says that names of the user's match no probe; "" for none.
 func (l *liveUSDT) noProbes(names []string) string {
-	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(l.named, n) })
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(l.choice.Probes, n) })
 	if len(names) == 0 {
 		return ""
 	}

@@ -104,7 +104,9 @@ func (r *Recording) run() error {
 	if live, ok := r.code.(*liveCode); ok {
 		r.followed = live.followed
 	}
-	r.live.begin(&r.session, r.o.Happenings, true)
+	choice := r.o.Happenings
+	choice.Sudo = r.o.Sudo
+	r.live.begin(&r.session, choice, true)
 	if err := r.code.begin(r.sampling, command.PID()); err != nil {
 		command.Abandon()
 		return err

@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,30 @@ type DTraceOptions struct {
 	// Slow is called by Stop and Wait with a sentence for the user when DTrace takes
 	// long to end; nil for nobody.
 	Slow func(message string)
+	// Script is for a program that does not sample, and Text is where its text goes, in place of
+	// the Frequency and the Dir.
+	Script *Script
+	Text   io.Writer
+}
+
+// A Script is what DTrace is asked for other than samples. It prints nothing but what its clauses print.
+type Script struct {
+	Clauses string
+	Options []string // as -x has them: "strsize=256"
+}
+
+// arguments are DTrace's own for it. The END probe prints that all is printed, as [DTraceProgram] does.
+func (s *Script) arguments() []string {
+	args := []string{"-q", "-x", "switchrate=10hz"}
+	for _, o := range s.Options {
+		args = append(args, "-x", o)
+	}
+	return append(args, "-n", `BEGIN { printf("`+beginMark+` %d\n", timestamp); } `+s.Clauses+` END { printf("`+endMark+`\n"); }`)
+}
+
+// IsMark tells the lines that DTrace prints first and last.
+func IsMark(line []byte) (first, last bool) {
+	return bytes.HasPrefix(line, []byte(beginMark)), bytes.HasPrefix(line, []byte(endMark))
 }
 
 // A DTrace is a process of DTrace that samples the whole machine, or has ended.
@@ -46,6 +71,7 @@ type DTrace struct {
 	slow      func(message string) // may be nil
 	process   *process
 	text      *dtraceText
+	inTracefs bool // its probes were seen there
 
 	stopOnce sync.Once
 	stopErr  error
@@ -79,6 +105,9 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	}
 	d := &DTrace{tool: tool, frequency: opts.Frequency, sudo: opts.Sudo, slow: opts.Slow}
 	command := []string{tool, "-x", "switchrate=10hz", "-n", DTraceProgram(opts.Frequency)}
+	if opts.Script != nil {
+		command = append([]string{tool}, opts.Script.arguments()...)
+	}
 	if opts.Sudo {
 		sudo, err := exec.LookPath("sudo")
 		if err != nil {
@@ -86,7 +115,7 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 		}
 		command = append([]string{sudo, "-n"}, command...)
 	}
-	pipe, err := d.open(ctx, command, opts.Dir)
+	pipe, err := d.open(ctx, command, &opts)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +131,7 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	defer timeout.Stop()
 	select {
 	case <-d.text.begun:
+		d.inTracefs = d.hasUprobes()
 		return d, nil
 	case <-d.process.done:
 		if err = d.refusal(ctx); err == nil {
@@ -121,20 +151,29 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 
 // open prepares the process and the dtraceText that saves its text. It returns the end
 // of the pipe that is the process's stdout.
-func (d *DTrace) open(ctx context.Context, command []string, dir string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(dir, DTraceFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
+func (d *DTrace) open(ctx context.Context, command []string, opts *DTraceOptions) (pipe *os.File, err error) {
+	var file *os.File // none of a script
+	if opts.Script == nil {
+		if file, err = os.OpenFile(filepath.Join(opts.Dir, DTraceFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+			return nil, err
+		}
 	}
 	out, in, err := os.Pipe()
+	d.text = newDTraceText(out, file)
+	if file == nil {
+		d.text.to = opts.Text
+	}
+	if err == nil {
+		run := func(path string, args []string) *process { return newProcess(ctx, path, args) }
+		if d.process, err = newDTraceProcess(run, command); err != nil {
+			in.Close()
+		}
+	}
 	if err != nil {
-		file.Close()
-		os.Remove(file.Name())
+		d.text.discard()
 		return nil, err
 	}
-	d.text = newDTraceText(out, file)
-	d.text.paced = narrowPipe(in)
-	d.process = newProcess(ctx, command[0], command[1:])
+	d.text.paced = opts.Script == nil && narrowPipe(in)
 	d.process.cmd.Stdout = in
 	d.process.cmd.Stderr = &d.text.messages
 	return in, nil
@@ -206,7 +245,7 @@ func (d *DTrace) Notes() []string {
 func (d *DTrace) Lost() int64 { return d.text.messages.drops.Load() }
 
 // TextFile returns the path of DTrace's text, which a DTraceReader reads. The file is
-// complete after Stop.
+// complete after Stop. A Script has none.
 func (d *DTrace) TextFile() string { return d.text.file.Name() }
 
 // Stop ends the sampling with one SIGTERM and returns when all samples are in the
@@ -238,7 +277,7 @@ func (d *DTrace) stop() error {
 		d.kill()
 	}
 	// That the file could not be written matters more than how DTrace ended.
-	if err := d.text.err(); err != nil {
+	if err := d.text.err(); err != nil && d.text.file != nil {
 		return &StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err,
 			Hint: "make room in " + filepath.Dir(d.TextFile())}
 	}
@@ -261,7 +300,12 @@ func (d *DTrace) stop() error {
 
 // Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some
 // seconds to release what it holds of the kernel. The TextFile can be read meanwhile.
+// When nothing is left that the kernel would not release by itself, DTrace is killed, which
+// takes it a tenth of a second.
 func (d *DTrace) Wait() {
+	if d.text.ended() && d.released() {
+		d.process.kill()
+	}
 	ended := awaitDone(d.process.done, releaseTimeout, endTimeout, func() {
 		if d.slow != nil {
 			d.slow(fmt.Sprintf("dtrace still releases what it holds of the kernel; after %s it is killed", releaseTimeout))

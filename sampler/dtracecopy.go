@@ -3,6 +3,7 @@ package sampler
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -39,7 +40,7 @@ var (
 	releaseTimeout = 30 * time.Second
 )
 
-// A dtraceText saves what DTrace prints on its stdout in a file.
+// A dtraceText saves what DTrace prints on its stdout in a file, or hands it on.
 //
 // DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for
 // wakeup_events = 1) and works for a millisecond each time. At 1001 Hz that takes a
@@ -50,7 +51,8 @@ var (
 // -n alone, 0.36 s when DTrace leaves itself out, 0.02 s when it is paced as well.
 type dtraceText struct {
 	pipe     *os.File
-	file     *os.File
+	file     *os.File     // nil of a Script
+	to       io.Writer    // the file, or what a Script's text goes to
 	messages dropCounter  // DTrace's stderr
 	before   cappedBuffer // what DTrace printed on stdout before it sampled
 	paced    bool         // set before save
@@ -72,7 +74,7 @@ type dtraceText struct {
 }
 
 func newDTraceText(pipe, file *os.File) *dtraceText {
-	return &dtraceText{pipe: pipe, file: file, begun: make(chan struct{}), end: make(chan struct{}),
+	return &dtraceText{pipe: pipe, file: file, to: file, begun: make(chan struct{}), end: make(chan struct{}),
 		saved: make(chan struct{}), quick: make(chan struct{}), caughtUp: make(chan struct{})}
 }
 
@@ -199,7 +201,7 @@ func (t *dtraceText) write(text []byte) {
 // writeText writes into the file. The caller has the lock.
 func (t *dtraceText) writeText(text []byte) {
 	if t.failure == nil {
-		_, t.failure = t.file.Write(text)
+		_, t.failure = t.to.Write(text)
 	}
 }
 
@@ -261,11 +263,15 @@ func (t *dtraceText) abandon() {
 func (t *dtraceText) discard() {
 	t.abandon()
 	t.file.Close()
-	os.Remove(t.file.Name())
+	if t.file != nil {
+		os.Remove(t.file.Name())
+	}
 }
 
 // A dropCounter takes what DTrace prints on its stderr. It counts drops and keeps the
-// other lines.
+// other lines. A probe whose clause could not read something has dropped what it would have told:
+//
+//	dtrace: error on enabled probe ID 4 (ID 4047: hotspot4711:libjvm.so:…:thread-start): invalid address (0x10) in action #1
 type dropCounter struct {
 	drops atomic.Int64
 	rest  cappedBuffer
@@ -286,6 +292,8 @@ func (c *dropCounter) Write(text []byte) (int, error) {
 		}
 		if n, ok := parseDrops(lines[:end]); ok {
 			c.drops.Add(n)
+		} else if bytes.HasPrefix(lines, []byte("dtrace: error on enabled probe ID ")) {
+			c.drops.Add(1)
 		} else {
 			c.rest.Write(lines[:end])
 		}

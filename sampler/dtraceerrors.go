@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -45,7 +46,7 @@ var (
 )
 
 // dtraceRefusal turns what DTrace or sudo printed before it sampled into an error. It
-// is nil when the text is not known.
+// is nil when the text is not known. The frequency is 0 of a [Script].
 func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 	refused := func(reason Reason, line, hint, cause string, args ...any) error {
 		return &RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
@@ -64,7 +65,9 @@ func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 	if _, ok := lineWith(text, systemTapWords...); ok {
 		return h.missingDTrace(tool + " is SystemTap's, which only makes headers")
 	}
-	if line, ok := lineWith(text, noProbeWords...); ok {
+	if line, ok := lineWith(text, noProbeWords...); ok && frequency == 0 {
+		return refused(ReasonUnknownEvent, line, "", "%s", strings.TrimPrefix(line, "dtrace: "))
+	} else if ok {
 		return refused(ReasonUnknownEvent, line, "take a lower --frequency, on Linux 5000 at most", "it has no probe profile-%d", frequency)
 	}
 	if line, ok := lineWith(text, noKernelWords...); ok {
@@ -73,6 +76,12 @@ func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 			"refused by the kernel (%s)", line)
 	}
 	return nil
+}
+
+// isNoProbe tells the error of a [Script] that names a probe which is not there.
+func isNoProbe(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) && refused.Reason == ReasonUnknownEvent
 }
 
 // dtraceComplaint returns the line of DTrace's stderr that says what went wrong, ""

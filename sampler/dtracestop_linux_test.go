@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -164,11 +166,11 @@ func TestDTraceSudoRunsOut(t *testing.T) {
 	noDTraceLeft(t, 1097)
 }
 
-// When gasm is killed, nobody reads what DTrace prints, and DTrace ends.
+// When gasm is killed, DTrace ends, and leaves nothing in tracefs: also when it has not begun to sample.
 func TestDTraceGasmKilled(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	gasmtest.NeedRoot(t)
-	check := func(frequency int, how string) {
+	check := func(frequency int, how string, early time.Duration) {
 		t.Helper()
 		cmd := dtraceHelper(t, frequency, how, t.TempDir(), nil)
 		stdin, err := cmd.StdinPipe()
@@ -183,10 +185,12 @@ func TestDTraceGasmKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		line, err := bufio.NewReader(stdout).ReadString('\n')
-		if line != "samples\n" {
+		if early > 0 {
+			time.Sleep(early)
+		} else if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "samples\n" {
 			t.Errorf("%s: got %q, %v", how, line, err)
 		}
+		found := processesWith(t, " profile-"+strconv.Itoa(frequency)+" /")
 		if err := cmd.Process.Kill(); err != nil {
 			t.Error(err)
 		}
@@ -194,10 +198,35 @@ func TestDTraceGasmKilled(t *testing.T) {
 		began := time.Now()
 		noDTraceLeft(t, frequency)
 		t.Logf("%s: DTrace ended %v after gasm", how, time.Since(began))
+		if early == 0 && len(found) == 0 {
+			t.Error("no DTrace was seen")
+		}
+		for _, process := range found {
+			if pid := strings.Split(process, "/")[2]; strings.Contains(probesInTracefs(t), ":dt_"+pid+"_") {
+				t.Errorf("%s: probes of DTrace %s are in tracefs", how, pid)
+			}
+		}
 	}
-	check(1103, "direct")
+	check(1103, "direct", 0)
+	early := time.Duration(1 + rand.Int64N(int64(2*time.Second))) // it takes 1 to 2 s to begin
+	t.Log("killed after", early)
+	check(1104, "direct", early)
 	needSudo(t)
-	check(1109, "sudo")
+	check(1109, "sudo", 0)
+}
+
+// probesInTracefs are the kernel's lists of uprobes.
+func probesInTracefs(t *testing.T) (all string) {
+	t.Helper()
+	seen := false
+	for file := range strings.FieldsSeq(uprobeFiles) {
+		text, err := os.ReadFile(file)
+		all, seen = all+string(text), seen || err == nil
+	}
+	if !seen {
+		t.Skip("no tracefs is mounted")
+	}
+	return all
 }
 
 // A DTrace that gets no CPU time loses samples and says so. Its buffers of 16 kB have room

@@ -20,6 +20,8 @@ type process struct {
 	stderr cappedBuffer
 	kill   context.CancelFunc // kills the group
 	done   chan struct{}      // closed when the process has ended and cmd.Wait has returned
+	// started is called when it runs or has not started, after when it has ended; nil for nothing.
+	started, after func()
 }
 
 // How long a sampler may take to end. perf needs some ms. Tests shorten these.
@@ -54,17 +56,28 @@ func newProcess(ctx context.Context, path string, args []string) *process {
 }
 
 func (p *process) start() error {
-	if err := p.cmd.Start(); err != nil {
-		p.kill()
+	err := p.cmd.Start()
+	if p.started != nil {
+		p.started()
+	}
+	if err != nil {
+		p.end()
 		return err
 	}
 	go func() {
 		// p.cmd.ProcessState tells how it ended.
 		_ = p.cmd.Wait()
-		p.kill()
+		p.end()
 		close(p.done)
 	}()
 	return nil
+}
+
+func (p *process) end() {
+	p.kill()
+	if p.after != nil {
+		p.after()
+	}
 }
 
 // ended tells whether the process has ended by itself.

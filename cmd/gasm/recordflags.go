@@ -27,7 +27,7 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.IntVar(&f.frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 where more take over 1 % of the time)")
 	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
-	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), or auto: the cheapest that has them")
+	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, by DTrace), or auto: the cheapest that has them")
 	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
 	f.probes.register(flags)

@@ -1,6 +1,7 @@
 package usdt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -53,11 +54,18 @@ func Allowed(path string) (note string, err error) {
 	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
 		places, layouts = layOut(sampled(probes[:1])) // all of them would be set in each JVM of the machine
 		u, err := openUprobes(os.Getpid(), library{path: path}, places, layouts, refused)
-		if err != nil {
+		if err == nil {
+			u.close()
+			return u.note(), nil
+		}
+		if !errors.As(err, &refused) {
 			return "", err
 		}
-		u.close()
-		return u.note(), nil
+		note, failed := allowedByDTrace(context.Background(), refused.Cause)
+		if failed != nil {
+			return "", withDTrace(refused, failed)
+		}
+		return note, nil
 	}
 	return "", err
 }
@@ -175,15 +183,16 @@ func (b *bpf) note() string {
 }
 
 // detach takes the program off, so that no event comes any more.
-func (b *bpf) detach() {
+func (b *bpf) detach() error {
 	for _, l := range b.links {
 		l.Close()
 	}
 	b.links = nil
+	return nil
 }
 
 func (b *bpf) close() {
-	b.detach()
+	_ = b.detach() // which has no error
 	if b.program != nil {
 		b.program.Close()
 	}

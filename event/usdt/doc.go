@@ -7,7 +7,7 @@
 //   - [Select] finds those that a user names ("hotspot:thread__park__begin", "hotspot:*") or
 //     that tell of a kind of events.
 //   - [Start] records them in one JVM, by a program in the kernel (BPF), which needs the
-//     capabilities BPF and PERFMON; or by perf's events for uprobes, which need SYS_ADMIN.
+//     capabilities BPF and PERFMON; or by perf's events for uprobes, which need SYS_ADMIN; or by DTrace.
 //     [Allowed] tries whether that can be done.
 //   - [Reader] reads the text that this has written, and joins the begin of something with
 //     its end.

@@ -1,6 +1,9 @@
 package usdt
 
-import "slices"
+import (
+	"runtime"
+	"slices"
+)
 
 // A layout is how the program in the kernel writes down that a probe was reached. All probes
 // with their arguments in the same places have one.
@@ -108,3 +111,15 @@ func (p *Probe) isFrequent() bool {
 
 // cookie is what the kernel hands to the program with each event.
 func (p *place) cookie(index int) uint64 { return uint64(p.layout)<<32 | uint64(index) }
+
+// framePointer is the register that libjvm's frames are chained by: rbp, x29. At its address are the caller's one,
+// and the address to return to.
+var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
+
+// mostFrames is how many frames of the library are gone through: an allocation by the
+// interpreter has seven.
+const mostFrames = 10
+
+// deepest is how far the caller's frame may be above that of libjvm, in bytes. What is further off
+// is no frame: compiled code uses the frame pointer for anything.
+const deepest = 1 << 20

@@ -2,17 +2,16 @@ package usdt
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/cilium/ebpf/asm"
 )
 
 // Registers of the program that keep their values over calls.
 const (
-	context = asm.R6 // the JVM's registers, as the kernel has them
-	thread  = asm.R7 // the thread, and the process in the upper half
-	cookie  = asm.R8
-	record  = asm.R9
+	registers = asm.R6 // the JVM's registers, as the kernel has them
+	thread    = asm.R7 // the thread, and the process in the upper half
+	cookie    = asm.R8
+	record    = asm.R9
 )
 
 // A target is the process that is recorded, as the kernel knows it.
@@ -27,8 +26,8 @@ type target struct {
 // program assembles the program that the probes run. It is one for all: it finds out which
 // thread it is, and which layout its cookie has, and writes a record.
 func program(t target, layouts []layout, r *ring) asm.Instructions {
-	p := append(asm.Instructions{asm.Mov.Reg(context, asm.R1)}, whoRuns(t)...)
-	p = append(p, asm.Mov.Reg(asm.R1, context), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0))
+	p := append(asm.Instructions{asm.Mov.Reg(registers, asm.R1)}, whoRuns(t)...)
+	p = append(p, asm.Mov.Reg(asm.R1, registers), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0))
 	p = append(p, r.reserve()...)
 	p = append(p, asm.FnKtimeGetNs.Call(),
 		asm.StoreMem(record, 0, asm.R0, asm.DWord),
@@ -107,18 +106,6 @@ func (l *layout) write(i int, t target) asm.Instructions {
 	return append(p, asm.Ja.Label("whole"))
 }
 
-// framePointer is the register that libjvm's frames are chained by: rbp, x29. At its address are the caller's one,
-// and the address to return to.
-var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
-
-// mostFrames is how many frames of the library are gone through: an allocation by the
-// interpreter has seven.
-const mostFrames = 10
-
-// deepest is how far the caller's frame may be above that of libjvm, in bytes. What is further off
-// is no frame: compiled code uses the frame pointer for anything.
-const deepest = 1 << 20
-
 // findCaller goes through the library's frames, and writes the address that the last one returns
 // to. It leaves the frame pointer of that in thread. Where that is a stub, which has a frame in the same chain, it also writes the address that
 // the stub returns to, else 0. Frames of compiled code are not chained: bpf_get_stack goes on to
@@ -131,7 +118,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		return asm.Instructions{asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, next), asm.Mov.Imm(asm.R2, 16), asm.Mov.Reg(asm.R3, frame),
 			asm.FnProbeReadUser.Call()}
 	}
-	p := asm.Instructions{asm.LoadMem(cookie, context, framePointer, asm.DWord)}
+	p := asm.Instructions{asm.LoadMem(cookie, registers, framePointer, asm.DWord)}
 	for range mostFrames {
 		p = append(p, asm.Mov.Reg(fp, cookie))
 		p = append(p, read(fp)...)
@@ -162,16 +149,16 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 // write writes an argument into the record.
 func (o *Operand) write(at int16) asm.Instructions {
 	if o.Form == RegisterForm {
-		return asm.Instructions{asm.LoadMem(asm.R1, context, int16(o.Register), asm.DWord), asm.StoreMem(record, at, asm.R1, asm.DWord)}
+		return asm.Instructions{asm.LoadMem(asm.R1, registers, int16(o.Register), asm.DWord), asm.StoreMem(record, at, asm.R1, asm.DWord)}
 	}
 	return append(o.address(), readUser(int32(at), int32(o.Size))...)
 }
 
 // address computes where in the JVM's memory an argument is, into R3.
 func (o *Operand) address() asm.Instructions {
-	p := asm.Instructions{asm.LoadMem(asm.R3, context, int16(o.Register), asm.DWord)}
+	p := asm.Instructions{asm.LoadMem(asm.R3, registers, int16(o.Register), asm.DWord)}
 	if o.Index >= 0 {
-		p = append(p, asm.LoadMem(asm.R1, context, int16(o.Index), asm.DWord), asm.Mul.Imm(asm.R1, int32(o.Scale)), asm.Add.Reg(asm.R3, asm.R1))
+		p = append(p, asm.LoadMem(asm.R1, registers, int16(o.Index), asm.DWord), asm.Mul.Imm(asm.R1, int32(o.Scale)), asm.Add.Reg(asm.R3, asm.R1))
 	}
 	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
 }

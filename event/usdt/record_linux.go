@@ -6,30 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler"
 )
-
-// lookPause is the time between two looks for events.
-const lookPause = 20 * time.Millisecond
 
 // firstNamespace is the inode of the machine's first namespace of processes (PROC_PID_INIT_INO
 // in the kernel's include/linux/proc_ns.h).
 const firstNamespace = 0xEFFFFFFC
-
-// A Recorder records probes of one JVM.
-type Recorder struct {
-	from    source
-	sink    *sink
-	texts   *textCache
-	unknown []string
-	stop    chan struct{} // closed when no more records come
-	done    chan struct{} // closed when all were read
-}
 
 // Start records probes of a JVM, and writes their text.
 func Start(pid int, o Options) (*Recorder, error) {
@@ -48,30 +36,42 @@ func Start(pid int, o Options) (*Recorder, error) {
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `gasm doctor` and docs/usdt-probes.md list them", unknown)
 	}
-	r := &Recorder{unknown: unknown, texts: newTextCache(pid), stop: make(chan struct{}), done: make(chan struct{})}
+	r := &Recorder{unknown: unknown}
 	if err := r.open(pid, lib, chosen, o); err != nil {
 		return nil, err
 	}
-	go r.read()
-	return r, nil
+	return r.begin(), nil
 }
 
-// A source has the kernel tell of probes that are reached: [bpf], or [uprobes].
-type source interface {
-	// read gives the records that have come since the last call, in the order of each thread; with all, also those that
-	// others may have to stand in front of. A record is valid until give returns.
-	read(all bool, give func(record []byte))
-	detach()      // after which no record comes any more
-	lost() int64  // events that there was no room for
-	note() string // how it differs from what is best; "" for nothing
-	close()
-}
+// tryBPF and tryUprobes are false in a test of what is done where these are refused.
+var tryBPF, tryUprobes = true, true
 
-// tryBPF is false in a test of what is done where BPF is refused.
-var tryBPF = true
-
-// open sets the probes: by BPF, or by perf's events where the kernel refuses that.
+// open sets the probes: by BPF, or by perf's events where the kernel refuses that, or by DTrace where it refuses both.
 func (r *Recorder) open(pid int, lib library, chosen []Probe, o Options) error {
+	if o.DTrace {
+		return r.recordByDTrace(pid, lib, chosen, o, "")
+	}
+	err := r.recordByKernel(pid, lib, chosen, o)
+	refused := (*RefusedError)(nil)
+	if !errors.As(err, &refused) {
+		return err
+	}
+	if failed := r.recordByDTrace(pid, lib, chosen, o, refused.Cause); failed != nil {
+		return withDTrace(refused, failed)
+	}
+	return nil
+}
+
+// withDTrace adds why DTrace could not be used either, where it is there.
+func withDTrace(refused *RefusedError, failed error) *RefusedError {
+	if missing := (*sampler.MissingToolError)(nil); errors.As(failed, &missing) {
+		return refused
+	}
+	return &RefusedError{refused.Cause + "; nor by DTrace (" + strings.TrimPrefix(failed.Error(), "dtrace: ") + ")", refused.Mend}
+}
+
+// recordByKernel sets the probes without another program.
+func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Options) error {
 	t, threads, err := targetOf(pid)
 	if err != nil {
 		return err
@@ -88,46 +88,11 @@ func (r *Recorder) open(pid int, lib library, chosen []Probe, o Options) error {
 	if err != nil {
 		return err
 	}
+	texts := newTextCache(pid)
+	r.age = func() { texts.age(time.Now()) }
 	r.sink = newSink(o.Text, places, layouts)
-	r.sink.texts, r.sink.thread, r.sink.placed = r.texts.text, threads, o.Placed
+	r.sink.texts, r.sink.thread, r.sink.placed = texts.text, threads, o.Placed
 	return nil
-}
-
-// read reads events until the recorder is stopped. Nobody wakes it: that would cost the program more than the event.
-func (r *Recorder) read() {
-	defer close(r.done)
-	look := time.NewTicker(lookPause)
-	defer look.Stop()
-	for stopped := false; !stopped; {
-		select {
-		case <-look.C:
-		case <-r.stop:
-			stopped = true
-		}
-		r.from.read(stopped, r.sink.take)
-		r.sink.flush()
-		r.texts.age(time.Now())
-	}
-}
-
-// Stop ends the recording, and gives what it has found.
-func (r *Recorder) Stop() Result {
-	// The kernel takes the program off one place after another. Until it is done, some probes
-	// are recorded and others are not.
-	r.sink.until.Store(uint64(monotonic.Nanos()))
-	r.from.detach()
-	close(r.stop)
-	<-r.done
-	lost := r.from.lost()
-	r.from.close()
-	r.sink.end(r.sink.until.Load(), lost)
-	return Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), Err: r.sink.err}
-}
-
-// A library is the libjvm.so of a process.
-type library struct {
-	path   string // that leads there from this process
-	lo, hi uint64 // where its code is in the process
 }
 
 var errGone = errors.New("it had ended before its probes were set")

@@ -2,18 +2,43 @@
 
 package usdt
 
-import "errors"
+import (
+	"context"
+	"fmt"
+	"strconv"
 
-// A Recorder records probes of one JVM.
-type Recorder struct{}
+	"github.com/gasm-profiler/gasm/sampler"
+)
 
-var errLinux = errors.New("gasm records USDT probes on Linux only")
+// Allowed tells why this process may not record probes, by trying DTrace, which is the only way here.
+func Allowed(string) (note string, err error) {
+	return allowedByDTrace(context.Background(), "")
+}
 
-// Allowed tells why this process may not record probes.
-func Allowed(string) (note string, err error) { return "", errLinux }
+// Start records probes of a JVM, and writes their text. What its probes are, DTrace tells; where their code is remains unknown.
+func Start(pid int, o Options) (*Recorder, error) {
+	listed, err := sampler.ListDTrace(context.Background(), o.Sudo, dtraceProviders(pid)...)
+	if err != nil {
+		return nil, err
+	}
+	if len(listed) == 0 {
+		return nil, ErrNone
+	}
+	chosen, unknown := Select(probesListed(pid, listed), o.Patterns)
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `dtrace -l -n 'hotspot%s:::'` lists them", unknown, strconv.Itoa(pid))
+	}
+	r := &Recorder{unknown: unknown}
+	if err := r.recordByDTrace(pid, library{}, chosen, o, ""); err != nil {
+		return nil, err
+	}
+	return r.begin(), nil
+}
 
-// Start records probes of a JVM, and writes their text.
-func Start(int, Options) (*Recorder, error) { return nil, errLinux }
-
-// Stop ends the recording, and gives what it has found.
-func (*Recorder) Stop() Result { return Result{} }
+// dtraceProviders describe all of HotSpot's probes in a process to DTrace.
+func dtraceProviders(pid int) (descriptions []string) {
+	for _, p := range []string{Provider, JNIProvider, PrivateProvider} {
+		descriptions = append(descriptions, p+strconv.Itoa(pid)+":::")
+	}
+	return descriptions
+}

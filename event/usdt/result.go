@@ -11,6 +11,8 @@ type Options struct {
 	// Placed is told of addresses at which the program allocates, some times a second: not of
 	// each allocation, and also of addresses that are no code. nil for nobody.
 	Placed func(pc uint64, monoNanos int64)
+	// DTrace has DTrace tell of the probes, even where another way is better; Sudo runs it by sudo -n.
+	DTrace, Sudo bool
 }
 
 // A Result is what a recorder has found.

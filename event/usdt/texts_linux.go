@@ -19,15 +19,12 @@ type textCache struct {
 	since time.Time
 }
 
-type textKey struct{ addr, length uint64 }
-
 const (
 	// longestText: the names of methods have 64 kB at most.
 	longestText = 1 << 16
 	// textsLive is how long a text is taken to be the same. The name of a class that was unloaded
 	// may be overwritten by another of the same length. To read one takes a microsecond.
 	textsLive = time.Second
-	mostTexts = 1 << 16
 )
 
 func newTextCache(pid int) *textCache { return &textCache{pid: pid, read: map[textKey][]byte{}} }

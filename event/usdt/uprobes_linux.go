@@ -51,6 +51,9 @@ const uprobeType = "/sys/bus/event_source/devices/uprobe/type"
 
 // openUprobes sets probes by perf's events.
 func openUprobes(pid int, lib library, places []place, layouts []layout, why *RefusedError) (u *uprobes, err error) {
+	if !tryUprobes {
+		return nil, why
+	}
 	u = &uprobes{pid: int32(pid), byID: map[uint64]int{}, why: why.Cause, code: samples{places, layouts, lib}}
 	cpus, err := perfevent.OnlineCPUs()
 	if err != nil {
@@ -179,7 +182,10 @@ func (u *uprobes) take(data []byte) {
 	}
 }
 
-func (u *uprobes) detach() { _ = u.control(unix.PERF_EVENT_IOC_DISABLE) } // which enabling has tried
+func (u *uprobes) detach() error {
+	_ = u.control(unix.PERF_EVENT_IOC_DISABLE) // which enabling has tried
+	return nil
+}
 
 // lost counts what the rings had no room for. The kernel tells of it with the next record that fits, so that the last ones are in
 // the events' own counts alone; before Linux 6.0 those have none.

@@ -57,7 +57,7 @@ public class Probed {
         System.out.println("READY");
         System.in.read();
         Thread self = Thread.currentThread();
-        Thread other = new Thread(() -> contend(self, 50), "other one");
+        Thread other = new Thread(() -> contend(self, 50), "other one\n\u202e\"%s\\"); // a name that no text may take for its own
         other.start();
         contend(other, 50);
         other.join();

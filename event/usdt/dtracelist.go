@@ -1,0 +1,46 @@
+package usdt
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// probesListed makes probes of those that DTrace lists in a process, where no notes tell of them: their arguments are as many as
+// those of known ones. The size of an allocation is not trusted: DTrace does not say whether it has 4 bytes, see doc.go.
+func probesListed(pid int, listed []sampler.DTraceProbe) (probes []Probe) {
+	seen := map[string]bool{}
+	for _, l := range listed {
+		p := Probe{Provider: strings.TrimSuffix(l.Provider, strconv.Itoa(pid)), Name: strings.ReplaceAll(l.Name, "-", "__"), Offset: uint64(len(probes))}
+		if seen[p.FullName()] {
+			continue // a place of its own
+		}
+		seen[p.FullName()] = true
+		for _, par := range known[p.FullName()] {
+			o := Operand{Size: 8, Signed: par.kind != address, Form: RegisterForm, Index: -1}
+			if par.kind == boolean {
+				o.Size, o.Signed = 1, false
+			} else if p.Name == objectAlloc && par.name == "size" {
+				o.Size = 4
+			}
+			p.Args = append(p.Args, o)
+			if par.kind.width() == 2 {
+				p.Args = append(p.Args, Operand{Size: 4, Signed: true, Form: RegisterForm, Index: -1})
+			}
+		}
+		probes = append(probes, p)
+	}
+	return probes
+}
+
+// allowedByDTrace tries DTrace, with no probes; why is why there is no other way.
+func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
+	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
+	if err := d.start(ctx, &sampler.Script{}, false); err != nil {
+		return "", err
+	}
+	err = d.detach()
+	return d.note(), err
+}

@@ -1,0 +1,89 @@
+package usdt
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+)
+
+// lookPause is the time between two looks for events.
+const lookPause = 20 * time.Millisecond
+
+// A Recorder records probes of one JVM.
+type Recorder struct {
+	from    source
+	sink    *sink
+	age     func() // forgets texts that may have become others
+	unknown []string
+	stop    chan struct{} // closed when no more records come
+	done    chan struct{} // closed when all were read
+}
+
+// A source has the kernel tell of probes that are reached: bpf, uprobes, or dtraced.
+type source interface {
+	// read gives the records that have come since the last call, in the order of each thread; with all, also those that
+	// others may have to stand in front of. A record is valid until give returns.
+	read(all bool, give func(record []byte))
+	detach() error // after which no record comes any more; the error is why some did not come
+	lost() int64   // events that there was no room for
+	note() string  // how it differs from what is best; "" for nothing
+	close()
+}
+
+// A library is the libjvm.so of a process.
+type library struct {
+	path   string // that leads there from this process
+	lo, hi uint64 // where its code is in the process; 0 where that is not known
+}
+
+// begin reads what the source tells.
+func (r *Recorder) begin() *Recorder {
+	r.stop, r.done = make(chan struct{}), make(chan struct{})
+	go r.read()
+	return r
+}
+
+// recordByDTrace has DTrace tell of the probes.
+func (r *Recorder) recordByDTrace(pid int, lib library, chosen []Probe, o Options, why string) error {
+	places, layouts := layOut(byName(chosen))
+	d, err := openDTrace(pid, lib, places, layouts, o.Sudo, why)
+	if err != nil {
+		return err
+	}
+	r.from, r.age = d, d.forget
+	r.sink = newSink(o.Text, places, layouts)
+	r.sink.texts, r.sink.thread, r.sink.placed = d.text, func(own int) int { return own }, o.Placed
+	return nil
+}
+
+// read reads events until the recorder is stopped. Nobody wakes it: that would cost the program more than the event.
+func (r *Recorder) read() {
+	defer close(r.done)
+	look := time.NewTicker(lookPause)
+	defer look.Stop()
+	for stopped := false; !stopped; {
+		select {
+		case <-look.C:
+		case <-r.stop:
+			stopped = true
+		}
+		r.from.read(stopped, r.sink.take)
+		r.sink.flush()
+		r.age()
+	}
+}
+
+// Stop ends the recording, and gives what it has found.
+func (r *Recorder) Stop() Result {
+	// The kernel takes the program off one place after another. Until it is done, some probes
+	// are recorded and others are not.
+	r.sink.until.Store(uint64(monotonic.Nanos()))
+	err := r.from.detach()
+	close(r.stop)
+	<-r.done
+	lost := r.from.lost()
+	r.from.close()
+	r.sink.end(r.sink.until.Load(), lost)
+	return Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), Err: errors.Join(err, r.sink.err)}
+}
