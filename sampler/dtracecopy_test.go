@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 func TestDropCounter(t *testing.T) {
@@ -94,8 +96,8 @@ func within(t *testing.T, what string, done <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
-		t.Fatalf("%s: not within 10 s", what)
+	case <-time.After(time.Minute):
+		t.Fatalf("%s: not within a minute", what)
 	}
 }
 
@@ -144,6 +146,7 @@ func TestDTraceTextMarks(t *testing.T) {
 // A paced reading has the writer wait for room in the pipe, once in paceInterval and
 // not longer than that.
 func TestDTraceTextPaced(t *testing.T) {
+	lateness := gasmtest.Lateness(t)
 	text, in, _ := copying(t, true)
 	if !narrowPipe(in) {
 		t.Skip("pipes have a fixed size here; Linux would do")
@@ -171,16 +174,16 @@ func TestDTraceTextPaced(t *testing.T) {
 	if waits < 3 {
 		t.Errorf("the writer had to wait %d times in 30 s", waits)
 	}
-	// Two intervals more are for the scheduler of a busy machine.
-	if longest > 3*paceInterval {
-		t.Errorf("the writer waited %v", longest)
-	}
 	text.hurry()
 	before := time.Now()
 	fmt.Fprintln(in, endMark)
 	within(t, "end", text.end)
-	if took := time.Since(before); took > time.Second { // no pause, or one that has begun
+	took, late := time.Since(before), 3*lateness() // who reads and who writes are woken for it, and the timer may be late
+	if took > time.Second+late {                   // no pause, or one that has begun
 		t.Errorf("the end took %v", took)
+	}
+	if longest > 3*paceInterval+late {
+		t.Errorf("the writer waited %v", longest)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
@@ -129,8 +131,11 @@ func TestNativeIsLikePerf(t *testing.T) {
 	require.NoError(t, p.Stop())
 	ours, lost := written(t, n)
 	assert.Zero(t, lost)
-	theirs := recorded(t, p)
 	require.Greater(t, len(ours), 500)
+	// perf begins before and ends after it.
+	theirs := slices.DeleteFunc(recorded(t, p), func(s Sample) bool {
+		return s.MonoNanos < ours[0].MonoNanos || s.MonoNanos > ours[len(ours)-1].MonoNanos
+	})
 
 	compare := func(what string, key func(s *Sample) string) {
 		t.Helper()
@@ -259,13 +264,13 @@ func TestNativeDaemon(t *testing.T) {
 	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
 	x.release(t)
 	require.NoError(t, x.cmd.Wait())
-	time.Sleep(500 * time.Millisecond)
-	require.NoError(t, n.Stop())
 	daemon, err := strconv.Atoi(readTrimmed(pidFile))
 	require.NoError(t, err)
 	process, err := os.FindProcess(daemon)
 	require.NoError(t, err)
 	defer process.Kill()
+	works(t, daemon)
+	require.NoError(t, n.Stop())
 	samples, _ := written(t, n)
 	assert.Greater(t, byPID(samples)[daemon], 10)
 	assert.NoError(t, process.Signal(syscall.Signal(0)), "the daemon lives on")
@@ -284,18 +289,19 @@ func TestNativeKilled(t *testing.T) {
 	for lines.Scan() && lines.Text() != "sampling" {
 	}
 	x.release(t)
-	time.Sleep(200 * time.Millisecond)
+	x.works(t)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	x.alive(t)
 	// Another sampling of the same process begins, and has all samples.
 	n, err := AttachNative(Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
-	from := processTime(t, x.pid())
+	from, began := processTime(t, x.pid()), monotonic.Nanos()
 	time.Sleep(time.Second)
-	cpu := processTime(t, x.pid()) - from
+	cpu, ended := processTime(t, x.pid())-from, monotonic.Nanos()
 	require.NoError(t, n.Stop())
 	samples, lost := written(t, n)
+	samples = slices.DeleteFunc(samples, func(s Sample) bool { return s.MonoNanos < began || s.MonoNanos >= ended })
 	comparedWithTime(t, len(samples), lost, cpu)
 }
 
@@ -306,19 +312,27 @@ func TestNativeStream(t *testing.T) {
 	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
 	all, few := n.Subscribe(1<<16, 20*time.Millisecond), n.Subscribe(10, time.Second)
 	x.release(t)
-	first := <-all.C
-	streamed := []Sample{first}
-	assert.Less(t, time.Duration(monotonic.Nanos()-first.MonoNanos), time.Second, "the sample is told of while the program runs")
-	time.Sleep(500 * time.Millisecond)
-	for len(all.C) > 0 {
-		streamed = append(streamed, <-all.C)
+	var streamed []Sample
+	next := func() (told time.Duration) {
+		select {
+		case s := <-all.C:
+			streamed = append(streamed, s)
+			return time.Duration(monotonic.Nanos() - s.MonoNanos)
+		case <-time.After(time.Minute):
+			t.Fatal("no sample is told of while the program runs")
+		}
+		return 0
 	}
-	// The next sample is taken within 1 ms, and fetched 20 ms after the last look. The program,
-	// who fetches and who waits here are woken for it.
-	latest := <-all.C
-	told := time.Duration(monotonic.Nanos() - latest.MonoNanos)
-	assert.Less(t, told, shortestDrain+3*late())
-	streamed = append(streamed, latest)
+	// A sample is fetched 20 ms after the last look. The program, who fetches and who waits here are woken for it. Those in front
+	// of the first one of the kernel wait longer: its symbols are read then, which at the race detector's speed takes a second.
+	soonest := time.Hour
+	for range 10 {
+		for len(all.C) > 0 {
+			next()
+		}
+		soonest = min(soonest, next())
+	}
+	assert.Less(t, soonest, shortestDrain+3*late())
 	require.NoError(t, n.Stop())
 	samples, _ := written(t, n)
 	for s := range all.C {
@@ -337,7 +351,12 @@ func TestNativeDiskFull(t *testing.T) {
 	x := hold(t, execs(busy))
 	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 9999, Dir: dir})
 	x.release(t)
-	time.Sleep(600 * time.Millisecond)
+	eventually(t, "the disk is full", func() bool {
+		var disk unix.Statfs_t
+		require.NoError(t, unix.Statfs(dir, &disk))
+		return disk.Bavail == 0
+	})
+	x.works(t)
 	err := n.Stop()
 	var stopped *StoppedError
 	require.ErrorAs(t, err, &stopped)

@@ -3,6 +3,9 @@ package sampler
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,28 +53,35 @@ func TestPause(t *testing.T) {
 	}
 	for name, begin := range samplers {
 		t.Run(name, func(t *testing.T) {
-			x := hold(t, execs(`(sleep 1; exec sha1sum /dev/zero) & `+busy))
+			folder := t.TempDir()
+			paused, pidFile := filepath.Join(folder, "paused"), filepath.Join(folder, "pid")
+			x := hold(t, execs(`(until [ -e `+paused+` ]; do sleep 0.1; done; exec sha1sum /dev/zero) & echo $! >`+pidFile+`; `+busy))
 			s, samples := begin(t, x)
 			x.release(t)
-			time.Sleep(600 * time.Millisecond)
+			x.works(t)
 			require.NoError(t, s.Pause())
 			require.NoError(t, s.Pause(), "a second Pause")
-			paused := monotonic.Nanos()
-			time.Sleep(time.Second)
+			from := monotonic.Nanos()
+			require.NoError(t, os.WriteFile(paused, nil, 0o600))
+			hasher, err := strconv.Atoi(readTrimmed(pidFile))
+			require.NoError(t, err)
+			eventually(t, "the other program starts", func() bool { return readTrimmed(fmt.Sprintf("/proc/%d/comm", hasher)) == "sha1sum" })
+			time.Sleep(500 * time.Millisecond)
 			resumed := monotonic.Nanos()
 			require.NoError(t, s.Resume())
 			t.Logf("Resume took %v", time.Duration(monotonic.Nanos()-resumed))
-			time.Sleep(800 * time.Millisecond)
+			x.works(t)
+			works(t, hasher)
 			require.NoError(t, s.Stop())
 			require.NoError(t, s.Pause(), "after the end")
 
 			before, after, first, hashing := 0, 0, int64(math.MaxInt64), 0
 			for _, sample := range samples() {
 				switch at := sample.MonoNanos; {
-				case at < paused:
+				case at < from:
 					before++
 				case at < resumed:
-					t.Errorf("a sample %v after Pause, %v before Resume", time.Duration(at-paused), time.Duration(resumed-at))
+					t.Errorf("a sample %v after Pause, %v before Resume", time.Duration(at-from), time.Duration(resumed-at))
 				default:
 					after++
 					if sample.PID == x.pid() || name != "dtrace" {
@@ -83,7 +93,7 @@ func TestPause(t *testing.T) {
 				}
 			}
 			t.Logf("%d samples before, %d after, the first one %v after Resume was called", before, after, time.Duration(first-resumed))
-			// At 999 Hz 10 samples are 10 ms of 0.6 s, on however busy a machine.
+			// Each process worked for 100 ms.
 			assert.True(t, before >= 10 && after >= 10, "samples before and after the pause: %d, %d", before, after)
 			if name != "dtrace" { // whose samples have no names of threads
 				assert.GreaterOrEqual(t, hashing, 10, "samples of the program that started in the pause")

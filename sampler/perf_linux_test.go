@@ -130,7 +130,7 @@ func TestPerfTargetEnds(t *testing.T) {
 	x := hold(t, busy)
 	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
 	x.release(t)
-	time.Sleep(300 * time.Millisecond)
+	x.works(t)
 	if err := x.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

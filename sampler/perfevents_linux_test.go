@@ -3,7 +3,6 @@ package sampler
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -28,7 +27,7 @@ func TestPerfTellsWhatItSamples(t *testing.T) {
 		x := hold(t, busy)
 		p := start(t, Options{PID: x.pid(), Events: eventsOf(splitEvents(asked)...)})
 		x.release(t)
-		time.Sleep(200 * time.Millisecond)
+		x.works(t)
 		if err := p.Stop(); err != nil {
 			t.Fatal(err)
 		}

@@ -171,7 +171,7 @@ func TestPerfOld(t *testing.T) {
 	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Dir: dir})
 	t.Logf("start took %v", time.Since(began))
 	x.release(t)
-	time.Sleep(300 * time.Millisecond)
+	x.works(t)
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}

@@ -20,7 +20,7 @@ func TestPerfStopped(t *testing.T) {
 	x := hold(t, busy)
 	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
 	x.release(t)
-	time.Sleep(300 * time.Millisecond)
+	x.works(t)
 	if err := p.process.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +42,7 @@ func TestDTraceStopped(t *testing.T) {
 	d := startDTrace(t, DTraceOptions{Frequency: 1201})
 	x.release(t)
 	time.Sleep(time.Second)
+	x.works(t)
 	if err := syscall.Kill(-d.process.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

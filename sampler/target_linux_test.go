@@ -59,6 +59,18 @@ func (x *target) release(t *testing.T) {
 	}
 }
 
+// works waits until the target has worked for a while: at 999 Hz it has a hundred samples more then.
+func (x *target) works(t *testing.T) {
+	t.Helper()
+	works(t, x.pid())
+}
+
+func works(t *testing.T, pid int) {
+	t.Helper()
+	until := cpuTime(t, pid) + 100*time.Millisecond
+	eventually(t, "the process works", func() bool { return cpuTime(t, pid) >= until })
+}
+
 // alive checks that the target still runs.
 func (x *target) alive(t *testing.T) {
 	t.Helper()
@@ -70,9 +82,9 @@ func (x *target) alive(t *testing.T) {
 // eventually waits until something has happened.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 30 s", what)
+			t.Fatalf("%s: not within a minute", what)
 		}
 	}
 }

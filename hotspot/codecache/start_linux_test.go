@@ -40,8 +40,9 @@ func testFromStart(t *testing.T, jdk gasmtest.JDK, args ...string) []*Blob {
 	})
 	var c *Cache
 	polls, failures, began := 0, 0, time.Now()
-	for time.Since(began) < 1500*time.Millisecond {
+	for c == nil || time.Since(began) < 1500*time.Millisecond {
 		if c == nil {
+			require.Less(t, time.Since(began), time.Minute, "the JVM loads HotSpot")
 			vm, err := vmstructs.Open(j.Process.Pid)
 			if err != nil {
 				continue // libjvm.so is not loaded yet
@@ -50,6 +51,7 @@ func testFromStart(t *testing.T, jdk gasmtest.JDK, args ...string) []*Blob {
 			require.NoError(t, err)
 			c, err = New(vm, copier.MethodName)
 			require.NoError(t, err)
+			began = time.Now()
 		}
 		_, err := c.Poll(monotonic.Nanos())
 		require.NoError(t, err)
@@ -59,7 +61,6 @@ func testFromStart(t *testing.T, jdk gasmtest.JDK, args ...string) []*Blob {
 		polls++
 		time.Sleep(time.Millisecond)
 	}
-	require.NotNil(t, c)
 	gasmtest.Stop(t, j.Process.Pid)
 	_, err := c.Poll(monotonic.Nanos())
 	require.NoError(t, err)

@@ -83,7 +83,7 @@ func allJDKs(gasmtest.JDK) bool { return true }
 
 func run(t *testing.T, pid int, command string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	return Run(ctx, pid, command)
 }
@@ -142,10 +142,10 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// limited is a context of half a minute.
+// limited is a context of two minutes.
 func limited(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -37,7 +37,7 @@ func startPaused(t *testing.T, java string) *exec.Cmd {
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(paused)
 		return err == nil
-	}, 20*time.Second, 5*time.Millisecond, "the JVM makes this file when it stops")
+	}, time.Minute, 5*time.Millisecond, "the JVM makes this file when it stops")
 	return cmd
 }
 
@@ -99,7 +99,7 @@ func startCopy(t *testing.T, name string) (pid int, path string) {
 	require.Eventually(t, func() bool {
 		mappings, err := native.ReadMaps(cmd.Process.Pid)
 		return err == nil && slices.ContainsFunc(mappings, func(m native.Mapping) bool { return m.Path == path })
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	return cmd.Process.Pid, path
 }
 

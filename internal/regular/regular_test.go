@@ -58,7 +58,7 @@ func TestOpen(t *testing.T) {
 		if _, err := os.Stat(path); err != nil && filepath.Dir(path) != dir {
 			continue // a container without it
 		}
-		within(t, 10*time.Second, func() {
+		within(t, time.Minute, func() {
 			_, _, err := Open(path)
 			var wrong *Error
 			if assert.ErrorAs(t, err, &wrong, path) {
@@ -112,7 +112,7 @@ func TestOpenReplaced(t *testing.T) {
 			}
 		}
 	}()
-	within(t, 20*time.Second, func() {
+	within(t, time.Minute, func() {
 		for range 5000 {
 			if f, _, err := Open(path); err == nil {
 				info, err := f.Stat()

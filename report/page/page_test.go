@@ -100,8 +100,10 @@ func tableOf(t *testing.T, text, id string) (counts [][]int64, texts []string) {
 
 // The page's numbers are the JSON's, and each listing's rows add up to its method's.
 func TestNumbers(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"jdk17-lean-none", "jdk17-full-hsdis", "jdk8-full-hsdis", "spread", "huge"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			ps := profiles(t, name)
 			text := page(t, ps)
 			assert.Less(t, len(text), 3_000_000, "bytes")
@@ -370,6 +372,7 @@ func TestFilesAreSmall(t *testing.T) {
 
 // Of a method that was compiled several times, each listing says what all of its compilations have, which is what the tables show.
 func TestCompilationsTogether(t *testing.T) {
+	t.Parallel()
 	ps := profiles(t, "jdk11-lean-hsdis")
 	text := page(t, ps)
 	p := jsonOf(t, ps).Profiles[0]
