@@ -143,12 +143,22 @@ func (h *heldCommand) start(path string, opts heldOptions, ends commandEnds) err
 	if err != nil {
 		return fmt.Errorf("finding gasm's own program file: %w", err)
 	}
-	h.cmd = exec.Command(self, append([]string{holdArg, path}, opts.Command...)...)
+	files := inherited()
+	gateFD := firstInherited + len(files)
+	h.cmd = exec.Command(self, append([]string{holdArg, strconv.Itoa(gateFD), path}, opts.Command...)...)
 	h.cmd.Env = opts.Java.addTo(os.Environ())
 	h.cmd.Stdin, h.cmd.Stdout = opts.Stdin, ends.stdout
-	h.cmd.ExtraFiles = []*os.File{ends.gate, ends.result, ends.stderr} // gateFD, resultFD and stderrFD
+	held, copies, err := clearOf(highestInherited(), gateFD, []*os.File{ends.gate, ends.result, ends.stderr}) // as Hold has them
+	defer func() { closeFiles(copies...) }()
+	if err != nil {
+		return err
+	}
+	h.cmd.ExtraFiles = append(files, held...)
 	return h.cmd.Start()
 }
+
+// name is the command's, as the user wrote it.
+func (h *heldCommand) name() string { return h.cmd.Args[4] }
 
 func closeFiles(files ...*os.File) {
 	for _, f := range files {
@@ -169,7 +179,7 @@ func (h *heldCommand) Release() error {
 	h.gate.Close()
 	if err != nil {
 		h.end()
-		return fmt.Errorf("launching %s: %w", h.cmd.Args[3], err)
+		return fmt.Errorf("launching %s: %w", h.name(), err)
 	}
 	// The child holds the only writing end, which a successful exec closes.
 	text, _ := io.ReadAll(h.result)
@@ -179,9 +189,9 @@ func (h *heldCommand) Release() error {
 	h.end()
 	errno, _ := strconv.Atoi(string(text))
 	if syscall.Errno(errno) == syscall.ENOENT {
-		return &CommandError{h.cmd.Args[3], errNoInterpreter}
+		return &CommandError{h.name(), errNoInterpreter}
 	}
-	return &CommandError{h.cmd.Args[3], syscall.Errno(errno)}
+	return &CommandError{h.name(), syscall.Errno(errno)}
 }
 
 // stoppedBy is the signal that stopped a process which did not become the command; 0 when

@@ -165,34 +165,43 @@ func TestLaunchProcess(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
-	// Go's fork needs numbers for itself, the first one above those that the new process is given: a descriptor that this test
-	// was started with, and that has such a number, is lost now and then (forkAndExecInChild1: nextfd). So neither command
-	// gets those, but one with a number that is far above.
-	for _, name := range openFiles(t) {
-		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
-			syscall.CloseOnExec(fd)
-		}
-	}
-	const passed = 200
+	// What this test was started with, and some more.
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	if err := unix.Dup2(int(null.Fd()), passed); err != nil {
-		t.Fatal(err)
+	passed := []int{3, 5, 8, 10, 200}
+	for _, fd := range passed {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
+			t.Logf("descriptor %d is open already, with flags %d", fd, flags)
+			continue
+		}
+		if err := unix.Dup2(int(null.Fd()), fd); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(fd)
 	}
-	defer syscall.Close(passed)
 	script := `grep ^Sig /proc/self/status | grep -v SigQ; ulimit -n; ulimit -Hn; ls /proc/self/fd; umask; ps -o pgid= -p $$; ls -l /proc/self/fd >&2`
 	cmd := exec.Command("sh", "-c", script)
+	// Go's fork needs a number for itself, the first one above those that it passes on, which may be one of these.
+	high, err := unix.FcntlInt(null.Fd(), unix.F_DUPFD_CLOEXEC, 900)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin := os.NewFile(uintptr(high), os.DevNull)
+	defer stdin.Close()
+	cmd.Stdin = stdin
 	var wantErr strings.Builder // where the descriptors lead, for who looks for one too many
 	cmd.Stderr = &wantErr
 	want, err := cmd.Output()
 	if err != nil {
 		t.Skip(err)
 	}
-	if !strings.Contains(string(want), "\n200\n") {
-		t.Errorf("descriptor %d is not passed on: %s", passed, want)
+	for _, fd := range passed {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 && !strings.Contains(string(want), fmt.Sprintf("\n%d\n", fd)) {
+			t.Errorf("descriptor %d is not passed on: %s", fd, want)
+		}
 	}
 	if got, gotErr, _ := sh(t, script); got != string(want) {
 		t.Errorf("got\n%s\n%s\nwant\n%s\n%s", got, gotErr, want, &wantErr)

@@ -12,17 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdArg as the first argument makes gasm's program a holder: it waits for a byte on
-// its file descriptor 3, and then becomes the command in the arguments after it.
+// holdArg as the first argument makes gasm's program a holder: it waits for a byte on the file descriptor in the second
+// one, and then becomes the command in the arguments after it.
+//
+// The descriptor is the gate: a byte opens it, its end without one means: give up. The next one is the result: it is closed
+// by a successful exec, and gets an errno in text otherwise. The one after that is the command's stderr. The holder has none
+// itself, because the Go runtime answers SIGQUIT (Ctrl-\) by all stacks from its first instructions on.
 const holdArg = "__gasm-hold"
-
-const (
-	gateFD   = 3 // a byte opens the gate, the end without one means: give up
-	resultFD = 4 // closed by a successful exec; an errno in text otherwise
-	// stderrFD is the command's stderr. The holder has none itself, because the Go
-	// runtime answers SIGQUIT (Ctrl-\) by all stacks from its first instructions on.
-	stderrFD = 5
-)
 
 // A sampler follows the holder's first thread, so that thread must become the command.
 // Locking it in an init makes main run on it. The Go runtime's other threads end at the
@@ -37,7 +33,7 @@ func init() {
 // quit gets the holder's SIGQUIT, which is caught from its first moments on.
 var quit = make(chan os.Signal, 1)
 
-func held() bool { return len(os.Args) > 2 && os.Args[1] == holdArg }
+func held() bool { return len(os.Args) > 4 && os.Args[1] == holdArg }
 
 // Hold must be the first call of main in a program that records. In a process that a
 // [Recording] has made as a holder it becomes the command, and returns only when it
@@ -46,7 +42,12 @@ func Hold() (code int, isHolder bool) {
 	if !held() {
 		return 0, false
 	}
-	gate, result := os.NewFile(gateFD, "gate"), os.NewFile(resultFD, "result")
+	gateFD, err := strconv.Atoi(os.Args[2])
+	if err != nil {
+		return 1, true // gasm gives a number
+	}
+	resultFD, stderrFD := gateFD+1, gateFD+2
+	gate, result := os.NewFile(uintptr(gateFD), "gate"), os.NewFile(uintptr(resultFD), "result")
 	opened := make(chan bool, 1)
 	go func() {
 		n, _ := gate.Read(make([]byte, 1)) // without a byte, gasm is gone
@@ -64,7 +65,7 @@ func Hold() (code int, isHolder bool) {
 	syscall.CloseOnExec(resultFD)
 	syscall.CloseOnExec(stderrFD)
 	_ = unix.Dup2(stderrFD, 2) // fails where the command has no stderr
-	err := syscall.Exec(os.Args[2], os.Args[3:], os.Environ())
+	err = syscall.Exec(os.Args[3], os.Args[4:], os.Environ())
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		result.WriteString(strconv.Itoa(int(errno)))

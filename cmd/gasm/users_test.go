@@ -126,3 +126,16 @@ func TestLongTemporaryFolder(t *testing.T) {
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Contains(t, r.stdout, "Account of Samples")
 }
+
+// The command gets the descriptors that gasm was started with, as from a shell that has redirected some.
+func TestInheritedDescriptors(t *testing.T) {
+	t.Parallel()
+	gasmtest.NeedNative(t)
+	dir := t.TempDir()
+	script := `exec 3>"$1/three" 5<"$0" 9>"$1/nine"; exec "$2" profile -- sh -c 'cat <&5 >&3; echo behind >&9'`
+	in := filepath.Join(dir, "in")
+	require.NoError(t, os.WriteFile(in, []byte("what is read\n"), 0o600))
+	out, _ := exec.Command("sh", "-c", script, in, dir, binary).CombinedOutput() // it starts no JVM, which is another matter
+	assert.Equal(t, "what is read\n", string(readFile(t, filepath.Join(dir, "three"))), "%s", out)
+	assert.Equal(t, "behind\n", string(readFile(t, filepath.Join(dir, "nine"))), "%s", out)
+}
