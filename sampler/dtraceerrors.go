@@ -84,8 +84,11 @@ func isNoProbe(err error) bool {
 	return errors.As(err, &refused) && refused.Reason == ReasonUnknownEvent
 }
 
+const programEnd = "}: "
+
 // dtraceComplaint returns the line of DTrace's stderr that says what went wrong, ""
-// when none does. That is the last one that is not usual.
+// when none does. That is the last one that is not usual, without the program that DTrace repeats in it
+// ("invalid probe specifier BEGIN { … } … END { … }: failed to grab process 4742").
 func dtraceComplaint(text string) string {
 	var last string
 	for line := range strings.Lines(text) {
@@ -94,6 +97,9 @@ func dtraceComplaint(text string) string {
 			continue
 		}
 		last = strings.TrimPrefix(line, "dtrace: ")
+	}
+	if at := strings.LastIndex(last, programEnd); strings.HasPrefix(last, "invalid probe specifier ") && at >= 0 {
+		last = last[at+len(programEnd):]
 	}
 	return last
 }

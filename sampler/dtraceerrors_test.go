@@ -87,6 +87,9 @@ func TestDTraceComplaint(t *testing.T) {
 	check("dtrace: description 'BEGIN ' matched 4 probes\ndtrace: processing aborted: Abort due to systemic unresponsiveness\n",
 		"processing aborted: Abort due to systemic unresponsiveness")
 	check("sudo: a password is required", "sudo: a password is required")
+	check("dtrace: invalid probe specifier BEGIN { printf(\"gasm: begin %d\\n\", timestamp); } p4742:::gc { trace(1); } END { printf(\"gasm: end\\n\"); }: failed to grab process 4742\n",
+		"failed to grab process 4742")
+	check("dtrace: invalid probe specifier BEGIN: it does not match\n", "invalid probe specifier BEGIN: it does not match")
 }
 
 // The program prints what a DTraceReader reads, and the marks that StartDTrace and Stop
