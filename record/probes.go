@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -299,10 +300,10 @@ func (s *session) drainWindows(specs []probe.Spec, files func() map[int]string) 
 		for {
 			select {
 			case <-d.stop:
-				d.take()
+				d.take((*rings.Drain).End)
 				return
 			case <-time.After(drainEvery):
-				d.take()
+				d.take((*rings.Drain).Take)
 			}
 		}
 	}()
@@ -324,7 +325,7 @@ func (d *windowDrain) end() {
 	}
 }
 
-func (d *windowDrain) take() {
+func (d *windowDrain) take(some func(*rings.Drain, io.Writer) error) {
 	for pid, path := range d.files() {
 		f := d.open[pid]
 		if f == nil {
@@ -342,7 +343,7 @@ func (d *windowDrain) take() {
 		if f.failed {
 			continue
 		}
-		if err := f.Take(f.out); err != nil {
+		if err := some(f.Drain, f.out); err != nil {
 			f.failed = true
 			d.s.problem(fmt.Errorf("saving the calls of the window's method: %w", err))
 		}

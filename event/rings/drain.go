@@ -23,8 +23,14 @@ type Drain struct {
 type drainedRing struct {
 	offset   int64 // of the segment
 	capacity int64
-	taken    int64 // windows
+	inFlight int64 // see maxInFlight
+	seen     int64 // how many windows had been written at the last look
+	taken    int64
 }
+
+// maxInFlight is of how many windows a processor may hold the stores back, some dozens, and another one see them in another order than they
+// were made. aarch64 promises none, so the newest windows are taken at the next look, and so is a segment of which a part is missing.
+const maxInFlight = 64
 
 // maxTaken is how many windows of a JVM are kept: an hour of 2000 a second.
 const maxTaken = 8_000_000
@@ -32,13 +38,18 @@ const maxTaken = 8_000_000
 // NewDrain takes windows from a file.
 func NewDrain(file io.ReaderAt) *Drain { return &Drain{file: file, next: headerSize} }
 
-// Take writes the windows that have ended since the last call.
-func (d *Drain) Take(w io.Writer) error {
-	if err := d.findRings(); err != nil {
+// Take writes the windows that have ended since the last call, but for the newest.
+func (d *Drain) Take(w io.Writer) error { return d.takeAll(w, false) }
+
+// End writes those that are left, when the JVM's threads have ended or tell of no more.
+func (d *Drain) End(w io.Writer) error { return d.takeAll(w, true) }
+
+func (d *Drain) takeAll(w io.Writer, end bool) error {
+	if err := d.findRings(end); err != nil {
 		return err
 	}
 	for i := range d.rings {
-		if err := d.take(&d.rings[i], w); err != nil {
+		if err := d.take(&d.rings[i], end, w); err != nil {
 			return err
 		}
 	}
@@ -55,7 +66,7 @@ func (d *Drain) words(offset int64, n int) ([]byte, error) {
 }
 
 // findRings looks at the segments that have come.
-func (d *Drain) findRings() error {
+func (d *Drain) findRings(end bool) error {
 	b, err := d.words(0, headWords)
 	if errors.Is(err, io.EOF) {
 		return nil // the JVM is about to write it
@@ -71,13 +82,15 @@ func (d *Drain) findRings() error {
 		}
 		kind, size := word(head, 0), word(head, 1)
 		switch {
+		case !end && (size == 0 || kind == 3 && word(head, 5) == 0):
+			return nil
 		case size < 8*headWords || size > maxSegment || size%8 != 0:
 			return fmt.Errorf("the file of the probes is damaged at byte %d", d.next)
 		case kind == 0:
 			return nil // it is being made
 		case kind == 3:
 			if c := word(head, 5); c > 0 && 24*c <= size-8*headWords && c&(c-1) == 0 {
-				d.rings = append(d.rings, drainedRing{offset: d.next, capacity: c})
+				d.rings = append(d.rings, drainedRing{offset: d.next, capacity: c, inFlight: max(1, min(maxInFlight, c/4))})
 			}
 		}
 		d.next += size
@@ -85,13 +98,21 @@ func (d *Drain) findRings() error {
 	return nil
 }
 
-func (d *Drain) take(r *drainedRing, w io.Writer) error {
-	written, err := d.written(r)
-	if err != nil || written <= r.taken {
+func (d *Drain) take(r *drainedRing, end bool, w io.Writer) error {
+	newest, err := d.written(r)
+	if err != nil {
 		return err
 	}
-	// The JVM may be writing the next one.
-	first := max(r.taken, written-r.capacity+1)
+	written := newest
+	if !end {
+		written = max(r.seen, newest-r.inFlight)
+	}
+	r.seen = newest
+	if written <= r.taken {
+		return nil
+	}
+	// The JVM may be writing the next ones.
+	first := min(max(r.taken, newest-r.capacity+r.inFlight), written)
 	out := make([]byte, 0, 24*(written-first)+24)
 	for at := first; at < written; {
 		n := min(written-at, r.capacity-at%r.capacity)
@@ -106,7 +127,7 @@ func (d *Drain) take(r *drainedRing, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	overwritten := min(max(0, now-r.capacity+1-first), written-first)
+	overwritten := min(max(0, now-r.capacity+r.inFlight-first), written-first)
 	lost := first - r.taken + overwritten
 	out = out[24*overwritten:]
 	if left := maxTaken - d.taken; int64(len(out)) > 24*left {

@@ -51,14 +51,22 @@ func ringOf(capacity int) []byte {
 	return segment(map[int]int64{0: 3, 2: 1, 3: 12, 5: int64(capacity)}, make([]int64, 3*capacity)...)
 }
 
-// taken are the windows that a drain writes now.
-func taken(t *testing.T, d *Drain) *Windows {
+// written are the windows that a drain writes.
+func written(t *testing.T, take func(io.Writer) error) *Windows {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, d.Take(&out))
+	require.NoError(t, take(&out))
 	w, err := ReadDrained(&out)
 	require.NoError(t, err)
 	return w
+}
+
+// taken are the windows that a drain writes now. It looks twice, so that the newest are among them.
+func taken(t *testing.T, d *Drain) *Windows {
+	t.Helper()
+	w := written(t, d.Take)
+	second := written(t, d.Take)
+	return &Windows{Spans: append(w.Spans, second.Spans...), Dropped: w.Dropped + second.Dropped}
 }
 
 // TestDrain takes windows out of a ring of four while it turns. The oldest of a full ring may be written over at any time, so it counts as lost.
@@ -85,22 +93,44 @@ func TestDrain(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, &Windows{Spans: []Span{span(14)}, Dropped: 2}, taken(t, d), "12 and 13 may have been written over")
+	assert.Equal(t, &Windows{Dropped: 2}, written(t, d.Take), "12 and 13 may have been written over, and 14 is the newest")
 	f.before = nil
-	assert.Equal(t, &Windows{Spans: []Span{span(15), span(16)}}, taken(t, d))
+	assert.Equal(t, &Windows{Spans: []Span{span(14), span(15), span(16)}}, taken(t, d))
+}
 
-	// A thread more.
+// TestDrainNewest leaves the newest windows for the next look, or the end.
+func TestDrainNewest(t *testing.T) {
+	const first = headerSize
+	f := &growingFile{bytes: file(ringOf(16))}
+	d := NewDrain(f)
+	f.write(first, 16, 0, 3)
+	assert.Empty(t, written(t, d.Take).Spans, "a quarter of the ring may not be as it seems")
+	f.write(first, 16, 3, 9)
+	assert.Equal(t, []Span{span(0), span(1), span(2), span(3), span(4)}, written(t, d.Take).Spans)
+	assert.Equal(t, []Span{span(5), span(6), span(7), span(8)}, written(t, d.Take).Spans, "they have been there for a while")
+	f.write(first, 16, 9, 11)
+	assert.Equal(t, []Span{span(9), span(10)}, written(t, d.End).Spans)
+	assert.Empty(t, written(t, d.End).Spans)
+}
+
+// TestDrainThreads finds rings that come later, or of which a part is not seen yet.
+func TestDrainThreads(t *testing.T) {
+	const first = headerSize
+	f := &growingFile{bytes: file(ringOf(4))}
+	d := NewDrain(f)
 	second := int64(len(f.bytes))
 	f.bytes = append(f.bytes, ringOf(2)...)
 	f.set(24, second) // it is not in use yet
 	f.write(second, 2, 0, 1)
 	assert.Equal(t, &Windows{}, taken(t, d))
 	f.set(24, int64(len(f.bytes)))
-	f.set(second, 0) // it has no kind yet
-	assert.Equal(t, &Windows{}, taken(t, d))
-	f.set(second, 3)
-	f.write(first, 4, 17, 18)
-	assert.Equal(t, &Windows{Spans: []Span{span(17), span(0)}}, taken(t, d))
+	for word, value := range map[int64]int64{0: 3, 1: 8 * (headWords + 6), 5: 2} { // the kind, the size, the capacity
+		f.set(second+8*word, 0)
+		assert.Equal(t, &Windows{}, taken(t, d), "word %d", word)
+		f.set(second+8*word, value)
+	}
+	f.write(first, 4, 0, 1)
+	assert.Equal(t, &Windows{Spans: []Span{span(0), span(0)}}, taken(t, d))
 }
 
 // What is damaged is told of, or is no ring.
@@ -116,7 +146,7 @@ func TestDrainDamaged(t *testing.T) {
 	for name, size := range map[string]int64{"none": 0, "no head": 8*headWords - 8, "odd": 8*headWords + 1, "huge": maxSegment + 8} {
 		f := &growingFile{bytes: file(segment(map[int]int64{0: 1}), ringOf(4))}
 		f.set(headerSize+8*headWords+8, size)
-		assert.EqualError(t, NewDrain(f).Take(io.Discard), "the file of the probes is damaged at byte 4224", name)
+		assert.EqualError(t, NewDrain(f).End(io.Discard), "the file of the probes is damaged at byte 4224", name)
 	}
 	broken := errors.New("broken")
 	w, err := ReadDrained(io.MultiReader(bytes.NewReader(words(append(window(7), 1)...)), iotest.ErrReader(broken)))
