@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,10 +55,11 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 	enough, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
+		var once sync.Once
 		for s := range stream.C {
 			if s.Module == "" && !s.Kernel() {
-				if sampled[s.PC] = true; len(sampled) == 300 {
-					close(enough)
+				if sampled[s.PC] = true; len(sampled) >= 300 {
+					once.Do(func() { close(enough) })
 				}
 				for _, f := range followers {
 					f.Sampled(s.PC, s.MonoNanos)
