@@ -117,14 +117,15 @@ func (o *Options) reopens() bool { return o.WindowStart != nil && o.WindowEnd !=
 
 // Check finds out what the options say that makes no sense. It runs nothing.
 func (o *Options) Check() error {
+	sudo := o.Sudo && !o.Happenings.ByDTrace
 	switch {
 	case !slices.Contains(samplers, o.Sampler):
 		return fmt.Errorf("--sampler is %q; it can be %s", o.Sampler, layout.Or(SamplerNames()))
 	case o.Sampler == SamplerDTrace && len(o.Events) > 0:
 		return errors.New("--event names events of the kernel and the CPU; dtrace samples by time alone")
-	case (o.Sampler == SamplerNative || o.Sampler == SamplerPerf) && o.Sudo:
+	case (o.Sampler == SamplerNative || o.Sampler == SamplerPerf) && sudo:
 		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
-	case o.Sampler == SamplerXCTrace && o.Sudo:
+	case o.Sampler == SamplerXCTrace && sudo:
 		return errors.New("--sudo is for dtrace; xctrace needs no root")
 	case o.Delay < 0 || o.Length < 0:
 		return errors.New("--delay and --length can't be negative")

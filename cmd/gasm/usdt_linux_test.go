@@ -140,4 +140,7 @@ func TestUSDTRefused(t *testing.T) {
 		from := map[bool]string{true: "log", false: "usdt"}[bad == "jni"]
 		assert.Equal(t, 2, runGasm(t, []string{"profile", "--events", bad, "--events-from", from, "--", "true"}).code, bad)
 	}
+	sudo := runGasm(t, []string{"profile", "--sampler", "native", "--sudo", "--events", "safepoint", "--events-from", "usdt", "--", "true"})
+	assert.Equal(t, 2, sudo.code, "--sudo is of no use here")
+	assert.Contains(t, sudo.stderr, "--sudo is for dtrace; --sampler native needs no root")
 }
