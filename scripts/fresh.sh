@@ -75,6 +75,7 @@ inside() {
   debootstrap --variant=minbase --include=git,make "$release" "$dir" "$(mirror)" >"$work/log" 2>&1 ||
     { tail -n 20 "$work/log" >&2; fail "debootstrap failed"; }
 
+  mount --rbind "$dir" "$dir" # so that its root is a mount, as unshare and the tests' own namespaces need it
   mount -t proc proc "$dir/proc"
   mount --rbind /sys "$dir/sys"
   mount --rbind /dev "$dir/dev"

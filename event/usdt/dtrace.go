@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -42,6 +43,8 @@ const (
 	settle = uint64(time.Second)
 	// silence is after which time a processor is not waited for that prints no marks, because it was switched off.
 	silence = uint64(5 * time.Second)
+	// longestMark is how long marks are waited for at the end; they come five times a second.
+	longestMark = 2 * time.Second
 	// mostHeld bounds the events that are held.
 	mostHeld  = 1 << 18
 	mostTexts = 1 << 16
@@ -103,6 +106,11 @@ func (d *dtraced) until() uint64 {
 	if d.newest < d.first+settle {
 		return 0
 	}
+	return d.least()
+}
+
+// least is the time that the slowest processor has come to.
+func (d *dtraced) least() uint64 {
 	least := d.newest
 	for _, mono := range d.cpus {
 		if mono+silence > d.newest {
@@ -219,8 +227,30 @@ func (d *dtraced) forget() {
 	}
 }
 
+// awaitMarks waits until each processor has printed a mark after a time: how much a processor has lost DTrace tells when the
+// next record of it comes.
+func (d *dtraced) awaitMarks(mono uint64) {
+	deadline := time.After(longestMark)
+	for {
+		d.mu.Lock()
+		come := d.least() >= mono
+		d.mu.Unlock()
+		if come {
+			return
+		}
+		select {
+		case <-d.ended:
+			return
+		case <-deadline:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 // detach ends DTrace, which prints what it has, and takes some seconds to give back what it holds of the kernel.
 func (d *dtraced) detach() error {
+	d.awaitMarks(uint64(monotonic.Nanos()))
 	err := d.tracer.Stop()
 	d.tracer.Wait()
 	d.pipe.Close()

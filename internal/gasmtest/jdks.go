@@ -96,7 +96,9 @@ func CompileJava(tb testing.TB, dir string, release int, files ...string) {
 	tb.Helper()
 	javac := NeedTool(tb, "javac", "scripts/setup.sh installs a JDK")
 	args := append([]string{"-g", "--release", fmt.Sprint(release), "-encoding", "UTF-8", "-d", dir}, files...)
-	if out, err := exec.Command(javac, args...).CombinedOutput(); err != nil {
+	cmd := exec.Command(javac, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // classes with names beyond ASCII are files
+	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("javac %q: %v\n%s", args, err, out)
 	}
 }
