@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -32,6 +31,8 @@ type dtraced struct {
 	first  uint64         // the first time that came
 	newest uint64
 	bad    int64 // lines that could not be read
+	good   int64 // events that could
+	total  int64 // as DTrace has counted them; 0 while it has not ended
 
 	texts map[textKey][]byte // of the events that were given, by where they are in the JVM
 }
@@ -43,8 +44,6 @@ const (
 	settle = uint64(time.Second)
 	// silence is after which time a processor is not waited for that prints no marks, because it was switched off.
 	silence = uint64(5 * time.Second)
-	// longestMark is how long marks are waited for at the end; they come five times a second.
-	longestMark = 2 * time.Second
 	// mostHeld bounds the events that are held.
 	mostHeld  = 1 << 18
 	mostTexts = 1 << 16
@@ -84,6 +83,8 @@ func (d *dtraced) collect(text io.ReadCloser) {
 			d.at(rec.cpu, rec.mono)
 		case *dtraceMark:
 			d.at(rec.cpu, rec.mono)
+		case dtraceTotal:
+			d.total = int64(rec)
 		default:
 			d.bad++
 		}
@@ -106,11 +107,6 @@ func (d *dtraced) until() uint64 {
 	if d.newest < d.first+settle {
 		return 0
 	}
-	return d.least()
-}
-
-// least is the time that the slowest processor has come to.
-func (d *dtraced) least() uint64 {
 	least := d.newest
 	for _, mono := range d.cpus {
 		if mono+silence > d.newest {
@@ -141,7 +137,7 @@ func (d *dtraced) read(all bool, give func(record []byte)) {
 		}
 	}
 	d.mu.Lock()
-	d.bad += bad
+	d.bad, d.good = d.bad+bad, d.good+int64(len(ready))-bad
 	d.mu.Unlock()
 }
 
@@ -227,30 +223,8 @@ func (d *dtraced) forget() {
 	}
 }
 
-// awaitMarks waits until each processor has printed a mark after a time: how much a processor has lost DTrace tells when the
-// next record of it comes.
-func (d *dtraced) awaitMarks(mono uint64) {
-	deadline := time.After(longestMark)
-	for {
-		d.mu.Lock()
-		come := d.least() >= mono
-		d.mu.Unlock()
-		if come {
-			return
-		}
-		select {
-		case <-d.ended:
-			return
-		case <-deadline:
-			return
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
 // detach ends DTrace, which prints what it has, and takes some seconds to give back what it holds of the kernel.
 func (d *dtraced) detach() error {
-	d.awaitMarks(uint64(monotonic.Nanos()))
 	err := d.tracer.Stop()
 	d.tracer.Wait()
 	d.pipe.Close()
@@ -258,9 +232,14 @@ func (d *dtraced) detach() error {
 	return err
 }
 
+// lost is how many events did not come. A DTrace that is killed has not told how many there were: then it is what it told of while it ran,
+// which leaves out what a processor lost last.
 func (d *dtraced) lost() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.total > 0 {
+		return max(0, d.total-d.good)
+	}
 	return d.tracer.Lost() + d.bad
 }
 

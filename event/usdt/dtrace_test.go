@@ -83,7 +83,7 @@ func TestDTraceLines(t *testing.T) {
 func TestDTraceBadLines(t *testing.T) {
 	for _, line := range []string{
 		"e", "e 3 0 1", "e 3 0 1 7", "e 3 0 1 7 0 0", `e 3 0 1 7 "0"`, "e 4 0 1 7 0", "e 3 fffffff 1 7 0", "e 3 0 1 7 x", "e 3 0 1 7  0",
-		"m", "m 0", "m 0 1 2", `m 0 "1"`, "m 10000 1", "x 0 1", "dtrace: 3 drops on CPU 0", strings.Repeat("e 1 ", 5000),
+		"m", "m 0", "m 0 1 2", `m 0 "1"`, "m 10000 1", "x 0 1", "n", "n x", "n -1", "n 1 2", "n 99999999999999999999", "dtrace: 3 drops on CPU 0", strings.Repeat("e 1 ", 5000),
 		`e 0 1 1 7 7fe1 b "a" 7fe2 c`, `e 0 1 1 7 7fe1 b "a 7fe2 c 1`, `e 0 1 1 7 7fe1 b "a"7fe2 c 1`, `e 0 1 1 7 7fe1 b "\9" 7fe2 c 1`, `e 0 1 1 7 7fe1 b "\`, `e 0 1 1 7 7fe1 b 1 7fe2 c 1`,
 		`e 2 0 1 7 10 20 2 "[I" 18 1 2 3`,
 	} {
@@ -129,6 +129,16 @@ func TestDTraceOrder(t *testing.T) {
 	assert.Zero(t, d.bad)
 }
 
+// What is lost is the difference to what DTrace has counted, whether it says so or not.
+func TestDTraceLost(t *testing.T) {
+	d := newDTraced(traced())
+	d.textOf(t, "e 3 0 1 7 0\ndtrace: 1 drop on CPU 0\ne 3 0 2 7 0\ne 4 0 3 7 0\nn 9\ngasm: end\n")
+	assert.EqualValues(t, 2, d.good)
+	assert.EqualValues(t, 7, d.lost())
+	d.total = 1
+	assert.Zero(t, d.lost(), "an event that came while it ended")
+}
+
 func (d *dtraced) collectOne(t *testing.T, line string) {
 	t.Helper()
 	d.ended = make(chan struct{})
@@ -162,12 +172,13 @@ func TestDTraceScript(t *testing.T) {
 	script := dtraceScript(4711, places, layouts, library{lo: 0x1000, hi: 0x3000})
 	assert.Equal(t, []string{"strsize=256"}, script.Options)
 	clauses := strings.SplitAfter(script.Clauses, "); } ")
-	require.Len(t, clauses, 6)
-	assert.Equal(t, `hotspot4711:::thread-start { printf("e %x %x %x %x %x %x \"%S\" %x %x\n", 0, cpu, timestamp, tid, arg0, arg1, arg1 ? copyinstr(arg0, arg1 + 1) : "", arg3, arg4); } `, clauses[0])
+	require.Len(t, clauses, 7)
+	assert.Equal(t, `hotspot4711:::thread-start { @n = count(); printf("e %x %x %x %x %x %x \"%S\" %x %x\n", 0, cpu, timestamp, tid, arg0, arg1, arg1 ? copyinstr(arg0, arg1 + 1) : "", arg3, arg4); } `, clauses[0])
 	assert.Contains(t, clauses[2], "this->frame = this->back - 0x1000 < 0x2000 ? ")
-	assert.Equal(t, `hotspot4711:::thread-sleep-end { printf("e %x %x %x %x %x\n", 3, cpu, timestamp, tid, arg0); } `, clauses[3])
-	assert.Equal(t, `hotspot_jni4711:::Many-entry { printf("e %x %x %x %x %x %x %x %x %x %x %x %x %x %x\n", 4, cpu, timestamp, tid, arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9); } `, clauses[4])
-	assert.Equal(t, `profile-5 { printf("m %x %x\n", cpu, timestamp); }`, clauses[5])
+	assert.Equal(t, `hotspot4711:::thread-sleep-end { @n = count(); printf("e %x %x %x %x %x\n", 3, cpu, timestamp, tid, arg0); } `, clauses[3])
+	assert.Equal(t, `hotspot_jni4711:::Many-entry { @n = count(); printf("e %x %x %x %x %x %x %x %x %x %x %x %x %x %x\n", 4, cpu, timestamp, tid, arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9); } `, clauses[4])
+	assert.Equal(t, `profile-5 { printf("m %x %x\n", cpu, timestamp); } `, clauses[5])
+	assert.Equal(t, `END { printa("n %@d\n", @n); }`, clauses[6])
 	assert.NotContains(t, dtraceScript(4711, places, layouts, library{}).Clauses, "uregs", "where the library is not known, nor is the caller")
 }
 

@@ -33,6 +33,9 @@ type dtraceMark struct {
 	mono uint64
 }
 
+// A dtraceTotal is how many probes were reached, whether an event of them came or not.
+type dtraceTotal int64
+
 // A dtraceReader reads what DTrace prints for a [dtraceScript], up to the line that says that this is all.
 type dtraceReader struct {
 	in     *bufio.Reader
@@ -58,7 +61,7 @@ func newDTraceReader(r io.Reader) *dtraceReader {
 // Err is the error that ended the reading; nil when DTrace had printed all, or its text ended.
 func (r *dtraceReader) Err() error { return r.err }
 
-// Record gives what Scan has read: a *dtraceEvent, a *dtraceMark or a *SyntaxError.
+// Record gives what Scan has read: a *dtraceEvent, a *dtraceMark, a dtraceTotal or a *SyntaxError.
 func (r *dtraceReader) Record() any { return r.record }
 
 // Scan reads to the next event, mark or bad line. A last line without its end is left out: DTrace was killed while it wrote it.
@@ -96,6 +99,12 @@ func (r *dtraceReader) Scan() bool {
 // parseDTrace reads a line; nil when it is none of the script's.
 func parseDTrace(line []byte) any {
 	kind, rest, _ := bytes.Cut(line, []byte(" "))
+	if string(kind) == "n" {
+		if n, err := strconv.ParseInt(string(rest), 10, 64); err == nil && n >= 0 {
+			return dtraceTotal(n)
+		}
+		return nil
+	}
 	fields, ok := parseDTraceFields(rest)
 	numbers := 0
 	for numbers < len(fields) && !fields[numbers].isText {

@@ -53,14 +53,16 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 //
 //	e 2 1 1a4f8d3c2b10 61b2 7fae0c8d3a42 4 "main"
 //	m 1 1a4f8d3c2b99
+//	n 20001
 //
+// The last one is how many probes were reached in all, which DTrace counts without printing: it does not tell of all that it loses.
 // An event has the number of the probe, the processor, the time, the thread, and the arguments; behind the length of a text is the
 // text, as %S has it. An allocation has more: where the library returns to, and what is on the stack there.
 func dtraceScript(pid int, places []place, layouts []layout, lib library) *sampler.Script {
 	var s strings.Builder
 	for i := range places {
 		p := &places[i]
-		fmt.Fprintf(&s, "%s%d:::%s { ", p.Provider, pid, strings.ReplaceAll(p.Name, "__", "-"))
+		fmt.Fprintf(&s, "%s%d:::%s { @n = count(); ", p.Provider, pid, strings.ReplaceAll(p.Name, "__", "-"))
 		format, values := `e %x %x %x %x`, []string{strconv.Itoa(i), "cpu", "timestamp", "tid"}
 		at := 0
 		for _, par := range p.parameters {
@@ -83,7 +85,7 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *sampl
 		}
 		fmt.Fprintf(&s, `printf("%s\n", %s); } `, format, strings.Join(values, ", "))
 	}
-	fmt.Fprintf(&s, `profile-%d { printf("m %%x %%x\n", cpu, timestamp); }`, marksPerSecond)
+	fmt.Fprintf(&s, `profile-%d { printf("m %%x %%x\n", cpu, timestamp); } END { printa("n %%@d\n", @n); }`, marksPerSecond)
 	return &sampler.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 
