@@ -50,7 +50,7 @@ type JVM struct {
 // Describe gives what a log says about its JVM. The log does not know the samples'
 // clock, so StartMonoNanos is 0.
 func Describe(log *printassembly.Log) JVM {
-	return JVM{PID: log.PID, Main: mainOf(log.Command), Version: log.VMVersion, LogFile: filepath.Base(log.Name()), Log: log}
+	return JVM{PID: log.PID, Main: mainOf(log.Command), Version: log.Version(), LogFile: filepath.Base(log.Name()), Log: log}
 }
 
 // mainOf is the first word of the system property sun.java.command, which has the

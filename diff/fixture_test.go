@@ -40,7 +40,7 @@ func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 	var jvms []capture.JVM
 	for i := range forks {
 		pid := log.PID + i
-		j := capture.JVM{PID: pid, Main: "Workload", Version: log.VMVersion, Log: log, StartMonoNanos: start}
+		j := capture.JVM{PID: pid, Main: "Workload", Version: log.Version(), Log: log, StartMonoNanos: start}
 		jvms = append(jvms, j)
 		benchmark.Windows = append(benchmark.Windows, capture.Window{PID: pid, Span: capture.Span{FromMonoNanos: start, ToMonoNanos: start + 1e9}})
 	}

@@ -58,6 +58,19 @@ func TestHeader(t *testing.T) {
 
 // Code behind a first line of an unknown form, as a new JDK may print it, is damage: its
 // rows must not pass for those of the blob in front of it in silence.
+func TestVersion(t *testing.T) {
+	for info, want := range map[string]string{
+		"OpenJDK 64-Bit Server VM (25.504-b01) for linux-amd64 JRE (1.8.0_504-8u504-ga-1-b01), built on Aug 20 2026": "1.8.0_504",
+		"OpenJDK 64-Bit Server VM (25.432-b06) for linux-amd64 JRE (1.8.0_432-b06), built":                           "1.8.0_432",
+		"": "1.8.0",
+	} {
+		assert.Equal(t, want, (&Header{VMVersion: "25.504-b01", VMInfo: info}).Version())
+	}
+	for _, own := range []string{"25.0.3+9", "25+36-LTS", "25", "25.1-ea+3", "17.0.15+6-Debian-1deb12u1", ""} {
+		assert.Equal(t, own, (&Header{VMVersion: own, VMInfo: "x (25) for linux-amd64 JRE (1.8.0)"}).Version())
+	}
+}
+
 func TestUnknownKindOfBlob(t *testing.T) {
 	const unknown = "NewStub (0x00007f0000009000 - 0x00007f0000009080) [128 bytes] libmLog\n" +
 		"[MachCode]\n  0x00007f0000009000: 5548 89e5 | 9090 5dc3 \n[/MachCode]\n"

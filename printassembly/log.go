@@ -3,6 +3,7 @@ package printassembly
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
@@ -51,6 +52,24 @@ func (l *Log) Close() error {
 		return c.Close()
 	}
 	return nil
+}
+
+// oldHotSpot is the version of JDK 8's HotSpot, which is counted for itself.
+var oldHotSpot = regexp.MustCompile(`^25\.[0-9]+-b[0-9]+`)
+
+// Version is how the JDK calls itself: VMVersion, or for JDK 8 the JRE's of VMInfo, "1.8.0_504": its HotSpot calls itself "25.504-b01",
+// which looks as if it were JDK 25.
+func (h *Header) Version() string {
+	if !oldHotSpot.MatchString(h.VMVersion) {
+		return h.VMVersion
+	}
+	_, jre, ok := strings.Cut(h.VMInfo, " JRE (1.8.")
+	if !ok {
+		return "1.8.0"
+	}
+	jre, _, _ = strings.Cut(jre, ")")
+	jre, _, _ = strings.Cut(jre, "-")
+	return "1.8." + jre
 }
 
 // arch tells from <info> ("… for linux-amd64 JRE (…") whose machine code the
