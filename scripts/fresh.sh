@@ -10,7 +10,7 @@
 # /etc/pip.conf, root's settings of pip, npm and Maven. MIRROR is the Debian mirror; by default it is this machine's. CI=1 is
 # passed on too: then a test that is skipped unexpectedly is a failure.
 #
-# The Debian is a chroot in a mount namespace of its own: its mounts (/proc, /sys, /dev) are seen nowhere else, and they
+# The Debian is the root of a mount namespace of its own: its mounts (/proc, /sys, /dev) are seen nowhere else, and they
 # are gone when its last process is.
 set -euo pipefail
 
@@ -58,14 +58,24 @@ kernel_file_system() {
 # install_package: installs the package in the Debian, and has gasm say what works there. The doctor finds no JDK in a bare
 # Debian, and ends with 1 for that; anything else is a failure.
 install_package() {
-  local deb doctor result=0
-  deb=$(ls "$root"/dist/gasm_*_"$(dpkg --print-architecture)".deb)
-  cp "$deb" "$dir/srv/gasm.deb"
-  chroot "$dir" env -i "$@" sh -c 'dpkg -i /srv/gasm.deb && gasm version && dpkg -L gasm' || return 1
-  doctor=$(chroot "$dir" env -i "$@" gasm doctor) || result=$?
+  local doctor result=0
+  env -i "$@" sh -c 'dpkg -i /srv/gasm.deb && gasm version && dpkg -L gasm' || return 1
+  doctor=$(env -i "$@" gasm doctor) || result=$?
   echo "$doctor"
   [ "$result" = 0 ] || { [ "$result" = 1 ] && grep -q 'there is no JDK' <<<"$doctor"; } || return 1
-  chroot "$dir" env -i "$@" dpkg -r gasm
+  env -i "$@" dpkg -r gasm
+}
+
+# enter: makes the Debian the root of all that runs in the mount namespace, as a machine's own is. With chroot alone it is not a
+# mount, and tests that make a namespace of their own see paths of this machine.
+enter() {
+  mkdir "$dir/.machine"
+  cd "$dir"
+  pivot_root . .machine
+  cd /
+  hash -r
+  umount -l /.machine
+  rmdir /.machine
 }
 
 # inside: makes the Debian and runs the commands in it. It is called in the mount namespace.
@@ -75,7 +85,7 @@ inside() {
   debootstrap --variant=minbase --include=git,make "$release" "$dir" "$(mirror)" >"$work/log" 2>&1 ||
     { tail -n 20 "$work/log" >&2; fail "debootstrap failed"; }
 
-  mount --rbind "$dir" "$dir" # so that its root is a mount, as unshare and the tests' own namespaces need it
+  mount --bind "$dir" "$dir"
   mount -t proc proc "$dir/proc"
   mount --rbind /sys "$dir/sys"
   mount --rbind /dev "$dir/dev"
@@ -87,6 +97,8 @@ inside() {
     /root/.config/pip/pip.conf /root/.pip/pip.conf /root/.npmrc /root/.m2/settings.xml /root/.m2/settings-security.xml
   apt-config dump | grep -E '^Acquire::[a-z]+::Proxy' >"$dir/etc/apt/apt.conf.d/90proxy" || true
   git clone -q "$root" "$dir/srv/gasm" # where all users can run the JDKs in testdata
+  case ${parts[*]} in *package*) cp "$root"/dist/gasm_*_"$(dpkg --print-architecture)".deb "$dir/srv/gasm.deb" ;; esac
+  enter
 
   local name environment=(HOME=/root "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
   for name in "${variables[@]}"; do
@@ -100,7 +112,7 @@ inside() {
     if [ "$part" = package ]; then
       install_package "${environment[@]}" || result=FAILED
     else
-      chroot "$dir" env -i "${environment[@]}" sh -c 'cd /srv/gasm && exec make "$1"' sh "$part" || result=FAILED
+      env -i "${environment[@]}" sh -c 'cd /srv/gasm && exec make "$1"' sh "$part" || result=FAILED
     fi
     [ "$result" = passed ] || failed=1
     took=$((SECONDS - start))
