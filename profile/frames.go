@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -25,6 +26,28 @@ func (w *work) frames(sampled []*sampledBlob, pids []int) []FrameTotal {
 // chain gives the inlining chain at a PC of compiled code, innermost first. An
 // instruction without debug info is the method's own.
 func (w *work) chain(s *sampledBlob, pc uint64) []printassembly.Frame {
+	chain := w.wholeChain(s, pc)
+	if w.b.jvms[s.jvm].SafepointsOnly {
+		return withoutAgent(chain)
+	}
+	return chain
+}
+
+// agentClasses are those of gasm's agent that probed methods call.
+const agentClasses = "java.lang.Gasm"
+
+// withoutAgent leaves out the calls of gasm's agent, and what it calls, in which a chain ends. Where the debug info is that of the next safepoint, these
+// are the next one of nearly all that a method with probes does in front of its end.
+func withoutAgent(chain []printassembly.Frame) []printassembly.Frame {
+	for i := len(chain) - 2; i >= 0; i-- {
+		if strings.HasPrefix(chain[i].Method, agentClasses) {
+			return chain[i+1:]
+		}
+	}
+	return chain
+}
+
+func (w *work) wholeChain(s *sampledBlob, pc uint64) []printassembly.Frame {
 	if info := w.debugInfo[s.blobRef]; info != nil {
 		if frames := info.Frames(pc); len(frames) > 0 {
 			return frames

@@ -132,3 +132,18 @@ func (d *disk) ReadAt(p []byte, off int64) (int, error) {
 	}
 	return strings.NewReader(d.text).ReadAt(p, off)
 }
+
+// Behind a loop without a safepoint the next one may be the agent's call in front of the return.
+func TestWithoutAgent(t *testing.T) {
+	frame := func(method string) printassembly.Frame { return printassembly.Frame{Method: method} }
+	work, leave, ended, put := frame("Busy::work"), frame("java.lang.GasmProbes::leaveWindow"), frame("java.lang.GasmProbes::end"), frame("java.nio.DirectLongBufferU::put")
+	for _, c := range []struct{ chain, want []printassembly.Frame }{
+		{[]printassembly.Frame{ended, leave, work}, []printassembly.Frame{work}},
+		{[]printassembly.Frame{put, ended, leave, work, work}, []printassembly.Frame{work, work}},
+		{[]printassembly.Frame{put, work}, []printassembly.Frame{put, work}},
+		{[]printassembly.Frame{leave}, []printassembly.Frame{leave}}, // its own code
+		{[]printassembly.Frame{work}, []printassembly.Frame{work}},
+	} {
+		assert.Equal(t, c.want, withoutAgent(c.chain))
+	}
+}

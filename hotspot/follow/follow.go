@@ -106,7 +106,7 @@ type Result struct {
 	Unread error
 	// Disk is the error that ended the writing, nil without one.
 	Disk error
-	// SafepointsOnly tells that the JVM runs without DebugNonSafepoints, so that lines are
+	// SafepointsOnly tells that methods have lines, and the JVM runs without DebugNonSafepoints, so that they are
 	// those of the next safepoint.
 	SafepointsOnly bool
 }
@@ -167,7 +167,7 @@ func (f *Follower) began() {
 	f.log.head(f.vm)
 	f.poll()
 	flags, err := f.vm.Flags(debugInfoFlag)
-	f.result.SafepointsOnly = err == nil && flags[debugInfoFlag].Size > 0 && flags[debugInfoFlag].Value == 0
+	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flags[debugInfoFlag].Size > 0 && flags[debugInfoFlag].Value == 0
 }
 
 // debugInfoFlag has HotSpot note the bytecode of every instruction.
