@@ -77,7 +77,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		binary, classes = filepath.Join(dir, "gasm"), filepath.Join(dir, "classes")
-		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 			return 1
 		}
