@@ -7,10 +7,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
@@ -209,6 +211,7 @@ func (t *toldJVM) take(s *session, j *capture.JVM) (notes []string) {
 	}
 	if t.records {
 		j.Recordings = t.takeRecordings(s)
+		j.StartsUnasked = slices.Contains(t.choice.JFR, event.Alloc) && !slices.Contains(t.choice.JFR, event.Thread)
 		switch late := time.Duration(t.recordingMono - max(j.StartMonoNanos, s.startedMonoNanos)); {
 		case t.recordingMono == 0: // a note says why
 		case len(j.Recordings) == 0:
