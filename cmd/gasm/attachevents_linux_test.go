@@ -97,7 +97,12 @@ func TestAttachEventsLeaveNothing(t *testing.T) {
 			same("after the next one")
 			assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, told)
 			require.NoError(t, j.cmd.Process.Kill())
-			_ = j.cmd.Wait() // which says that it was killed
+			_ = j.cmd.Wait()                                // which says that it was killed
+			kept, err := filepath.Glob("/tmp/*_" + j.pid()) // a JVM that is killed leaves its Flight Recorder's folder, empty
+			require.NoError(t, err)
+			for _, dir := range kept {
+				assert.NoError(t, os.Remove(dir))
+			}
 			assert.Regexp(t, `^collections \d+ millis \d+\n$`, j.out.String(), "nothing is printed")
 			assert.Empty(t, j.stderr.String())
 		})
