@@ -34,6 +34,9 @@ type JVM struct {
 	USDT string `json:"usdt_log,omitempty"`
 	// Recordings are those of Flight Recorder in the capture's folder.
 	Recordings []string `json:"recordings,omitempty"`
+	// StartsUnasked tells that the recordings have starts of threads for the sake of samples of allocations alone: they are
+	// no events for a report.
+	StartsUnasked bool `json:"starts_unasked,omitempty"`
 	// OwnPID is the process id that the JVM has itself, and Threads are the ids of threads by
 	// those that it has itself, where it is in another PID namespace than the sampler.
 	OwnPID  int         `json:"own_pid,omitempty"`

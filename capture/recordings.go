@@ -102,38 +102,76 @@ func (c *Capture) recordingsOf(j *JVM) []string {
 // the chunks that it left when it was killed.
 const maxParts = 64
 
-// recordedEvents reads the events of a JVM from its recordings.
+// recordedEvents reads the events of a JVM from its recordings. A recording of the user's own is one file.
 func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, notes []string) {
-	for _, path := range c.recordingsOf(j) {
-		read, note := c.recordingEvents(j, path, b)
-		events = append(events, read...)
-		if note != "" {
+	paths, own := c.recordingsOf(j), len(c.foreign[j.PID]) > 0
+	firsts := &jfr.FirstSamples{}
+	for i, path := range paths {
+		var note string
+		if events, note = c.recordingEvents(j, path, b, firsts, events); note != "" {
 			notes = append(notes, note)
 		}
+		if !own && i < len(paths)-1 {
+			continue
+		}
+		if note := withoutWeight(j, events, firsts.Numbers()); note != "" {
+			notes = append(notes, note)
+		}
+		firsts = &jfr.FirstSamples{}
 	}
 	return events, notes
 }
 
-// recordingEvents reads one file.
-func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget) (events []event.Event, note string) {
+// notedBytes are so many that a note says they are left out: less would be 0.0 MB there.
+const notedBytes = 50_000
+
+// withoutWeight takes from samples of allocations what they stand for: see [jfr.FirstSamples]. The note says of how many.
+func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
+	samples, bytes := 0, 0.0
+	for _, i := range numbers {
+		if e := &events[i]; e.Bytes > 0 && !e.OfRecorder() {
+			samples, bytes = samples+1, bytes+float64(e.Bytes)
+		}
+		events[i].Bytes = 0
+	}
+	if bytes < notedBytes {
+		return ""
+	}
+	of := "1 sample"
+	if samples > 1 {
+		of = fmt.Sprintf("%d samples", samples)
+	}
+	return fmt.Sprintf("the allocations of JVM %d are without the %.1f MB of %s: the first one of a thread that ran before the recording "+
+		"stands for all that the thread has allocated since its start", j.PID, bytes/1e6, of)
+}
+
+// recordingEvents appends those of one file.
+func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *jfr.FirstSamples, events []event.Event) (all []event.Event, note string) {
+	before := len(events)
 	anchor, note, err := c.anchor(j, path)
 	if err != nil {
-		return nil, fmt.Sprintf("the recording of JVM %d could not be read, and its events are not in the report: %v", j.PID, err)
+		return events, fmt.Sprintf("the recording of JVM %d could not be read, and its events are not in the report: %v", j.PID, err)
 	}
 	f, r, err := openRecording(path)
 	if err != nil {
-		return nil, fmt.Sprintf("the recording of JVM %d could not be read, and its events are not in the report: %v", j.PID, err)
+		return events, fmt.Sprintf("the recording of JVM %d could not be read, and its events are not in the report: %v", j.PID, err)
 	}
 	defer f.Close()
+	starts := !j.StartsUnasked || len(c.foreign[j.PID]) > 0
 	x := jfr.NewEvents(r, j.PID, anchor)
 	for x.Scan() {
 		e := *x.Event()
+		if e.Kind == event.Thread && !starts {
+			firsts.See(x, -1)
+			continue
+		}
 		if own, ok := j.Threads[e.TID]; ok {
 			e.TID = own
 		}
 		if !b.take(&e) {
-			return events, fmt.Sprintf("%s has more events than gasm reads of a capture: those behind the first %d are left out", filepath.Base(path), len(events))
+			return events, fmt.Sprintf("%s has more events than gasm reads of a capture: those behind the first %d are left out", filepath.Base(path), len(events)-before)
 		}
+		firsts.See(x, len(events))
 		events = append(events, e)
 	}
 	damage := r.Damage()
@@ -141,7 +179,7 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget) (events [
 	case r.Err() != nil:
 		note = fmt.Sprintf("the recording of JVM %d could not be read to the end: %v", j.PID, r.Err())
 	case damage.Any():
-		note = fmt.Sprintf("%s is not whole, and %d events of it are in the report: %s", filepath.Base(path), len(events), damage.First[0])
+		note = fmt.Sprintf("%s is not whole, and %d events of it are in the report: %s", filepath.Base(path), len(events)-before, damage.First[0])
 	}
 	return events, note
 }

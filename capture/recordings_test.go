@@ -1,8 +1,10 @@
 package capture
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -110,4 +112,43 @@ func TestAddRecording(t *testing.T) {
 	assert.ErrorContains(t, c.AddRecording(foreign, all), "is no recording of Java Flight Recorder")
 	c.Clocks = nil
 	assert.ErrorContains(t, c.AddRecording(own, all), "nobody knows when the samples were taken by the wall clock")
+}
+
+// The first sample of a thread that ran before the recording weighs nothing, once for all parts of a recording. A note tells
+// of it. Starts of threads are events for who has asked for them.
+func TestFirstSamples(t *testing.T) {
+	whole, err := os.ReadFile("../event/jfr/testdata/samples.jfr")
+	require.NoError(t, err)
+	first := binary.BigEndian.Uint64(whole[8:]) // the size of the first chunk
+	parts := map[string][]byte{"whole.jfr": whole, "a.jfr": whole[:first], "b.jfr": whole[first:]}
+	const note = "the allocations of JVM 1 are without the 3000.0 MB of 2 samples: the first one of a thread that ran before the recording " +
+		"stands for all that the thread has allocated since its start"
+	read := func(c *Capture, notes ...string) (kinds map[event.Kind]int, bytes []int64) {
+		t.Helper()
+		events, said := c.ReadEvents()
+		assert.Equal(t, notes, said)
+		kinds = map[event.Kind]int{}
+		for i := range events {
+			if kinds[events[i].Kind]++; events[i].Kind == event.Alloc {
+				bytes = append(bytes, events[i].Bytes)
+			}
+		}
+		return kinds, bytes
+	}
+	for _, names := range [][]string{{"whole.jfr"}, {"a.jfr", "b.jfr"}} {
+		kinds, bytes := read(writeCapture(t, parts, JVM{PID: 1, Recordings: names}), note)
+		assert.Equal(t, map[event.Kind]int{event.Alloc: 7, event.Thread: 1}, kinds, names)
+		assert.Equal(t, []int64{0, 500, 40, 70, 600, 80, 0}, bytes, names)
+		kinds, bytes = read(writeCapture(t, parts, JVM{PID: 1, Recordings: names, StartsUnasked: true}), note)
+		assert.Equal(t, map[event.Kind]int{event.Alloc: 7}, kinds, names)
+		assert.Equal(t, []int64{0, 500, 40, 70, 600, 80, 0}, bytes, names)
+	}
+	// Recordings of the user's own are one each. The second has no start of a thread, and too few bytes for a note.
+	c := writeCapture(t, parts, JVM{PID: 1, StartsUnasked: true})
+	for _, name := range []string{"a.jfr", "b.jfr"} {
+		require.NoError(t, c.AddRecording(filepath.Join(c.dir, name), func(*JVM) bool { return true }))
+	}
+	kinds, bytes := read(c, strings.Replace(note, "2 samples", "1 sample", 1))
+	assert.Equal(t, map[event.Kind]int{event.Alloc: 7, event.Thread: 1}, kinds)
+	assert.Equal(t, []int64{0, 500, 40, 70, 0, 0, 0}, bytes)
 }

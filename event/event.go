@@ -16,6 +16,7 @@ package event
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // A Kind says what sort of event it is. Events of one kind may have many names.
@@ -110,6 +111,11 @@ func (k Kind) OfThread() bool {
 
 // EndMonoNanos is when the event was over.
 func (e *Event) EndMonoNanos() int64 { return e.MonoNanos + e.Nanos }
+
+// OfRecorder tells whether an event is of Flight Recorder's own doings, which are not the program's.
+func (e *Event) OfRecorder() bool {
+	return slices.ContainsFunc(e.Frames, func(f Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })
+}
 
 // Arg gives the value of an argument; "" without one.
 func (e *Event) Arg(name string) string {

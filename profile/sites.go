@@ -59,7 +59,7 @@ const maxSites = 1 << 16
 // addSites counts an event of a trial for the place in the program that it is of.
 func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	switch {
-	case ofRecorder(e):
+	case e.OfRecorder():
 	case e.Kind == event.Lock || e.Kind == event.Park && isLock(e.Name):
 		t.addLock(e)
 	case e.Kind == event.Alloc:
@@ -90,11 +90,6 @@ func (b *Builder) allocator(e *event.Event) (code blobRef, pc uint64) {
 		}
 	}
 	return blobRef{jvm, blob}, e.PC
-}
-
-// ofRecorder tells whether an event is of Flight Recorder's own doings, which are not the program's.
-func ofRecorder(e *event.Event) bool {
-	return slices.ContainsFunc(e.Frames, func(f event.Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })
 }
 
 // isLock tells by the class that a thread parks at whether it waits for a lock of

@@ -144,7 +144,8 @@ func (r *jvmRepository) close() {
 // maxChunks is how many chunks are taken of a JVM that was killed, the newest ones: each has 12 MB.
 const maxChunks = 60
 
-// chunks are the parts of the recording that are there, the oldest first.
+// chunks are the parts of the recording that are there, the oldest first. Before JDK 14 the last one is empty, since a JVM
+// kept in memory what it had not finished.
 func (r *jvmRepository) chunks() (names []string) {
 	if r == nil {
 		return nil
@@ -156,7 +157,7 @@ func (r *jvmRepository) chunks() (names []string) {
 	defer folder.Close()
 	entries, _ := folder.ReadDir(-1)
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".jfr") {
+		if info, err := e.Info(); err == nil && info.Size() > 0 && strings.HasSuffix(e.Name(), ".jfr") {
 			names = append(names, e.Name())
 		}
 	}
@@ -175,13 +176,14 @@ func (r *jvmRepository) remove() {
 	}
 }
 
-// openChunk finds the file that a JVM's Flight Recorder writes into; "" when it does not record.
+// openChunk finds the file that a JVM's Flight Recorder writes into, with JDK 11 a .part; "" when it does not record.
 func (t *toldJVM) openChunk() string {
 	dir := fmt.Sprintf("/proc/%d/fd", t.pid)
 	entries, _ := os.ReadDir(dir) // one that has ended has none
 	for _, e := range entries {
 		target, err := os.Readlink(filepath.Join(dir, e.Name()))
-		if err == nil && strings.HasSuffix(target, ".jfr") && strings.HasSuffix(filepath.Dir(target), "_"+strconv.Itoa(t.ownPID)) {
+		chunk := strings.HasSuffix(target, ".jfr") || strings.HasSuffix(target, ".part")
+		if err == nil && chunk && strings.HasSuffix(filepath.Dir(target), "_"+strconv.Itoa(t.ownPID)) {
 			return target
 		}
 	}

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
@@ -209,6 +211,7 @@ func (t *toldJVM) take(s *session, j *capture.JVM) (notes []string) {
 	}
 	if t.records {
 		j.Recordings = t.takeRecordings(s)
+		j.StartsUnasked = slices.Contains(t.choice.JFR, event.Alloc) && !slices.Contains(t.choice.JFR, event.Thread)
 		switch late := time.Duration(t.recordingMono - max(j.StartMonoNanos, s.startedMonoNanos)); {
 		case t.recordingMono == 0: // a note says why
 		case len(j.Recordings) == 0:
@@ -243,9 +246,9 @@ const keptRecording, chunkSize = 250 << 20, 16 << 20
 // takeRecordings takes the recording, or what a JVM that was killed has left of it.
 func (t *toldJVM) takeRecordings(s *session) (names []string) {
 	name := capture.RecordingFile(t.pid, 0)
-	err := t.folder.take(toldRecording, s.path(name))
+	size, err := t.takeWhole(s.path(name))
 	if err == nil {
-		if info, err := os.Stat(s.path(name)); err == nil && info.Size() > keptRecording-chunkSize {
+		if size > keptRecording-chunkSize {
 			t.notes = append(t.notes, fmt.Sprintf("the recording of JVM %d may lack what happened first: Flight Recorder keeps 250 MB", t.pid))
 		}
 		return []string{name}
@@ -261,6 +264,24 @@ func (t *toldJVM) takeRecordings(s *session) (names []string) {
 		}
 		names = append(names, name)
 	}
-	t.repository.remove()
+	if hasEnded(t.pid, t.ticks) {
+		t.repository.remove()
+	}
 	return names
+}
+
+// takeWhole takes the recording that the JVM writes when it is stopped. It is not there where its file is empty: Flight
+// Recorder makes it when a recording begins, and a JVM that was killed has not written it.
+func (t *toldJVM) takeWhole(to string) (size int64, err error) {
+	if err = t.folder.take(toldRecording, to); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(to)
+	if err == nil && info.Size() == 0 {
+		err = errors.Join(errNotThere, os.Remove(to))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
@@ -95,7 +97,12 @@ func TestAttachEventsLeaveNothing(t *testing.T) {
 			same("after the next one")
 			assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, told)
 			require.NoError(t, j.cmd.Process.Kill())
-			_ = j.cmd.Wait() // which says that it was killed
+			_ = j.cmd.Wait()                                // which says that it was killed
+			kept, err := filepath.Glob("/tmp/*_" + j.pid()) // a JVM that is killed leaves its Flight Recorder's folder, empty
+			require.NoError(t, err)
+			for _, dir := range kept {
+				assert.NoError(t, os.Remove(dir))
+			}
 			assert.Regexp(t, `^collections \d+ millis \d+\n$`, j.out.String(), "nothing is printed")
 			assert.Empty(t, j.stderr.String())
 		})
@@ -155,4 +162,54 @@ func TestKilledWhileRecording(t *testing.T) {
 	left, err := filepath.Glob("/tmp/*_" + pid)
 	require.NoError(t, err)
 	assert.Empty(t, left, "what Flight Recorder kept there")
+}
+
+// samplesIn counts the samples of allocations that a JVM's Flight Recorder has written into its chunk so far.
+func samplesIn(t *testing.T, pid string) (n int) {
+	t.Helper()
+	chunks, err := filepath.Glob("/tmp/*_" + pid + "/*.jfr")
+	require.NoError(t, err)
+	for _, chunk := range chunks {
+		text, err := os.ReadFile(chunk)
+		require.NoError(t, err)
+		r := jfr.NewReader(bytes.NewReader(text), int64(len(text)), chunk)
+		for r.Scan() {
+			if r.Event().Type().Name == "jdk.ObjectAllocationSample" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// A JVM that is killed while gasm is attached leaves a chunk of its recording, beside the empty file that Flight Recorder
+// has made for the whole. The report has its events, and nothing is left in /tmp.
+func TestKilledWhileAttached(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	classPath := programs11(t, "Contended")
+	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && j.Feature >= 17 }) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			files := leftInTmp(t)
+			j := startJVM(t, "READY", jdk.Java(), "-cp", classPath, "Contended", "60000")
+			dir := filepath.Join(t.TempDir(), "capture")
+			cmd := exec.Command(binary, "attach", "--events", "lock,alloc", "-o", dir, "--skip-asm", j.pid())
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			require.NoError(t, cmd.Start())
+			require.Eventually(t, func() bool { return samplesIn(t, j.pid()) >= 20 }, time.Minute, 50*time.Millisecond)
+			require.NoError(t, j.cmd.Process.Kill())
+			_ = j.cmd.Wait() // which says that it was killed
+			require.NoError(t, cmd.Wait(), stderr.String())
+			assert.Contains(t, stdout.String(), "MB allocated, most at Contended::allocate")
+			assert.NotContains(t, oneLine(stdout.String()), "the recording of JVM")
+			found, err := filepath.Glob(filepath.Join(dir, "ev-*.jfr"))
+			require.NoError(t, err)
+			assert.Len(t, found, 1)
+			left, err := filepath.Glob("/tmp/*_" + j.pid())
+			require.NoError(t, err)
+			assert.Empty(t, left, "what Flight Recorder kept there")
+			assert.Equal(t, files, leftInTmp(t))
+		})
+	}
 }

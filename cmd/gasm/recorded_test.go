@@ -120,6 +120,7 @@ func checkRecordedFormats(t *testing.T, dir string) {
 			assert.Positive(t, e.TID)
 			framed++
 		}
+		assert.NotEqual(t, "thread", e.Kind, "starts are recorded for the samples of allocations, and nobody asked for them")
 	}
 	assert.Positive(t, framed)
 	page := filepath.Join(t.TempDir(), "page.html")

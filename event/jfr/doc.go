@@ -52,6 +52,7 @@
 //     is at most a second old since JDK 14, and events behind them. The header's size is that of the
 //     flush, so such a chunk is read to the end of the file. JDK 11 writes metadata only when
 //     it finishes a chunk: of an unfinished one nothing can be read.
+//   - The weight of an allocation's sample is what its thread has allocated since its last one: [FirstSamples].
 //   - Events are in no order: a thread's full buffers come behind the one that it fills.
 //   - The jfr tool prints times of later chunks by the clock of the first chunk with the same types, which is some hundred
 //     nanoseconds off, and spans of ticks as doubles. It sorts the events of a chunk by when they ended.

@@ -29,9 +29,9 @@ var kinds = map[event.Kind][]recorded{
 	event.Park:        {{event: "jdk.ThreadPark", threshold: true, stack: true}, {event: "jdk.JavaMonitorWait", threshold: true, stack: true}},
 	event.Sleep:       {{event: "jdk.ThreadSleep", threshold: true, stack: true}},
 	event.Alloc: {
-		{event: "jdk.ObjectAllocationSample", stack: true, throttle: "300/s", since: 16},
-		{event: "jdk.ObjectAllocationInNewTLAB", stack: true, until: 16},
-		{event: "jdk.ObjectAllocationOutsideTLAB", stack: true, until: 16},
+		{event: "jdk.ObjectAllocationSample", stack: true, throttle: "300/s", since: sampledAllocations},
+		{event: "jdk.ObjectAllocationInNewTLAB", stack: true, until: sampledAllocations},
+		{event: "jdk.ObjectAllocationOutsideTLAB", stack: true, until: sampledAllocations},
 	},
 	event.ClassLoad: {{event: "jdk.ClassLoad", threshold: true, stack: true}},
 	event.Thread:    {{event: "jdk.ThreadStart"}, {event: "jdk.ThreadEnd"}},
@@ -42,7 +42,7 @@ var kinds = map[event.Kind][]recorded{
 func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Settings makes the text of a .jfc file for a feature release of the JDK, which has JFR record the events of
-// some kinds, all of them however short, and nothing else of the JVM's own. The program's own events are recorded
+// some kinds, all of them however short, and of the JVM's own nothing but what these need. The program's own events are recorded
 // as it wants them, because no settings are given for them; those that are named are switched on. A file is needed, because JDK 25
 // records nothing with settings=none and the same settings as options.
 func Settings(feature int, of []event.Kind, named ...string) (string, error) {
@@ -60,6 +60,9 @@ func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 			}
 		}
 	}
+	if feature >= sampledAllocations && slices.Contains(of, event.Alloc) && !slices.Contains(of, event.Thread) {
+		recorded{event: "jdk.ThreadStart"}.write(&b)
+	}
 	if feature < exactClock && !slices.Contains(of, event.Safepoint) {
 		recorded{event: "jdk.SafepointEnd", threshold: true}.write(&b)
 	}
@@ -73,6 +76,10 @@ func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	b.WriteString("</configuration>\n")
 	return b.String(), nil
 }
+
+// sampledAllocations is the first JDK that takes samples of allocations. Of a thread that starts its first one is right
+// ([FirstSamples]), so starts are recorded with them.
+const sampledAllocations = 16
 
 // exactClock is the first long-lived JDK whose recordings tell exactly when they began. Those of older ones are put on the samples'
 // clock by the ends of safepoints ([FindAnchor]).

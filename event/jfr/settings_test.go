@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,6 +42,15 @@ func TestSettings(t *testing.T) {
 	text, err = Settings(17, nil, "com.acme.\"Request\"")
 	require.NoError(t, err)
 	assert.Contains(t, text, "  <event name=\"com.acme.&#34;Request&#34;\">\n    <setting name=\"enabled\">true</setting>\n  </event>\n")
+	starts := "  <event name=\"jdk.ThreadStart\">\n"
+	for _, c := range []struct {
+		feature, want int
+		of            []event.Kind
+	}{{17, 1, []event.Kind{event.Alloc}}, {17, 1, []event.Kind{event.Alloc, event.Thread}}, {17, 0, []event.Kind{event.Lock}}, {11, 0, []event.Kind{event.Alloc}}} {
+		text, err = Settings(c.feature, c.of)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, strings.Count(text, starts), "%v", c)
+	}
 	_, err = Settings(17, []event.Kind{event.GC, event.Probe})
 	assert.EqualError(t, err, `JFR has no events of the kind "usdt": those that it has are alloc, class, compile, gc, jfr, lock, park, safepoint, sleep, thread`)
 }

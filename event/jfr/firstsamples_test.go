@@ -1,0 +1,63 @@
+package jfr
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// Threads of sampledRecording, by the keys of their constants.
+const (
+	ranBefore  = 1 + iota
+	begunThere // within the recording
+	virtual
+	ofTheJVM // without an id of Java's
+)
+
+// sampledChunk has samples of allocations and starts of threads.
+func sampledChunk(events ...[]byte) []byte {
+	threads := constantPool{idThread, [][]byte{
+		slices.Concat(integer(ranBefore), utf8Text("java"), integer(4711), utf8Text("main"), integer(1)),
+		slices.Concat(integer(begunThere), utf8Text("java"), integer(4712), utf8Text("worker"), integer(30)),
+		slices.Concat(integer(virtual), utf8Text(""), integer(0), utf8Text("request"), integer(31)),
+		slices.Concat(integer(ofTheJVM), utf8Text("C2"), integer(4714), []byte{nullString}, integer(0)),
+	}}
+	classes := append(basicClasses(),
+		class(60, "jdk.ObjectAllocationSample", super, field("startTime", idLong), field("eventThread", idThread, pooled...), field("weight", idLong)),
+		class(61, "jdk.ThreadStart", super, field("startTime", idLong), field("eventThread", idThread, pooled...), field("thread", idThread, pooled...)))
+	parts := append([][]byte{metadataOf(classes...), checkpointOf(0, threads)}, events...)
+	d := header{}.chunkOf(parts...)
+	binary.BigEndian.PutUint64(d[32:], 1_700_000_000_000_123_457) // not in whole milliseconds
+	return d
+}
+
+func sample(start, thread, weight int64) []byte { return sized(60, integers(start, thread, weight)) }
+
+// sampledRecording has two chunks. What is first in the file is not what was first.
+func sampledRecording() []byte {
+	return slices.Concat(
+		sampledChunk(sample(5000, ranBefore, 70), sample(2000, ranBefore, 3_000_000_000), sample(3000, begunThere, 500),
+			sized(61, integers(2500, begunThere, begunThere)), sample(3500, virtual, 40)),
+		sampledChunk(sample(6000, begunThere, 600), sample(7000, ranBefore, 80), sample(7500, ofTheJVM, 9000)))
+}
+
+// The first sample of a thread is found by its time, in all chunks together; but for one that began there, and a virtual one.
+// testdata/samples.jfr is for tests of gasm itself.
+func TestFirstSamples(t *testing.T) {
+	gasmtest.Golden(t, "samples.jfr", sampledRecording())
+	x := NewEvents(made(sampledRecording()), 1, func(c *Chunk) Anchor { return Anchor{Ticks: c.Clock.StartTicks} })
+	var firsts FirstSamples
+	var weights []int64
+	for x.Scan() {
+		firsts.See(x, len(weights))
+		weights = append(weights, x.Event().Bytes)
+	}
+	assert.Equal(t, []int64{70, 3_000_000_000, 500, 0, 40, 600, 80, 9000}, weights)
+	numbers := firsts.Numbers()
+	slices.Sort(numbers)
+	assert.Equal(t, []int{1, 7}, numbers)
+}
