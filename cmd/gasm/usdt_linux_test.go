@@ -100,10 +100,11 @@ func TestUSDTAttach(t *testing.T) {
 	classPath := programs8(t, "Pauses")
 	j := startJVM(t, "collections", gasmtest.NeedJava(t), "-Xmx32m", "-cp", classPath, "Pauses", "2", "forever")
 	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, []string{"attach", "--events", "gc,safepoint,usdt:hotspot:vmops__*,usdt:hotspot:nosuch", "--events-from", "usdt", "--length", "700ms", "-o", dir, "--skip-asm", j.pid()})
+	r := runGasm(t, []string{"attach", "--events", "gc,safepoint,usdt:hotspot:vmops__*,usdt:hotspot:nosuch,usdt:hotspot:method__entry", "--events-from", "usdt", "--length", "700ms", "-o", dir, "--skip-asm", j.pid()})
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `Events: +\d+ GC pauses?`, r.stdout)
 	assert.Regexp(t, `the\s+JVM\s+has\s+no\s+USDT\s+probes\s+hotspot:nosuch`, r.stdout)
+	assert.Regexp(t, `USDT\s+tells\s+of\s+no\s+calls\s+of\s+methods\s+in\s+JVM\s+`+j.pid()+`:\s+start\s+it\s+with\s+-XX:\+DTraceMethodProbes`, r.stdout)
 	listed := runGasm(t, []string{"events", dir}).stdout
 	assert.Regexp(t, `safepoint +safepoint`, listed)
 	assert.Regexp(t, `vm-operation +[A-Z]\w+`, listed)
