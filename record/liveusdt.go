@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event/usdt"
@@ -32,6 +33,16 @@ type liveUSDT struct {
 func (l *liveUSDT) begin(s *session, choice *EventChoice, stop <-chan struct{}) {
 	l.s, l.patterns, l.choice = s, choice.usdtPatterns(), choice
 	l.stop, l.results = stop, map[int]usdt.Result{}
+}
+
+// startTime is how long a command may take to start its first JVM, if gasm is to find it at once.
+const startTime = 3 * time.Second
+
+// expect has the sampler tell of a JVM soon: what it does before its probes are set is missed.
+func (l *liveUSDT) expect(s sampling) {
+	if n, ok := s.(interface{ LookOften(time.Duration) }); ok && len(l.patterns) > 0 {
+		n.LookOften(startTime)
+	}
 }
 
 // found begins to record the probes of a JVM. It returns at once.
