@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event/usdt"
@@ -25,18 +26,23 @@ type liveUSDT struct {
 
 	mu      sync.Mutex
 	results map[int]usdt.Result
-	failed  []failedUSDT // by their errors
-}
-
-// failedUSDT are JVMs whose probes could not be recorded.
-type failedUSDT struct {
-	pids []string
-	why  string
+	failed  []usdtNote
+	silent  []usdtNote
 }
 
 func (l *liveUSDT) begin(s *session, choice *EventChoice, stop <-chan struct{}) {
 	l.s, l.patterns, l.choice = s, choice.usdtPatterns(), choice
 	l.stop, l.results = stop, map[int]usdt.Result{}
+}
+
+// startTime is how long a command may take to start its first JVM, if gasm is to find it at once.
+const startTime = 3 * time.Second
+
+// expect has the sampler tell of a JVM soon: what it does before its probes are set is missed.
+func (l *liveUSDT) expect(s sampling) {
+	if n, ok := s.(interface{ LookOften(time.Duration) }); ok && len(l.patterns) > 0 {
+		n.LookOften(startTime)
+	}
 }
 
 // found begins to record the probes of a JVM. It returns at once.
@@ -78,6 +84,7 @@ func (l *liveUSDT) record(pid int, begun func()) {
 		return
 	}
 	begun()
+	l.noteSilent(pid, optionsWithout(pid, usdt.FlagsOf(l.patterns)))
 	awaitEnd(pid, ticks, l.stop)
 	result := recorder.Stop()
 	if err := errors.Join(result.Err, f.Close()); err != nil {
@@ -91,16 +98,7 @@ func (l *liveUSDT) record(pid int, begun func()) {
 func (l *liveUSDT) fail(pid int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.failed, func(f failedUSDT) bool { return f.why == err.Error() })
-	if i < 0 {
-		i = len(l.failed)
-		l.failed = append(l.failed, failedUSDT{why: err.Error()})
-	}
-	if f := &l.failed[i]; len(f.pids) < maxWithout {
-		f.pids = append(f.pids, fmt.Sprintf("JVM %d", pid))
-	} else if len(f.pids) == maxWithout {
-		f.pids = append(f.pids, "others")
-	}
+	l.failed = addUSDTNote(l.failed, pid, "no USDT events of ", ": "+err.Error())
 }
 
 // await waits until the recording of all JVMs has ended, which stop is closed for.
@@ -108,21 +106,26 @@ func (l *liveUSDT) await() { l.jvms.Wait() }
 
 // take notes in each JVM which text is its.
 func (l *liveUSDT) take(jvms map[int]*capture.JVM) (notes []string) {
-	for _, f := range l.failed {
-		notes = append(notes, fmt.Sprintf("no USDT events of %s: %s", strings.Join(f.pids, ", "), f.why))
+	for _, n := range slices.Concat(l.failed, l.silent) {
+		notes = append(notes, n.String())
 	}
 	var said []string
+	var late lateProbes
 	for _, pid := range slices.Sorted(maps.Keys(l.results)) {
 		r, j := l.results[pid], jvms[pid]
 		if j == nil {
 			continue // it is not in the capture
 		}
 		j.USDT = capture.USDTText(pid)
+		late.add(pid, r.SetMonoNanos, max(j.StartMonoNanos, l.s.startedMonoNanos))
 		for _, note := range []string{r.Note, l.noProbes(r.Unknown)} {
 			if note != "" && !slices.Contains(said, note) {
 				said = append(said, note)
 			}
 		}
+	}
+	if note := late.note(); note != "" {
+		said = append(said, note)
 	}
 	return append(notes, said...)
 }

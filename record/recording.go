@@ -116,6 +116,7 @@ func (r *Recording) run() error {
 		command.Abandon()
 		return ErrNotRun
 	}
+	r.live.usdt.expect(r.sampling)
 	if err := command.Release(); err != nil {
 		r.end()
 		r.endCode()

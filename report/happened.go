@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,9 +50,27 @@ func (r *textReport) eventLine() {
 	}
 	parts = append(parts, r.siteLines()...)
 	parts = append(parts, r.ownLine()...)
+	parts = append(parts, r.plainLine()...)
 	if len(parts) > 0 {
 		r.field("Events", parts...)
 	}
+}
+
+// plainKinds are the kinds that are in no table, or only where they took long; the last one is that of profile.OtherEvents.
+var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
+
+// plainLine says in the overview how many events of other kinds there were.
+func (r *textReport) plainLine() (parts []string) {
+	var counts []string
+	for _, kind := range plainKinds {
+		if s := r.eventSums(kind); s.count > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", s.count, cmp.Or(string(kind), "others")))
+		}
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	return []string{strings.Join(counts, ", ") + " (gasm events lists them)"}
 }
 
 // millis writes a time in ms, with three digits that count.

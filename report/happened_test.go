@@ -44,6 +44,19 @@ func TestHappened(t *testing.T) {
 	}
 }
 
+// Kinds without a table are told of by their number.
+func TestPlainEvents(t *testing.T) {
+	p := paused(t)
+	p.Happened = []profile.EventTotal{
+		{Kind: "", Name: profile.OtherEvents, Count: 5, Counts: c(0)},
+		{Kind: event.JNI, Name: "FindClass", Count: 3, Nanos: 700, LongestNanos: 500, Counts: c(0)},
+		{Kind: event.JNI, Name: "GetEnv", Count: 4, Nanos: 7, LongestNanos: 5, Counts: c(0)},
+		{Kind: event.Probe, Name: "hotspot:thread__park__begin", Count: 100_000, Counts: c(0)},
+	}
+	got := string(text(t, header(), []profile.Profile{p}, options()))
+	assert.Contains(t, got, "\nEvents:     7 jni, 100000 usdt, 5 others (gasm events lists them)\n")
+}
+
 // Pauses that take no time worth the while are a line, and nothing without them.
 func TestNothingHappened(t *testing.T) {
 	p := paused(t)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
@@ -28,6 +29,7 @@ type Native struct {
 	stopping atomic.Bool
 	done     chan struct{} // closed when all samples are in the file
 	stopErr  error
+	often    atomic.Int64 // until when pauses are short, by CLOCK_MONOTONIC
 }
 
 // StartNative opens the events on the first thread of the process, which is held before
@@ -162,6 +164,24 @@ func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 	return s
 }
 
+// shortPause is the time between two looks that LookOften asks for.
+const shortPause = 10 * time.Millisecond
+
+// LookOften has Options.Mapped be called some 30 ms after a file was mapped, for so long from now on. Without it, it takes up to
+// a second behind a pause in which the process was held or slept.
+func (n *Native) LookOften(d time.Duration) {
+	n.often.Store(monotonic.Nanos() + d.Nanoseconds())
+	n.set.Interrupt() // a long pause
+}
+
+// soon gives the next pause, which is short while LookOften is wanted.
+func (n *Native) soon(pause time.Duration) time.Duration {
+	if monotonic.Nanos() < n.often.Load() {
+		return min(pause, shortPause)
+	}
+	return pause
+}
+
 // TextFile returns the path of the text, which a PerfReader reads. The file is complete
 // after Stop; the caller removes it.
 func (n *Native) TextFile() string { return n.drain.file.Name() }
@@ -179,7 +199,7 @@ func (n *Native) run() {
 		if found {
 			n.drain.flush() // what is written is not lost with gasm or on a full disk
 		}
-		pause = n.drain.pauseForStreams(pause, found)
+		pause = n.soon(n.drain.pauseForStreams(pause, found))
 	}
 	if err := n.set.Disable(); err != nil {
 		n.stopErr = err

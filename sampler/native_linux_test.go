@@ -305,6 +305,20 @@ func TestNativeKilled(t *testing.T) {
 	comparedWithTime(t, len(samples), lost, cpu)
 }
 
+// Pauses are short while somebody waits for mappings, and as long as ever later.
+func TestLookOften(t *testing.T) {
+	x := hold(t, execs(busy))
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	assert.Equal(t, longestDrain, n.soon(longestDrain))
+	n.LookOften(time.Hour)
+	assert.Equal(t, shortPause, n.soon(longestDrain))
+	assert.Equal(t, time.Millisecond, n.soon(time.Millisecond))
+	n.LookOften(-time.Second)
+	assert.Equal(t, longestDrain, n.soon(longestDrain))
+	x.release(t)
+	require.NoError(t, n.Stop())
+}
+
 // A stream has the same samples, and who does not read it misses some.
 func TestNativeStream(t *testing.T) {
 	late := gasmtest.Lateness(t)

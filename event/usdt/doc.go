@@ -29,9 +29,13 @@
 // probe, and its arguments, of which texts are in quotes:
 //
 //	# gasm usdt 1
+//	# probes hotspot:method__compile__begin hotspot:thread__park__end hotspot:thread__sleep__begin
 //	1884.749632617 24998 hotspot:method__compile__begin "C2 CompilerThread0" "Hot" "sum" "([D)D"
 //	1884.749700112 24990 hotspot:thread__sleep__begin 1
 //	1884.749700117 24998 hotspot:thread__park__end ?
+//
+// The second line has the probes that are recorded; older texts have none. The begin of something
+// whose end is not among them is a moment, which has no duration, and so is an end without its begin.
 //
 // A ? is an argument that could not be read. Objects that are allocated are too many for a line
 // each. Lines of another form have their sums for some 20 ms, by the address of the instruction

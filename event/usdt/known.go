@@ -128,16 +128,25 @@ func (p *Probe) Flag() string {
 	case p.Provider != Provider:
 		return ""
 	case strings.HasPrefix(p.Name, "monitor__"):
-		return "-XX:+DTraceMonitorProbes"
+		return monitorFlag
 	case p.Name == objectAlloc:
-		return "-XX:+DTraceAllocProbes"
+		return allocFlag
 	case p.Name == "method__entry" || p.Name == "method__return":
 		return methodFlag
 	}
 	return ""
 }
 
-const methodFlag = "-XX:+DTraceMethodProbes"
+const (
+	monitorFlag = "-XX:+DTraceMonitorProbes"
+	allocFlag   = "-XX:+DTraceAllocProbes"
+	methodFlag  = "-XX:+DTraceMethodProbes"
+)
+
+// Told says what a JVM tells of only with an option that [FlagsOf] has given.
+func Told(option string) string {
+	return map[string]string{monitorFlag: "locks or Object.wait", allocFlag: "allocations", methodFlag: "calls of methods"}[option]
+}
 
 // objectAlloc is the probe of an allocation.
 const objectAlloc = "object__alloc"

@@ -40,27 +40,37 @@ var endings = []struct{ begin, end string }{
 	{"monitor__wait", "monitor__waited"},
 }
 
-// halves tells whether a probe is the begin or the end of something, and of what. The begin
-// of a class's initialization has several ends, of which each is an event of its own, and
-// memory pools all begin before the first one ends.
-func halves(name string) (what string, begins, ends bool) {
+// halves tells whether a probe is the begin or the end of something, and of what; other is the
+// probe of the other half. The begin of a class's initialization has several ends, of which each
+// is an event of its own, and memory pools all begin before the first one ends.
+func halves(name string) (what, other string, begins, ends bool) {
 	if strings.HasPrefix(name, Provider+":class__initialization__") || strings.HasPrefix(name, Provider+":mem__pool__") {
-		return "", false, false
+		return "", "", false, false
 	}
 	for _, e := range endings {
-		if what, ok := strings.CutSuffix(name, e.end); ok {
-			return what + e.begin, false, true
+		if base, ok := strings.CutSuffix(name, e.end); ok {
+			return base + e.begin, base + e.begin, false, true
 		}
-		if strings.HasSuffix(name, e.begin) {
-			return name, true, false
+		if base, ok := strings.CutSuffix(name, e.begin); ok {
+			return name, base + e.end, true, false
 		}
 	}
-	return "", false, false
+	return "", "", false, false
+}
+
+// halves tells the same of a probe of this text: where the other half is not recorded, there is
+// nothing to wait for.
+func (r *Reader) halves(name string) (what string, begins, ends bool) {
+	what, other, begins, ends := halves(name)
+	if r.recorded != nil && !r.recorded[other] {
+		return "", false, false
+	}
+	return what, begins, ends
 }
 
 // reached takes a probe. The end of something makes an event of it.
 func (r *Reader) reached(f firing) (msg string) {
-	what, begins, ends := halves(f.name)
+	what, begins, ends := r.halves(f.name)
 	key := opened{f.tid, what}
 	switch {
 	case begins && r.n >= mostOpen:
@@ -81,9 +91,19 @@ func (r *Reader) reached(f firing) (msg string) {
 		}
 		r.record = r.event(&b.firing, &f, what)
 	default:
-		r.record = r.event(&f, nil, f.name)
+		r.record = r.moment(&f)
 	}
 	return ""
+}
+
+// moment makes an event of a probe alone. Where that is half of something, it tells of no park, lock or
+// collection that took no time, but of this probe.
+func (r *Reader) moment(f *firing) *event.Event {
+	e := r.event(f, nil, f.name)
+	if _, _, begins, ends := halves(f.name); (begins || ends) && e.Kind != event.JNI {
+		Plain(e)
+	}
+	return e
 }
 
 // unended notes what has no end in the text, because the recording ended before.
@@ -115,7 +135,7 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 		e.Nanos = max(to.mono-from.mono, 0)
 	}
 	base := from.name
-	if _, begins, _ := halves(base); begins {
+	if _, begins, _ := r.halves(base); begins {
 		what = strings.TrimSuffix(what, "__begin")
 	}
 	e.Kind, e.Name = kindOf(what), what

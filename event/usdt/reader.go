@@ -33,8 +33,10 @@ type Reader struct {
 	open   map[opened][]begun
 	n      int // of what is open
 	names  map[string]string
-	rest   []begun // what had not ended, at the end of the text
-	ended  bool
+	// recorded are the probes that were; nil where the text does not say.
+	recorded map[string]bool
+	rest     []begun // what had not ended, at the end of the text
+	ended    bool
 }
 
 const (
@@ -92,6 +94,12 @@ func (r *Reader) Scan() bool {
 // read reads a line. What is wrong with it is "" when nothing is.
 func (r *Reader) read(line []byte) (msg string) {
 	if len(line) == 0 || line[0] == '#' {
+		if names, ok := bytes.CutPrefix(line, []byte(recordedHead)); ok {
+			r.recorded = map[string]bool{}
+			for name := range strings.FieldsSeq(string(names)) {
+				r.recorded[name] = true
+			}
+		}
 		return ""
 	}
 	clock, rest, _ := bytes.Cut(line, []byte(" "))

@@ -115,6 +115,37 @@ func TestPairs(t *testing.T) {
 	assert.Equal(t, "hotspot:thread__sleep__begin", events[3].Name)
 }
 
+// What begins has its end in the text only where the probe of its end is recorded, and the other way round.
+func TestHalves(t *testing.T) {
+	check := func(recorded, lines string, want ...event.Event) {
+		t.Helper()
+		events, wrong := read(t, textHead+"\n"+recordedHead+recorded+"\n"+lines)
+		assert.Empty(t, wrong)
+		for i := range want {
+			want[i].PID, want[i].TID, want[i].MonoNanos = 7, 1, int64(i+1)*1e9
+		}
+		assert.Equal(t, want, events)
+	}
+	begins, ends := "hotspot:thread__park__begin", "hotspot:thread__park__end"
+	begin := event.Event{Kind: event.Probe, Name: begins, Args: args("blocker", "0x1", "absolute", "false", "time", "5", "probe", begins)}
+	end := event.Event{Kind: event.Probe, Name: ends, Args: args("blocker", "0x1", "probe", ends)}
+	check("hotspot:gc__end "+begins, "1.000000000 1 "+begins+" 0x1 0 5\n2.000000000 1 "+begins+" 0x1 0 5\n", begin, begin)
+	check(ends, "1.000000000 1 "+ends+" 0x1\n2.000000000 1 "+ends+" 0x1\n", end, end)
+	check(begins+" "+ends, "0.500000000 1 "+ends+" 0x1\n1.000000000 1 "+begins+" 0x1 0 5\n1.000000009 1 "+ends+" 0x1\n",
+		event.Event{Kind: event.Park, Name: "park", Nanos: 9, Args: args("blocker", "0x1", "absolute", "false", "time", "5", "probe", begins)})
+	check("hotspot:monitor__wait", "1.000000000 1 hotspot:monitor__wait 22 0x1 \"[I\" 5\n",
+		event.Event{Kind: event.Probe, Name: "hotspot:monitor__wait", Args: args("thread", "22", "monitor", "0x1", "class", "[I", "timeout", "5", "probe", "hotspot:monitor__wait")})
+	check("hotspot:method__entry", "1.000000000 1 hotspot:method__entry 22 \"A\" \"b\" \"()V\"\n",
+		event.Event{Kind: event.Probe, Name: "hotspot:method__entry", Args: args("thread", "22", "class", "A", "method", "b", "signature", "()V", "probe", "hotspot:method__entry")})
+	check("hotspot_jni:GetEnv__entry", "1.000000000 1 hotspot_jni:GetEnv__entry 0x1\n",
+		event.Event{Kind: event.JNI, Name: "GetEnv", Args: args("arg0", "0x1", "probe", "hotspot_jni:GetEnv__entry")})
+
+	// However many they are.
+	events, wrong := read(t, recordedHead+begins+"\n"+strings.Repeat("1.000000000 1 "+begins+" 0x1 0 1\n", mostOpen+3))
+	assert.Empty(t, wrong)
+	assert.Len(t, events, mostOpen+3)
+}
+
 func TestBadLines(t *testing.T) {
 	for line, want := range map[string]string{
 		"hello":                                             "no time",

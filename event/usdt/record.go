@@ -16,6 +16,7 @@ type Recorder struct {
 	sink    *sink
 	age     func() // forgets texts that may have become others
 	unknown []string
+	set     int64         // when its probes were, by CLOCK_MONOTONIC
 	stop    chan struct{} // closed when no more records come
 	done    chan struct{} // closed when all were read
 }
@@ -39,6 +40,7 @@ type library struct {
 
 // begin reads what the source tells.
 func (r *Recorder) begin() *Recorder {
+	r.set = monotonic.Nanos()
 	r.stop, r.done = make(chan struct{}), make(chan struct{})
 	go r.read()
 	return r
@@ -85,5 +87,9 @@ func (r *Recorder) Stop() Result {
 	lost := r.from.lost()
 	r.from.close()
 	r.sink.end(r.sink.until.Load(), lost)
-	return Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), Err: errors.Join(err, r.sink.err)}
+	result := Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), SetMonoNanos: r.set, Err: errors.Join(err, r.sink.err)}
+	if _, told := r.from.(*dtraced); told {
+		result.SetMonoNanos = 0
+	}
+	return result
 }

@@ -22,6 +22,8 @@ type Result struct {
 	Unknown []string
 	// Note is about how it was recorded; may be "".
 	Note string
+	// SetMonoNanos is when the probes were set, by CLOCK_MONOTONIC; 0 where Note says how long that took.
+	SetMonoNanos int64
 	// Err is why the text is not whole.
 	Err error
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 )
 
@@ -54,11 +55,23 @@ func newSink(w io.Writer, places []place, layouts []layout) *sink {
 	s := &sink{out: bufio.NewWriterSize(w, 1<<18), places: places, layouts: layouts, allocs: map[allocSite]*allocSum{}}
 	s.line = append(s.line, textHead...)
 	s.write()
+	s.line = append(append(s.line, recordedHead...), strings.Join(namesOf(places), " ")...)
+	s.write()
 	return s
 }
 
-// textHead is the first line of a text.
-const textHead = "# gasm usdt 1"
+// textHead is the first line of a text, recordedHead what its second one begins with: the names of the
+// probes that are recorded follow, which tell of what there are both a begin and an end.
+const textHead, recordedHead = "# gasm usdt 1", "# probes "
+
+// namesOf gives the names of probes, sorted.
+func namesOf(places []place) (names []string) {
+	for i := range places {
+		names = append(names, places[i].name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 // take takes a record.
 func (s *sink) take(data []byte) {

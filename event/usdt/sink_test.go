@@ -58,9 +58,26 @@ func (k *kernel) record(t *testing.T, name string, mono uint64, thread uint32, b
 // written is the text so far, without its head.
 func (k *kernel) written(t *testing.T) string {
 	t.Helper()
-	text, ok := strings.CutPrefix(k.text.String(), textHead+"\n")
+	return withoutHead(t, k.text.String())
+}
+
+// withoutHead is a text behind the two lines that each has.
+func withoutHead(t testing.TB, text string) string {
+	t.Helper()
+	head, text, ok := strings.Cut(text, "\n"+recordedHead)
 	require.True(t, ok)
+	require.Equal(t, textHead, head)
+	_, text, _ = strings.Cut(text, "\n")
 	return text
+}
+
+// The text says which probes are recorded, each once.
+func TestSinkHead(t *testing.T) {
+	var text bytes.Buffer
+	at := func(name string) place { return place{name: name} }
+	s := newSink(&text, []place{at("hotspot:thread__park__end"), at("hotspot:gc__end"), at("hotspot:thread__park__end")}, nil)
+	s.flush()
+	assert.Equal(t, "# gasm usdt 1\n# probes hotspot:gc__end hotspot:thread__park__end\n", text.String())
 }
 
 const allocationWithSize, allocationWithout = "8@%r15 8@%rsi -4@%edx 8@%rcx", "8@%r15 8@%rsi -4@%edx -4@%ecx"
