@@ -116,8 +116,10 @@ func TestJMHLive(t *testing.T) {
 	if err := r.logs.gather(r.r.folder.Path); err != nil {
 		t.Error(err)
 	}
-	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) != 2 { // none of the JVMs that were asked
-		t.Errorf("got logs %q, want the host's and the fork's", logs)
+	// JMH asks two JVMs about blackholes. The first one is told by a line of JMH's in front of it, and on a busy machine it may have begun its
+	// log before that line was read; what JMH found out is right all the same.
+	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) < 2 || len(logs) > 3 {
+		t.Errorf("got logs %q, want the host's and the fork's, and of those that were asked one at most", logs)
 	}
 	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, monotonic.Nanos())
 	if len(trials) != 1 || len(trials[0].Windows) != 2 {
