@@ -95,7 +95,7 @@ type attachedJVM struct {
 // NewAttachment makes a recording that has not begun.
 func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
-	a.gasm, a.folder, a.tell = o.Gasm, o.Folder, o.Problem
+	a.gasm, a.folder, a.tell, a.waits = o.Gasm, o.Folder, o.Problem, o.Message
 	for _, j := range o.JVMs {
 		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: startTicks(j.PID)})
 	}
@@ -117,6 +117,7 @@ func (a *Attachment) Run() error {
 		}
 	}
 	if err != nil {
+		a.live.discard()
 		a.folder.Remove()
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 func (r *Recording) Finish() (*capture.Capture, error) {
 	jvms, notes, err := r.code.finish()
 	if err != nil {
+		r.live.discard()
 		return nil, err
 	}
 	notes = append(notes, r.takeEvents(jvms)...)

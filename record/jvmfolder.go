@@ -37,7 +37,11 @@ func jvmRoot(pid int) (*os.Root, error) {
 	return root, nil
 }
 
-func newJVMFolder(pid int) (f *jvmFolder, err error) {
+// jvmFolderPath makes up the path of a new folder, as the JVM has it.
+func jvmFolderPath() string { return path.Join("/tmp", jvmFolderHead+secretName()) }
+
+// newJVMFolder makes a folder of a path of jvmFolderPath.
+func newJVMFolder(pid int, jvmPath string) (f *jvmFolder, err error) {
 	owner, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	if err != nil {
 		return nil, err
@@ -51,8 +55,7 @@ func newJVMFolder(pid int) (f *jvmFolder, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	f = &jvmFolder{name: jvmFolderHead + secretName()}
-	f.path = path.Join("/tmp", f.name)
+	f = &jvmFolder{name: path.Base(jvmPath), path: jvmPath}
 	if f.tmp, err = root.OpenRoot("tmp"); err != nil {
 		return nil, fmt.Errorf("its /tmp can't be used: %w", err)
 	}

@@ -37,7 +37,7 @@ func LeftFolders() (left []LeftFolder) {
 		return false
 	})
 	eachEventNote(func(n *eventNote) {
-		left = append(left, LeftFolder{n.dir, "gasm was killed; " + n.left()})
+		left = append(left, LeftFolder{n.dir, "gasm was killed, or the JVM did not end it; " + n.left()})
 	})
 	eachDebugInfoNote(func(n debugInfoNote, dir string, _ *lock) bool {
 		left = append(left, LeftFolder{dir, "gasm was killed; " + n.left()})
@@ -48,6 +48,7 @@ func LeftFolders() (left []LeftFolder) {
 
 // sweep removes the folders that other runs of gasm have left and no process needs.
 func sweep() {
+	eachEventNote(func(*eventNote) {}) // of a JVM that runs: gasm attach ends it
 	eachLeft(temporaryName, func(dir string, l *lock) bool {
 		if len(usersOf(l.began, dir+"/")) == 0 {
 			removeLeft(dir)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -23,6 +24,7 @@ type eventNote struct {
 	path  string // of the folder that it writes into, as it has it: of events, or of probes
 	dir   string // of the note
 	lock  *lock
+	off   bool // all that was switched on is off again, and only the folder is left
 }
 
 // eventNoteFile is the name of the note in its folder. eventNotePattern and eventNoteName are for that one's name.
@@ -47,7 +49,7 @@ func leaveEventNote(pid int, ticks uint64, jvmPath string) (n *eventNote, err er
 		return nil, err
 	}
 	if n.lock, err = makeLock(n.dir); err == nil {
-		err = os.WriteFile(filepath.Join(n.dir, eventNoteFile), fmt.Appendf(nil, "%d %d %s\n", pid, ticks, jvmPath), 0o600)
+		err = n.write("")
 	}
 	if err != nil {
 		n.forget()
@@ -55,6 +57,17 @@ func leaveEventNote(pid int, ticks uint64, jvmPath string) (n *eventNote, err er
 	}
 	return n, nil
 }
+
+// offWord stands behind the rest of a note when all is off again.
+const offWord = "off"
+
+func (n *eventNote) write(state string) error {
+	text := strings.TrimSpace(fmt.Sprintf("%d %d %s %s", n.pid, n.ticks, n.path, state))
+	return os.WriteFile(filepath.Join(n.dir, eventNoteFile), []byte(text+"\n"), 0o600)
+}
+
+// switchedOff notes that all that was switched on is off again, and the folder is still to be removed.
+func (n *eventNote) switchedOff() { _ = n.write(offWord) } // else the next gasm says that it may be on, and ends what is off
 
 // forget removes the note.
 func (n *eventNote) forget() {
@@ -83,16 +96,32 @@ func (n *eventNote) end(ctx context.Context) {
 		}
 		return
 	}
-	_ = jcmd.StopRecording(ctx, n.pid, path.Base(n.path), "")
-	_ = jcmd.StopLog(ctx, n.pid, path.Join(n.path, toldLog))
-	if root, err := jvmRoot(n.pid); err == nil {
-		defer root.Close()
-		if tmp, err := root.OpenRoot("tmp"); err == nil {
-			defer tmp.Close()
-			_ = tmp.RemoveAll(path.Base(n.path))
-		}
+	if !answered(jcmd.StopRecording(ctx, n.pid, path.Base(n.path), "")) || !answered(jcmd.StopLog(ctx, n.pid, path.Join(n.path, toldLog))) {
+		return // it may go on
 	}
+	n.removeFolder()
 	os.RemoveAll(n.dir)
+}
+
+// answered tells whether a JVM has done or refused a command.
+func answered(err error) bool {
+	var refused *jcmd.FailedError
+	return err == nil || errors.As(err, &refused)
+}
+
+// removeFolder removes the folder in the /tmp of a JVM that runs.
+func (n *eventNote) removeFolder() {
+	root, err := jvmRoot(n.pid)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	tmp, err := root.OpenRoot("tmp")
+	if err != nil {
+		return
+	}
+	defer tmp.Close()
+	_ = tmp.RemoveAll(path.Base(n.path)) // what can't be removed is the JVM's own
 }
 
 // endLeftEvents ends what killed gasms have left on in the JVM that started at a time.
@@ -104,14 +133,19 @@ func endLeftEvents(ctx context.Context, pid int, ticks uint64) {
 	})
 }
 
-// eachEventNote calls see for each note that a killed gasm has left of a JVM that runs. It removes all others, with what
-// these JVMs have written.
+// eachEventNote calls see for each note that a gasm has left of a JVM that runs and may go on. It removes all others, with
+// what these JVMs have written.
 func eachEventNote(see func(n *eventNote)) {
 	eachLeft(eventNoteName, func(dir string, l *lock) bool {
 		n, ok := readEventNote(dir)
 		switch {
 		case ok && thisMoment().boot == l.began.boot && !hasEnded(n.pid, n.ticks):
-			see(n)
+			if !n.off {
+				see(n)
+				return false
+			}
+			n.removeFolder()
+			os.RemoveAll(dir)
 		default:
 			switch { // where the JVM had the /tmp that this is
 			case ok && n.probes():
@@ -132,9 +166,11 @@ func readEventNote(dir string) (*eventNote, bool) {
 	if err != nil {
 		return nil, false
 	}
-	if _, err := fmt.Sscanf(strings.TrimSpace(string(text)), "%d %d %s", &n.pid, &n.ticks, &n.path); err != nil {
+	note, off := strings.CutSuffix(strings.TrimSpace(string(text)), " "+offWord)
+	if _, err := fmt.Sscanf(note, "%d %d %s", &n.pid, &n.ticks, &n.path); err != nil {
 		return nil, false
 	}
+	n.off = off
 	if n.probes() {
 		return n, true
 	}

@@ -60,3 +60,32 @@ func TestEventNotes(t *testing.T) {
 	assert.NoDirExists(t, ended.path)
 	assert.DirExists(t, alive.dir)
 }
+
+// The folder of a JVM that runs is removed when all is off again, and that of one that has ended, by gasm profile, too.
+func TestLeftFoldersOfJVMs(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	pid := os.Getpid()
+	off, err := leaveEventNote(pid, startTicks(pid), jvmFolderPath())
+	require.NoError(t, err)
+	t.Cleanup(off.forget)
+	ended, err := leaveEventNote(pid, startTicks(pid)+1, jvmFolderPath())
+	require.NoError(t, err)
+	t.Cleanup(ended.forget)
+	for _, n := range []*eventNote{off, ended} {
+		t.Cleanup(func() { os.RemoveAll(n.path) })
+		require.NoError(t, os.Mkdir(n.path, 0o700))
+	}
+	off.switchedOff()
+	read, ok := readEventNote(off.dir)
+	require.True(t, ok)
+	assert.Equal(t, &eventNote{pid: pid, ticks: off.ticks, path: off.path, dir: off.dir, off: true}, read)
+	sweep()
+	assert.DirExists(t, off.path, "a gasm that lives has it")
+	off.lock.close() // as the kernel does
+	ended.lock.close()
+	sweep()
+	for _, n := range []*eventNote{off, ended} {
+		assert.NoDirExists(t, n.path)
+		assert.NoDirExists(t, n.dir)
+	}
+}

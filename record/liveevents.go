@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -78,11 +79,14 @@ func (l *liveEvents) awaitBegun(stop <-chan struct{}) {
 	told := l.told
 	l.mu.Unlock()
 	for _, t := range told {
+		done := l.s.sayWaiting(t.pid, "begin to log and record events")
 		select {
 		case <-t.begun:
 		case <-stop:
+			done()
 			return
 		}
+		done()
 	}
 	l.usdt.awaitBegun(stop)
 }
@@ -117,11 +121,14 @@ func (l *liveEvents) end() {
 	told := l.told
 	l.mu.Unlock()
 	l.stop()
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), endTime, fmt.Errorf("it did not within %s", endTime))
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, t := range told {
-		wg.Go(func() { t.end(ctx) })
+		wg.Go(func() {
+			defer l.s.sayWaiting(t.pid, "end its log and its recording")()
+			t.end(ctx)
+		})
 	}
 	wg.Wait()
 	l.usdt.await()
@@ -129,6 +136,13 @@ func (l *liveEvents) end() {
 		for _, err := range t.problems {
 			l.s.problem(err)
 		}
+	}
+}
+
+// discard removes what JVMs have written, when there is to be no capture. It is called after end.
+func (l *liveEvents) discard() {
+	for _, t := range l.told {
+		t.discard()
 	}
 }
 

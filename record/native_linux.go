@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,9 +35,18 @@ const streamed = 1 << 16
 func attachNative(o sampler.Options, note string) (sampling, <-chan sampler.Sample, error) {
 	n, err := sampler.AttachNative(o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, withoutOther(err)
 	}
 	return &nativeSampling{n, note}, n.Subscribe(streamed, streamPause).C, nil
+}
+
+// withoutOther gives an error of the only sampler of gasm attach: no other one of it knows more events.
+func withoutOther(err error) error {
+	var refused *sampler.RefusedError
+	if errors.As(err, &refused) && refused.Reason == sampler.ReasonUnknownEvent {
+		refused.Hint = "gasm attach can't use perf, which knows more names: gasm profile --sampler perf can"
+	}
+	return err
 }
 
 // A nativeSampling is a text that is complete as soon as the sampling is stopped.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event/rings"
+	"github.com/gasm-profiler/gasm/hotspot/jcmd"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
@@ -203,19 +204,12 @@ func (a *Attachment) startProbes() error {
 		return nil
 	}
 	for _, j := range a.jvms {
-		ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
-		if err := j.noteProbes(ctx); err != nil {
-			cancel()
-			return err
-		}
-		s, rep, err := probe.Load(ctx, j.PID, a.o.Probes)
-		cancel()
+		rep, err := a.loadProbes(j)
 		if err != nil {
 			return err
 		}
-		j.probes = s
 		if wantsSites(a.o.Probes) {
-			report := writtenLog{j.PID, s.ReportText()}
+			report := writtenLog{j.PID, j.probes.ReportText()}
 			if j.sites, err = publishSites(func() []writtenLog { return []writtenLog{report} }, a.problem, a.o.Message); err != nil {
 				return err
 			}
@@ -244,6 +238,20 @@ func (a *Attachment) startProbes() error {
 	}
 	a.drain = a.drainWindows(a.o.Probes, func() map[int]string { return files })
 	return nil
+}
+
+// loadProbes has a JVM load the agent.
+func (a *Attachment) loadProbes(j *attachedJVM) (rep *rings.Report, err error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
+	defer cancel()
+	defer a.sayWaiting(j.PID, "load the agent with the probes")()
+	if err = j.noteProbes(ctx); err == nil {
+		j.probes, rep, err = probe.Load(ctx, j.PID, a.o.Probes)
+	}
+	if err != nil && hasEnded(j.PID, j.ticks) {
+		err = fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, jcmd.ErrEnded)
+	}
+	return rep, err
 }
 
 // noteProbes leaves a note of the probes that the JVM is about to have. What a gasm that was killed has left in it is ended before.
@@ -367,7 +375,9 @@ func (a *Attachment) stopProbes() {
 			continue
 		}
 		ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not answer within %s", loadTime))
+		done := a.sayWaiting(j.PID, "remove the probes")
 		err := j.probes.Unload(ctx)
+		done()
 		if err != nil && !hasEnded(j.PID, j.ticks) {
 			a.problem(err)
 		}

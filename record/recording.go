@@ -70,6 +70,8 @@ func (r *Recording) Run() error {
 			r.sampling.wait()
 			r.sampling.discard()
 		}
+		r.live.end()
+		r.live.discard()
 		r.o.Folder.Remove()
 	}
 	return err

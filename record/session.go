@@ -26,7 +26,8 @@ type session struct {
 	folder *Folder
 	// tell is called with each problem, nil for nobody. It is Options.Problem.
 	tell     func(error)
-	progress func(bytes int) // Options.Progress
+	waits    func(text string) // called with what is waited for longer than a moment; nil for nobody
+	progress func(bytes int)   // Options.Progress
 
 	sampling sampling
 	resolver *native.Resolver // knows all mappings once they are no longer watched

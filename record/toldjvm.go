@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,11 +62,11 @@ func (t *toldJVM) start(ctx context.Context) {
 		return
 	}
 	if err := t.prepare(ctx); err != nil {
-		t.refused("events", err)
+		t.refused("", err)
 		return
 	}
-	if len(t.choice.Log) > 0 {
-		t.startLog(ctx)
+	if len(t.choice.Log) > 0 && !t.startLog(ctx) {
+		return
 	}
 	if len(t.choice.JFR) > 0 && ctx.Err() == nil {
 		t.startRecording(ctx)
@@ -101,31 +102,42 @@ func (t *toldJVM) awaitStart(ctx context.Context) bool {
 	}
 }
 
-// prepare makes the folder and the note.
+// prepare makes the note and the folder. While there is the one, there is the other.
 func (t *toldJVM) prepare(ctx context.Context) (err error) {
 	endLeftEvents(ctx, t.pid, t.ticks)
-	if t.folder, err = newJVMFolder(t.pid); err != nil {
+	if t.note, err = leaveEventNote(t.pid, t.ticks, jvmFolderPath()); err != nil {
 		return err
 	}
-	if t.note, err = leaveEventNote(t.pid, t.ticks, t.folder.path); err != nil {
-		t.folder.remove()
+	if t.folder, err = newJVMFolder(t.pid, t.note.path); err != nil {
+		t.note.forget()
 	}
 	return err
 }
 
-func (t *toldJVM) startLog(ctx context.Context) {
+// startLog is false when the JVM takes no commands at all.
+func (t *toldJVM) startLog(ctx context.Context) (told bool) {
 	if 0 < t.feature && t.feature < hslog.OldestRelease {
 		t.notes = append(t.notes, fmt.Sprintf("JVM %d logged no events: JDK %d can't log them with their times (--events-from jfr)", t.pid, t.feature))
-		return
+		return true
 	}
-	t.logs = true // unless it says no: an answer may be lost
 	err := jcmd.StartLog(ctx, t.pid, path.Join(t.folder.path, toldLog), hslog.Tags(t.choice.Log), hslog.Decorators, "")
-	if refused := (*jcmd.FailedError)(nil); errors.As(err, &refused) {
-		t.logs = false
+	t.logs = mayDo(err)
+	var notTold *jcmd.NotToldError
+	switch {
+	case errors.As(err, &notTold):
+		t.refused("", err)
+		return false
+	case err != nil:
+		t.refused(" from the log", err)
 	}
-	if err != nil {
-		t.refused("the log", err)
-	}
+	return true
+}
+
+// mayDo tells whether a JVM may do what it was told. It has said no, or was not told; any other answer may be lost.
+func mayDo(err error) bool {
+	var refused *jcmd.FailedError
+	var notTold *jcmd.NotToldError
+	return !errors.As(err, &refused) && !errors.As(err, &notTold)
 }
 
 func (t *toldJVM) startRecording(ctx context.Context) {
@@ -134,22 +146,21 @@ func (t *toldJVM) startRecording(ctx context.Context) {
 		err = t.folder.write(toldSettings, text)
 	}
 	if err != nil {
-		t.refused("a recording", err)
+		t.refused(fromRecording, err)
 		return
 	}
 	own := t.openChunk() != "" // the user's
-	t.records = true
 	err = jcmd.StartRecording(ctx, t.pid, t.folder.name, path.Join(t.folder.path, toldSettings), path.Join(t.folder.path, toldRecording))
+	t.records = mayDo(err)
 	refused := (*jcmd.FailedError)(nil)
 	switch {
 	case errors.As(err, &refused):
-		t.records = false
 		if strings.Contains(refused.Reply, "Unknown diagnostic command") {
 			err = errors.New("it has no Flight Recorder (JDK 9, 10 and early 8 have none, nor has a runtime without the module jdk.jfr)")
 		}
 		fallthrough
 	case err != nil:
-		t.refused("a recording", err)
+		t.refused(fromRecording, err)
 		return
 	}
 	t.recordingMono = monotonic.Nanos()
@@ -158,43 +169,65 @@ func (t *toldJVM) startRecording(ctx context.Context) {
 	}
 }
 
-// refused notes what the JVM did not do.
-func (t *toldJVM) refused(what string, err error) {
-	if hasEnded(t.pid, t.ticks) || errors.Is(err, context.Canceled) {
-		t.notes = append(t.notes, fmt.Sprintf("no events of JVM %d from %s: it ended before that had begun", t.pid, what))
-		return
+const fromRecording = " from a recording"
+
+// refused notes what the JVM did not do: all, or what is from one source.
+func (t *toldJVM) refused(from string, err error) {
+	var notTold *jcmd.NotToldError
+	why := err.Error()
+	switch {
+	case hasEnded(t.pid, t.ticks):
+		why = "it ended before that had begun"
+	case errors.Is(err, context.Canceled):
+		why = "gasm was stopped, or the JVM ended, before that had begun"
+	case errors.As(err, &notTold):
+		why = "it can't be told anything: " + notTold.Err.Error()
 	}
-	t.notes = append(t.notes, fmt.Sprintf("no events of JVM %d from %s: %v", t.pid, what, err))
+	t.notes = append(t.notes, fmt.Sprintf("no events of JVM %d%s: %s", t.pid, from, why))
 }
 
 // end has the JVM end what it does. What it does not end is a problem.
 func (t *toldJVM) end(ctx context.Context) {
 	<-t.begun
-	if hasEnded(t.pid, t.ticks) {
-		t.forget()
+	if t.folder == nil || hasEnded(t.pid, t.ticks) {
 		return
 	}
-	var errs []error
-	if t.records {
-		errs = append(errs, jcmd.StopRecording(ctx, t.pid, t.folder.name, path.Join(t.folder.path, toldRecording)))
-	}
-	if t.logs {
-		errs = append(errs, jcmd.StopLog(ctx, t.pid, path.Join(t.folder.path, toldLog)))
-	}
-	if err := errors.Join(errs...); err != nil && !hasEnded(t.pid, t.ticks) {
+	switch err := t.switchOff(ctx); {
+	case err == nil:
+		t.note.switchedOff()
+	case !hasEnded(t.pid, t.ticks):
 		t.problems = append(t.problems, fmt.Errorf("%s (%w)", t.note.left(), err))
 		t.note.lock.close() // what is left is told of by the next gasm
-		t.note = nil
-		return
 	}
-	t.forget()
 }
 
-// forget removes the note.
-func (t *toldJVM) forget() {
-	if t.note != nil {
-		t.note.forget()
+// switchOff ends the recording and the log. A JVM that does not answer is asked once.
+func (t *toldJVM) switchOff(ctx context.Context) (err error) {
+	if t.records {
+		err = jcmd.StopRecording(ctx, t.pid, t.folder.name, path.Join(t.folder.path, toldRecording))
 	}
+	if !t.logs || !answered(err) {
+		return err
+	}
+	return cmp.Or(err, jcmd.StopLog(ctx, t.pid, path.Join(t.folder.path, toldLog)))
+}
+
+// release removes the folder and then the note, unless the JVM may go on to write there.
+func (t *toldJVM) release() {
+	if t.folder == nil || t.problems != nil {
+		return
+	}
+	t.folder.remove()
+	t.note.forget()
+}
+
+// discard removes what is there for a capture that is not to be.
+func (t *toldJVM) discard() {
+	if hasEnded(t.pid, t.ticks) {
+		t.repository.remove()
+	}
+	t.repository.close()
+	t.release()
 }
 
 // take moves what the JVM has written into the capture.
@@ -203,9 +236,7 @@ func (t *toldJVM) take(s *session, j *capture.JVM) (notes []string) {
 		return t.notes
 	}
 	defer t.repository.close()
-	if t.problems == nil {
-		defer t.folder.remove()
-	}
+	defer t.release()
 	if t.logs {
 		j.EventLog = t.takeLog(s)
 	}
@@ -233,7 +264,8 @@ func (t *toldJVM) takeLog(s *session) (name string) {
 		switch err := t.folder.take(toldLog+suffix, s.path(to)); {
 		case err == nil && i == 0:
 			name = to
-		case err != nil && (i == 0 || !errors.Is(err, errNotThere)):
+		case errors.Is(err, errNotThere) && (i > 0 || t.problems != nil): // it may not have begun, which the problem says
+		case err != nil:
 			s.problem(fmt.Errorf("taking the events of JVM %d: %w", t.pid, err))
 		}
 	}

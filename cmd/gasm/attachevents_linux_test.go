@@ -109,6 +109,30 @@ func TestAttachEventsLeaveNothing(t *testing.T) {
 	}
 }
 
+// Where nothing is to be reported, what JVMs were told is off again, and its folder is gone. A JVM that takes no commands costs
+// a note.
+func TestAttachEventsFail(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classPath := programs8(t, "Pauses")
+	jdk := gasmtest.NeedJDKs(t, withRecorder)[0]
+	j := startJVM(t, "collections", jdk.Java(), "-Xmx32m", "-cp", classPath, "Pauses", "2", "forever")
+	before, files := outputs(t, j), leftInTmp(t)
+	r := runGasm(t, []string{"attach", "--events", "default,alloc", "--event", "nosuchevent", j.pid()})
+	assert.Equal(t, 1, r.code)
+	assert.Contains(t, r.stderr, "there is no event nosuchevent; gasm attach can't use perf")
+	assert.Equal(t, before, outputs(t, j))
+	assert.Contains(t, asked(t, j, "JFR.check"), "No available recordings")
+	assert.Equal(t, files, leftInTmp(t))
+
+	j = startJVM(t, "collections", jdk.Java(), "-XX:+DisableAttachMechanism", "-Xmx32m", "-cp", classPath, "Pauses", "2", "forever")
+	r = runGasm(t, []string{"attach", "--events", "default,alloc", "--length", "300ms", "--skip-asm", j.pid()})
+	assert.Equal(t, 0, r.code, r.stderr)
+	assert.Equal(t, 1, strings.Count(strings.Join(strings.Fields(r.stdout), " "), "it was started with -XX:+DisableAttachMechanism: start it without this flag"), r.stdout)
+	assert.NotContains(t, r.stderr, "still logs")
+	assert.Equal(t, files, leftInTmp(t))
+	assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, "JVM "+j.pid()+" ")
+}
+
 // A JVM in PID and mount namespaces of its own: its events are joined by the sampler's ids of its threads.
 func TestAttachEventsInNamespaces(t *testing.T) {
 	gasmtest.NeedNative(t)

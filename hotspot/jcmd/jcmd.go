@@ -25,8 +25,28 @@ func (e *FailedError) Error() string {
 	if reply == "" {
 		reply = "it does not say why"
 	}
-	name, _, _ := strings.Cut(e.Command, " ")
-	return fmt.Sprintf("the JVM with pid %d did not do %s: %s", e.PID, name, reply)
+	return fmt.Sprintf("the JVM with pid %d did not do %s: %s", e.PID, commandName(e.Command), reply)
+}
+
+// ErrEnded is wrapped by the error of a JVM that has ended before it answered.
+var ErrEnded = errors.New("it has ended")
+
+// A NotToldError is a command that the JVM has not got: it does nothing of it, now or later.
+type NotToldError struct {
+	PID int
+	Err error // why
+}
+
+func (e *NotToldError) Error() string {
+	return fmt.Sprintf("the JVM with pid %d can't be told anything: %v", e.PID, e.Err)
+}
+
+func (e *NotToldError) Unwrap() error { return e.Err }
+
+// commandName is a command without its arguments, for messages.
+func commandName(command string) string {
+	name, _, _ := strings.Cut(command, " ")
+	return name
 }
 
 // Quote makes a value that may stand behind "name=" in a command. HotSpot knows quotation marks of both kinds, and no way to
@@ -80,7 +100,7 @@ func agentLoaded(pid int, text string) error {
 func parseReply(pid int, command string, reply []byte) (string, error) {
 	code, text, found := strings.Cut(string(reply), "\n")
 	if _, err := strconv.Atoi(code); err != nil || !found {
-		return "", fmt.Errorf("the JVM with pid %d gave no answer to %s that gasm knows: %.100q", pid, command, reply)
+		return "", fmt.Errorf("the JVM with pid %d gave no answer to %s that gasm knows: %.100q", pid, commandName(command), reply)
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if code != "0" {

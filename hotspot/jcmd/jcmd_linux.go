@@ -46,22 +46,28 @@ func LoadAgent(ctx context.Context, pid int, jar, argument string) error {
 func exchange(ctx context.Context, pid int, command string, text []byte) (string, error) {
 	t, err := lookAt(pid)
 	if err != nil {
-		return "", err
+		return "", &NotToldError{pid, err}
 	}
 	defer t.close()
 	conn, err := t.connect(ctx)
 	if err != nil {
-		return "", fmt.Errorf("the JVM with pid %d can't be told anything: %w", pid, err)
+		if hasEnded(pid) || errors.Is(err, unix.ECONNREFUSED) && endsSoon(pid) {
+			err = ErrEnded
+		}
+		return "", &NotToldError{pid, err}
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	reply, err := talk(conn, text)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = context.Cause(ctx)
+	case len(reply) == 0 && endsSoon(pid):
+		err = ErrEnded
 	}
 	if err != nil {
-		return "", fmt.Errorf("the JVM with pid %d did not answer to %s: %w", pid, command, err)
+		return "", fmt.Errorf("the JVM with pid %d did not answer to %s: %w", pid, commandName(command), err)
 	}
 	return parseReply(pid, command, reply)
 }
@@ -150,6 +156,11 @@ func (t *target) connect(ctx context.Context) (net.Conn, error) {
 		if err := t.mayAsk(); err != nil {
 			return nil, err
 		}
+	}
+	if err := t.awaitRunning(ctx); err != nil {
+		return nil, err
+	}
+	if !listens {
 		if err := t.ask(ctx); err != nil {
 			return nil, err
 		}
@@ -206,8 +217,8 @@ func (t *target) ask(ctx context.Context) error {
 		if listens, err := t.listens(); listens || err != nil {
 			return err
 		}
-		if unix.Kill(t.pid, 0) != nil {
-			return errors.New("it has ended")
+		if hasEnded(t.pid) {
+			return ErrEnded
 		}
 		select {
 		case <-ctx.Done():

@@ -38,6 +38,9 @@ func Load(ctx context.Context, pid int, specs []Spec) (*Session, *rings.Report, 
 		return nil, nil, fmt.Errorf("the JVM with pid %d can't be probed: %w", pid, err)
 	}
 	rep, err := s.start(ctx, specs)
+	if errors.Is(err, jcmd.ErrEnded) {
+		err = jcmd.ErrEnded
+	}
 	if err != nil {
 		s.Close()
 		return nil, rep, fmt.Errorf("the JVM with pid %d can't be probed: %w", pid, err)
