@@ -234,11 +234,11 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	command = jmhCommand(t, java, "-f", "2", "-wi", "1", "-w", "1", "-i", "3", "-r", "1", "VectorSum")
 	p, jmh, iterations := profileJMH(t, sampler, command)
 	t.Logf("window: %.3f s, JMH's iterations: %.3f s, CPU time in them: %.2f s", p.WindowSeconds, iterations.total.Seconds(), iterations.cpu.Seconds())
-	// The test has JMH's lines alone. Of each of the two forks the first one comes up to 70 ms late (record/jmhlink.go), for which gasm
-	// asks the kernel; of the others some come as late as the next one.
+	// The test has JMH's lines alone. Of each of the two forks the first one comes up to 70 ms late (record/jmhlink.go), and on a busy machine
+	// twice as late, for which gasm asks the kernel; of the others some come as late as the next one.
 	late := p.WindowSeconds - iterations.total.Seconds()
 	assert.Greater(t, late, -0.01*p.WindowSeconds, "what lies between an iteration's line and its result")
-	assert.Less(t, late, 0.01*p.WindowSeconds+2*0.07, "what lies between an iteration's line and its result")
+	assert.Less(t, late, 0.01*p.WindowSeconds+2*0.14, "what lies between an iteration's line and its result")
 	checkIterations(t, p, 6)
 	assert.Equal(t, "org.gasm.bench.VectorSum.sum (size=4096)", p.Trial)
 	require.Len(t, p.PIDs, 2, "two forks")
