@@ -1,0 +1,78 @@
+package foreign
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// usualTime is how long a process may take to be looked at before the next one is begun beside it.
+const usualTime = 100 * time.Millisecond
+
+// Each calls look for each process of the machine but this one, several at a time, and returns what look returned for those
+// that it is true for. look may wait for ever, as for a process that means harm: when the limit is over, Each returns
+// without it, and silent has the ids of those that it is without.
+func Each[T any](limit time.Duration, look func(pid int) (T, bool)) (found map[int]T, silent []int, err error) {
+	pids, err := processes()
+	if err != nil {
+		return nil, nil, err
+	}
+	type result struct {
+		pid   int
+		value T
+		ok    bool
+	}
+	turn, results := make(chan struct{}, runtime.NumCPU()), make(chan result, len(pids))
+	over := make(chan struct{})
+	defer time.AfterFunc(limit, func() { close(over) }).Stop()
+	waited := map[int]bool{}
+begin:
+	for _, pid := range pids {
+		select {
+		case turn <- struct{}{}:
+		case <-over:
+			break begin
+		}
+		waited[pid] = true
+		go func() {
+			next := sync.OnceFunc(func() { <-turn })
+			defer time.AfterFunc(usualTime, next).Stop()
+			defer next()
+			value, ok := look(pid)
+			results <- result{pid, value, ok}
+		}()
+	}
+	found = map[int]T{}
+	for len(waited) > 0 {
+		select {
+		case r := <-results:
+			delete(waited, r.pid)
+			if r.ok {
+				found[r.pid] = r.value
+			}
+			continue
+		case <-over:
+		}
+		break
+	}
+	for pid := range waited {
+		silent = append(silent, pid)
+	}
+	return found, silent, nil
+}
+
+// processes returns the ids of the machine's processes but this one.
+func processes() (pids []int, err error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}

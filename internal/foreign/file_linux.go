@@ -1,0 +1,220 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A File is an open regular file in a [World]. What the process writes to it meanwhile shows.
+type File struct {
+	w    *World
+	fd   int
+	path string // as the process has it; for messages
+	info Info   // when it was opened
+	at   int64  // where Read goes on
+}
+
+// Open opens a file of the folder for reading. It must be a regular one with a single name, as a JVM makes them: one
+// with several can be anybody's.
+func (d *Folder) Open(name string) (*File, error) { return d.open(name, unix.O_RDONLY) }
+
+// OpenToWrite is Open for reading and writing.
+func (d *Folder) OpenToWrite(name string) (*File, error) { return d.open(name, unix.O_RDWR) }
+
+func (d *Folder) open(name string, flags int) (*File, error) {
+	shown, err := d.inside(name)
+	if err != nil {
+		return nil, err
+	}
+	return d.w.newFile(d.fd, name, shown, flags, noMounts)
+}
+
+// Open opens a regular file by a path without links, on whatever mount it is, for reading. A file of the JDK's is one.
+func (w *World) Open(shown string) (*File, error) {
+	return w.newFile(w.root, strings.TrimPrefix(path.Clean(shown), "/"), shown, unix.O_RDONLY, noLinks)
+}
+
+func (w *World) newFile(at int, name, shown string, flags int, resolve uint64) (*File, error) {
+	return call(w, func() (*File, error) {
+		// O_NONBLOCK is for a named pipe, which would be waited for.
+		fd, err := openAt(at, name, shown, flags|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY, 0, resolve)
+		if err != nil {
+			return nil, err
+		}
+		info, err := regularFile(fd, resolve == noMounts)
+		if err != nil {
+			unix.Close(fd)
+			return nil, &fs.PathError{Op: "open", Path: shown, Err: err}
+		}
+		return &File{w: w, fd: fd, path: shown, info: info}, nil
+	}, func(f *File) { unix.Close(f.fd) })
+}
+
+// regularFile looks at an open file. Its error is of what is not a regular file, or has several names where it must have
+// one.
+func regularFile(fd int, single bool) (Info, error) {
+	var s unix.Stat_t
+	if err := unix.Fstat(fd, &s); err != nil {
+		return Info{}, err
+	}
+	switch {
+	case s.Mode&unix.S_IFMT != unix.S_IFREG:
+		return Info{}, errors.New("it is not a regular file, as a JVM makes them")
+	case single && s.Nlink > 1:
+		return Info{}, errors.New("it has several names, and may be anybody's")
+	}
+	return infoOf(&s), nil
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	f.w.closeDescriptor(f.fd)
+	return nil
+}
+
+// Path returns the path of the file as the process has it.
+func (f *File) Path() string { return f.path }
+
+// Size returns the size that the file had when it was opened, in bytes.
+func (f *File) Size() int64 { return f.info.Size }
+
+// Info returns what was known of the file when it was opened.
+func (f *File) Info() Info { return f.info }
+
+// chunk is how many bytes one call reads or writes at most.
+const chunk = 1 << 20
+
+// ReadAt is that of io.ReaderAt.
+func (f *File) ReadAt(p []byte, offset int64) (n int, err error) {
+	for n < len(p) {
+		part := min(len(p)-n, chunk)
+		read, err := call(f.w, func() ([]byte, error) {
+			buf := make([]byte, part)
+			got, err := unix.Pread(f.fd, buf, offset+int64(n))
+			return buf[:max(got, 0)], err
+		}, nil)
+		if err != nil {
+			return n, f.failed("read", err)
+		}
+		if len(read) == 0 {
+			return n, io.EOF
+		}
+		n += copy(p[n:], read)
+	}
+	return n, nil
+}
+
+// Read is that of io.Reader.
+func (f *File) Read(p []byte) (int, error) {
+	n, err := f.ReadAt(p[:min(len(p), chunk)], f.at)
+	f.at += int64(n)
+	if n > 0 && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// WriteAt is that of io.WriterAt.
+func (f *File) WriteAt(p []byte, offset int64) (n int, err error) {
+	for n < len(p) {
+		part := append([]byte(nil), p[n:min(n+chunk, len(p))]...)
+		wrote, err := call(f.w, func() (int, error) { return unix.Pwrite(f.fd, part, offset+int64(n)) }, nil)
+		if err != nil {
+			return n, f.failed("write", err)
+		}
+		n += wrote
+	}
+	return n, nil
+}
+
+func (f *File) failed(op string, err error) error {
+	return &fs.PathError{Op: op, Path: f.path, Err: err}
+}
+
+// A TooLargeError is the error of a file that is larger than what it should be.
+type TooLargeError struct {
+	Path        string
+	Size, Limit int64
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s has %d bytes, more than the %d that such a file may have", e.Path, e.Size, e.Limit)
+}
+
+// ReadAll returns the content of a file of at most limit bytes.
+func (f *File) ReadAll(limit int64) ([]byte, error) {
+	if f.Size() > limit {
+		return nil, &TooLargeError{f.path, f.Size(), limit}
+	}
+	return io.ReadAll(io.NewSectionReader(f, 0, limit))
+}
+
+// CopyTo copies a file of at most limit bytes to an empty one. What is a hole stays one, so that a file without a block on
+// disk takes none here either.
+func (f *File) CopyTo(to *os.File, limit int64) error {
+	now, err := call(f.w, func() (Info, error) { return regularFile(f.fd, false) }, nil)
+	if err != nil {
+		return f.failed("stat", err)
+	}
+	size := now.Size
+	if size > limit {
+		return &TooLargeError{f.path, size, limit}
+	}
+	for at := int64(0); at < size; {
+		from, end, err := f.data(at, size)
+		if err != nil {
+			return f.failed("read", err)
+		}
+		if from < end {
+			if _, err := io.Copy(io.NewOffsetWriter(to, from), io.NewSectionReader(f, from, end-from)); err != nil {
+				return err
+			}
+		}
+		at = end
+	}
+	return to.Truncate(size)
+}
+
+// data finds the next piece of the file that is not a hole: [from, end), where from is end if there is none.
+func (f *File) data(at, size int64) (from, end int64, err error) {
+	piece, err := call(f.w, func() ([2]int64, error) {
+		from, err := unix.Seek(f.fd, at, unix.SEEK_DATA)
+		switch {
+		case errors.Is(err, unix.ENXIO): // the rest is a hole
+			return [2]int64{size, size}, nil
+		case err != nil: // the file system knows no holes
+			return [2]int64{at, size}, nil
+		}
+		from = max(from, at) // a file system in user space may say anything
+		end, err := unix.Seek(f.fd, from, unix.SEEK_HOLE)
+		if err != nil || end <= from {
+			end = size
+		}
+		return [2]int64{from, min(end, size)}, nil
+	}, nil)
+	return min(piece[0], size), piece[1], err
+}
+
+// Release returns the file as one of the calling process, and ends the use of this one. A read is made by the thread that
+// reads then, and not by the World's, so a file of a file system in user space is an error, unless this process has the
+// World's user.
+func (f *File) Release() (*os.File, error) {
+	kind, err := call(f.w, func() (int64, error) { return fileSystem(f.fd) }, nil)
+	if err == nil && kind == unix.FUSE_SUPER_MAGIC && f.w.user.UID != os.Geteuid() {
+		err = ErrUserSpace
+	}
+	if err != nil {
+		f.Close()
+		return nil, f.failed("open", err)
+	}
+	released := os.NewFile(uintptr(f.fd), f.path)
+	f.fd = -1
+	return released, nil
+}

@@ -1,0 +1,115 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrNotSocket is wrapped by the error of a name that is not a socket of the process's user.
+var ErrNotSocket = errors.New("it is not a socket of the process's user")
+
+// HasSocket reports whether the folder has a socket of this name. What is there and is not one, or belongs to another
+// user, is an error that wraps [ErrNotSocket]: anyone can make a file in /tmp.
+func (d *Folder) HasSocket(name string) (bool, error) {
+	err := d.w.do(func() error {
+		fd, err := d.openSocket(name)
+		if err == nil {
+			unix.Close(fd)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// openSocket opens a socket without connecting to it, and checks that it is one.
+func (d *Folder) openSocket(name string) (int, error) {
+	shown, err := d.inside(name)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := openAt(d.fd, name, shown, unix.O_PATH|unix.O_NOFOLLOW, 0, noMounts)
+	if err != nil {
+		return -1, err
+	}
+	var s unix.Stat_t
+	if err = unix.Fstat(fd, &s); err == nil && (s.Mode&unix.S_IFMT != unix.S_IFSOCK || int(s.Uid) != d.w.user.UID) {
+		err = ErrNotSocket
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, &fs.PathError{Op: "open", Path: shown, Err: err}
+	}
+	return fd, nil
+}
+
+// Pauses between two attempts to connect while the queue of a socket is full.
+const shortestPause, longestPause = time.Millisecond, 50 * time.Millisecond
+
+// Dial connects to a socket of the folder. The process of the World must be the one that listens there. It waits while
+// the socket's queue is full, until ctx is done.
+func (d *Folder) Dial(ctx context.Context, name string) (net.Conn, error) {
+	ctx, cancel := d.w.in(ctx)
+	defer cancel()
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+		fd, err := call(d.w, func() (int, error) { return d.connect(name) }, closeLate)
+		if errors.Is(err, unix.EAGAIN) {
+			select {
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(pause):
+				continue
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		f := os.NewFile(uintptr(fd), name)
+		defer f.Close()
+		return net.FileConn(f)
+	}
+}
+
+// connect returns a socket that is connected to the one of a name, which it looks at once and then has open.
+func (d *Folder) connect(name string) (int, error) {
+	to, err := d.openSocket(name)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(to)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return -1, err
+	}
+	address := &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d", to)}
+	if err = d.w.user.speaking(func() error { return unix.Connect(fd, address) }); err == nil {
+		err = d.w.checkPeer(fd)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// checkPeer checks that the process of the World listens at the other end of a connection. The kernel knows who has
+// called listen(2) there.
+func (w *World) checkPeer(fd int) error {
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return err
+	}
+	if int(peer.Pid) != w.pid {
+		return fmt.Errorf("process %d listens there, and not the process itself", peer.Pid)
+	}
+	return nil
+}

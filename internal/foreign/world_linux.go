@@ -1,0 +1,236 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A World is the file system that a process sees, reached as its user (see the package comment). It stays when the
+// process ends. A World, and what is opened in it, is for any goroutine; its calls run one after another.
+//
+// Its calls fail when its context is done. Close must be called.
+type World struct {
+	ctx    context.Context
+	pid    int // of the process; 0 for gasm's own root folder
+	user   User
+	root   int // a descriptor of the root folder
+	jobs   chan func()
+	quit   chan struct{}
+	closed sync.Once
+	hangs  atomic.Int32 // how many calls have not returned in time
+	unused unused
+}
+
+// unused are descriptors that the thread closes after its call: one that is closed earlier could be another file's before
+// the call comes to use it.
+type unused struct {
+	sync.Mutex
+	fds   []int
+	ended bool // the thread has
+}
+
+// add has a descriptor closed.
+func (u *unused) add(fd int) {
+	u.Lock()
+	defer u.Unlock()
+	if u.ended {
+		unix.Close(fd)
+		return
+	}
+	u.fds = append(u.fds, fd)
+}
+
+// close closes what is not used any more. last says that the thread makes no calls after this.
+func (u *unused) close(last bool) {
+	u.Lock()
+	fds := u.fds
+	u.fds, u.ended = nil, last
+	u.Unlock()
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+}
+
+// callTime is how long one call may take. A busy disk answers within a second.
+const callTime = 5 * time.Second
+
+// World enters the process's file system.
+func (p *Process) World(ctx context.Context) (*World, error) {
+	before, err := p.Status()
+	if err != nil {
+		return nil, err
+	}
+	root, err := p.openAt("root", unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil && p.Ended() { // one that nobody has waited for has no root folder
+		return nil, ErrEnded
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its files can't be looked at: %w", err)
+	}
+	// A process can run a program of another user's, such as su, between the two.
+	after, err := p.Status()
+	if err == nil && !after.same(before.User) {
+		err = errors.New("its user has changed")
+	}
+	if err == nil && p.Ended() {
+		err = ErrEnded
+	}
+	if err != nil {
+		unix.Close(root)
+		return nil, err
+	}
+	return newWorld(ctx, p.pid, after.User, root)
+}
+
+// OwnWorld enters the file system that this process sees, as another user.
+func OwnWorld(ctx context.Context, u User) (*World, error) {
+	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return newWorld(ctx, 0, u, root)
+}
+
+func newWorld(ctx context.Context, pid int, u User, root int) (*World, error) {
+	w := &World{ctx: ctx, pid: pid, user: u, root: root, jobs: make(chan func()), quit: make(chan struct{})}
+	began := make(chan error, 1)
+	go offFirstThread(func() {
+		err := u.become(forFiles)
+		began <- err
+		if err == nil {
+			w.work()
+		}
+	})
+	if err := <-began; err != nil {
+		unix.Close(root)
+		return nil, err
+	}
+	return w, nil
+}
+
+// work makes the calls, until Close.
+func (w *World) work() {
+	defer w.unused.close(true)
+	for {
+		select {
+		case job := <-w.jobs:
+			job()
+		case <-w.quit:
+			return
+		}
+		w.unused.close(false)
+	}
+}
+
+// Close ends the thread, and releases the root folder. Folders and files are closed by themselves.
+func (w *World) Close() {
+	w.closed.Do(func() {
+		w.closeDescriptor(w.root)
+		close(w.quit)
+	})
+}
+
+// User is the user as whom the files are reached.
+func (w *World) User() User { return w.user }
+
+// closeTime is how long a descriptor is waited for that is being closed. A file system in user space is asked.
+const closeTime = 500 * time.Millisecond
+
+// closeDescriptor has the thread close a descriptor, and waits until it has, unless it is in a call that hangs.
+func (w *World) closeDescriptor(fd int) {
+	w.unused.add(fd)
+	if w.hangs.Load() > 0 {
+		return
+	}
+	timer := time.NewTimer(closeTime)
+	defer timer.Stop()
+	done := make(chan struct{})
+	select {
+	case w.jobs <- func() {
+		w.unused.close(false)
+		close(done)
+	}:
+	case <-w.quit:
+		return
+	case <-timer.C:
+		return
+	}
+	select {
+	case <-done:
+	case <-timer.C:
+		w.hang(func() { <-done })
+	}
+}
+
+// hang has the World's calls fail at once until a call that is late has come back, for which f waits.
+func (w *World) hang(f func()) {
+	w.hangs.Add(1)
+	go func() {
+		f()
+		w.hangs.Add(-1)
+	}()
+}
+
+// errClosed is the error of a call after Close.
+var errClosed = errors.New("the file system of the process is not in use any more")
+
+// errHangs is the error of a call that has not returned in time, and of all calls until it does.
+var errHangs = fmt.Errorf("its file system does not answer: %w", ErrLate)
+
+// call runs f on the thread of a World. If f returns too late, its result is given to undo, which may be nil. So f must
+// not share memory with the caller.
+func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	var none T
+	switch {
+	case w.ctx.Err() != nil:
+		return none, context.Cause(w.ctx)
+	case w.hangs.Load() > 0:
+		return none, errHangs
+	}
+	timer := time.NewTimer(callTime)
+	defer timer.Stop()
+	done := make(chan result, 1)
+	select {
+	case w.jobs <- func() {
+		value, err := f()
+		done <- result{value, err}
+	}:
+	case <-w.quit:
+		return none, errClosed
+	case <-w.ctx.Done():
+		return none, context.Cause(w.ctx)
+	case <-timer.C:
+		return none, errHangs
+	}
+	var why error
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-w.ctx.Done():
+		why = context.Cause(w.ctx)
+	case <-timer.C:
+		why = errHangs
+	}
+	w.hang(func() {
+		if r := <-done; r.err == nil && undo != nil {
+			undo(r.value)
+		}
+	})
+	return none, why
+}
+
+// do is call for what has no result.
+func (w *World) do(f func() error) error {
+	_, err := call(w, func() (struct{}, error) { return struct{}{}, f() }, nil)
+	return err
+}
