@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 func TestIsEmulator(t *testing.T) {
@@ -24,7 +26,10 @@ func TestHasAsData(t *testing.T) {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer file.Close()
-	own := process(os.Getpid())
+	opened, err := foreign.Open(os.Getpid())
+	require.NoError(t, err)
+	defer opened.Close()
+	own := process{opened}
 	assert.False(t, own.hasAsData("libtest.so"))
 	page, err := unix.Mmap(int(file.Fd()), 0, 4096, unix.PROT_READ, unix.MAP_PRIVATE)
 	require.NoError(t, err)

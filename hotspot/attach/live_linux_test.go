@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
@@ -149,10 +150,15 @@ func TestNamespaces(t *testing.T) {
 	i := slices.IndexFunc(all, func(j Process) bool { return j.Main == waiter })
 	require.GreaterOrEqual(t, i, 0, "%v", all)
 	require.NoError(t, all[i].Unreadable)
-	status, err := process(all[i].PID).status()
+	p, err := foreign.Open(all[i].PID)
 	require.NoError(t, err)
-	assert.Equal(t, 1, status.ownPID)
-	assert.NotEmpty(t, process(all[i].PID).perfData(status)["sun.rt.javaCommand"], "by its own folder in /tmp")
+	defer p.Close()
+	status, err := p.Status()
+	require.NoError(t, err)
+	assert.Equal(t, 1, status.OwnPID)
+	files := process{p}.enter(status)
+	defer files.close()
+	assert.NotEmpty(t, files.perfData()["sun.rt.javaCommand"], "by its own folder in /tmp")
 }
 
 // nobodyEnv has the test's program print what Look says of the process in it.

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/native"
 )
 
 // userName is the name of a user, or the id of one that has no name here.
@@ -22,13 +24,24 @@ func userName(uid int) string {
 	return u.Username
 }
 
-// tryMemory reads a byte of a process at an address.
-func tryMemory(pid int, addr uint64) error {
+// tryMemory finds out whether the memory of the process can be read; nil when it can. It reads a byte of the code that the
+// kernel itself has mapped, for which nobody has to wait.
+func (p process) tryMemory(mappings []native.Mapping, uid int) error {
+	at := slices.IndexFunc(mappings, func(m native.Mapping) bool { return m.Path == native.VDSO })
+	if err := p.CheckMemory(); err != nil {
+		return err
+	}
+	if at < 0 {
+		return nil // whoever reads it will see
+	}
 	var buf [1]byte
 	local := []unix.Iovec{{Base: &buf[0]}}
 	local[0].SetLen(1)
-	_, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(addr), Len: 1}}, 0)
-	return err
+	_, err := unix.ProcessVMReadv(p.PID(), local, []unix.RemoteIovec{{Base: uintptr(mappings[at].Lo), Len: 1}}, 0)
+	if err != nil {
+		return whyRefused(err, uid)
+	}
+	return nil
 }
 
 // errNoPtrace is for root in a container.

@@ -21,6 +21,7 @@ type Process struct {
 	// Version is the JDK's: "17.0.15+6-Debian-1deb12u1", "1.8.0_504"; "" when unknown.
 	Version string
 	User    string // the name of the user that it runs as, or the id of one without a name
+	OfOther bool   // it runs as another user than gasm
 	Kind    Kind
 	// Unreadable is why gasm can't read the JVM's code, with what mends it; nil when it can.
 	// It does not name the JVM, which Err does.

@@ -1,40 +1,45 @@
 package attach
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"debug/elf"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// List finds the JVMs that run, and that this process can see, by ascending process id.
+// listTime is how long all processes of the machine may take to be looked at. One that means harm can have a look at its
+// memory wait for ever.
+const listTime = 6 * time.Second
+
+// List finds the JVMs that run, and that this process can see, by ascending process id. One that does not let itself be
+// looked at is among them if it is called java.
 func List() ([]Process, error) {
-	entries, err := os.ReadDir("/proc")
+	jvms, hanging, err := foreign.Each(listTime, func(pid int) (*Process, bool) {
+		j, err := look(pid)
+		return j, err == nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("looking for JVMs: %w", err)
 	}
 	found := []Process{}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		if j, err := Look(pid); err == nil {
+	for _, j := range jvms {
+		found = append(found, *j)
+	}
+	for _, pid := range hanging {
+		if j := silent(pid); j != nil {
 			found = append(found, *j)
 		}
 	}
@@ -42,38 +47,73 @@ func List() ([]Process, error) {
 	return found, nil
 }
 
+// silent describes a process that does not let itself be looked at; nil for one that nothing tells to be a JVM.
+func silent(pid int) *Process {
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return nil
+	}
+	defer p.Close()
+	status, err := p.Status()
+	if err != nil || status.Name != "java" {
+		return nil
+	}
+	return &Process{PID: pid, Kind: HotSpot, User: userName(status.UID), Unreadable: errSilent}
+}
+
+var errSilent = errors.New("the kernel gives no answer for it: its memory may be mapped from a file system that does not answer")
+
+// lookTime is how long one process may take to be looked at.
+const lookTime = 8 * time.Second
+
 // Look looks at one process. The error is of one that is no JVM, or not there.
 func Look(pid int) (*Process, error) {
-	p := process(pid)
-	status, err := p.status()
+	j, err := foreign.Within(context.Background(), lookTime, func() (*Process, error) { return look(pid) })
+	if errors.Is(err, foreign.ErrLate) {
+		err = fmt.Errorf("process %d can't be looked at: %w", pid, errSilent)
+	}
+	return j, err
+}
+
+func look(pid int) (*Process, error) {
+	opened, err := foreign.Open(pid)
+	if errors.Is(err, foreign.ErrEnded) {
+		return nil, fmt.Errorf("%w: `gasm attach` lists the JVMs that run", err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if status.state == "Z" {
+	defer opened.Close()
+	p := process{opened}
+	status, err := p.Status()
+	if err != nil {
+		return nil, err
+	}
+	if status.State == 'Z' {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
 	mappings, mapsErr := native.ReadMaps(pid)
 	libjvm := slices.IndexFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
 	hidden := errors.Is(mapsErr, fs.ErrPermission)
-	j := &Process{PID: pid, Kind: HotSpot, User: userName(status.uid), StartMonoNanos: p.startMonoNanos()}
+	j := &Process{PID: pid, Kind: HotSpot, User: userName(status.UID), OfOther: status.UID != os.Geteuid(), StartMonoNanos: p.startMonoNanos()}
 	switch {
-	case hidden && (status.name == "java" || p.hasPerfData(status)):
+	case hidden && (status.Name == "java" || p.hasPerfData(status)):
 	case libjvm >= 0 && slices.ContainsFunc(mappings, isJ9):
 		j.Kind = OpenJ9
 	case libjvm >= 0:
 	case p.isNativeImage():
 		j.Kind = NativeImage
 	case hidden:
-		return nil, fmt.Errorf("process %d (%s) can't be looked into: %w", pid, status.name, whyHidden(pid, status.uid))
+		return nil, fmt.Errorf("process %d (%s) can't be looked into: %w", pid, status.Name, whyHidden(pid, status.UID))
 	case p.isEmulated():
 		return nil, fmt.Errorf("process %d (%s) runs a JVM of another processor in an emulator: its addresses are not those of this processor, "+
-			"so there is nothing to sample: run gasm and the JVM on such a machine", pid, status.name)
+			"so there is nothing to sample: run gasm and the JVM on such a machine", pid, status.Name)
 	default:
-		return nil, fmt.Errorf("process %d (%s) is no JVM: it has not loaded libjvm.so", pid, status.name)
+		return nil, fmt.Errorf("process %d (%s) is no JVM: it has not loaded libjvm.so", pid, status.Name)
 	}
 	home := ""
 	if libjvm >= 0 {
-		home = p.inRoot(homeOf(mappings[libjvm].Path))
+		home = homeOf(mappings[libjvm].Path)
 	}
 	p.describe(j, status, home)
 	switch {
@@ -83,11 +123,9 @@ func Look(pid int) (*Process, error) {
 		j.Unreadable = fmt.Errorf("it is a native image of GraalVM, which compiles nothing while it runs: "+
 			"a profiler of native programs shows its code (perf record -p %d)", pid)
 	case hidden:
-		j.Unreadable = whyHidden(pid, status.uid)
+		j.Unreadable = whyHidden(pid, status.UID)
 	default:
-		if err := tryMemory(pid, mappings[libjvm].Lo); err != nil {
-			j.Unreadable = whyRefused(err, status.uid)
-		}
+		j.Unreadable = p.tryMemory(mappings, status.UID)
 	}
 	return j, nil
 }
@@ -109,89 +147,36 @@ func homeOf(libjvm string) string {
 	return home
 }
 
-// A process is looked at by its id.
-type process int
+// A process is one that may run a JVM.
+type process struct{ *foreign.Process }
 
-// path is that of a file of the process in /proc.
-func (p process) path(name string) string { return filepath.Join("/proc", strconv.Itoa(int(p)), name) }
+// maxText is how much of a command line or an environment is read, in bytes: they have no limit.
+const maxText = 1 << 20
 
-// inRoot is a path as the process has it, which may be of another mount namespace or root.
-func (p process) inRoot(path string) string { return p.path("root") + path }
-
-// read reads a file of the process in /proc, at most a megabyte of it: a command line has no
-// limit.
-func (p process) read(name string) ([]byte, error) {
-	f, err := os.Open(p.path(name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 1<<20))
+// text reads a file of the process in /proc; "" where that can't be done.
+func (p process) text(name string) string {
+	text, _ := p.Read(name, maxText)
+	return string(text)
 }
 
-// processStatus is what is used of /proc/PID/status.
-type processStatus struct {
-	name, state string
-	uid         int // the effective one
-	ownPID      int // in the innermost PID namespace that the process is in
-}
-
-// status reads that. Everyone can, unless /proc is mounted with hidepid.
-func (p process) status() (s processStatus, err error) {
-	text, err := p.read("status")
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
-		return s, fmt.Errorf("no process has the id %d: `gasm attach` lists the JVMs that run", p)
-	}
-	if err != nil {
-		return s, fmt.Errorf("looking at process %d: %w", p, err)
-	}
-	s.ownPID = int(p)
-	for line := range strings.Lines(string(text)) {
-		key, value, _ := strings.Cut(line, ":")
-		fields := strings.Fields(value)
-		if len(fields) == 0 {
-			continue
-		}
-		switch key {
-		case "Name":
-			s.name = strings.TrimSpace(value)
-		case "State":
-			s.state = fields[0]
-		case "Uid":
-			if len(fields) > 1 {
-				s.uid, _ = strconv.Atoi(fields[1]) // the kernel writes numbers
-			}
-		case "NSpid":
-			s.ownPID, _ = strconv.Atoi(fields[len(fields)-1])
-		}
-	}
-	return s, nil
-}
-
-// startMonoNanos is when the process started. /proc/PID/stat has it in hundredths of a second
-// since the machine's start, by the clock that goes on while the machine sleeps.
+// startMonoNanos is when the process started. The kernel counts by the clock that goes on while the machine sleeps.
 func (p process) startMonoNanos() int64 {
-	text, _ := p.read("stat") // one that has ended started long ago
-	// The second field is the name in parentheses, which may hold anything. The start is the 22nd.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 20 {
-		return 0
-	}
-	ticks, _ := strconv.ParseInt(fields[19], 10, 64)
+	stat, err := p.Stat()
 	var boot unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
+	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
 		return 0
 	}
-	return ticks*10_000_000 - (boot.Nano() - monotonic.Nanos())
+	return int64(stat.StartTicks)*10_000_000 - (boot.Nano() - monotonic.Nanos())
 }
 
-// describe finds out what the JVM runs, and its version.
-func (p process) describe(j *Process, status processStatus, home string) {
-	strs := p.perfData(status)
+// describe finds out what the JVM runs, and its version. Its home is the JDK's folder, as the JVM has it; "" when unknown.
+func (p process) describe(j *Process, status foreign.Status, home string) {
+	files := p.enter(status)
+	defer files.close()
+	strs := files.perfData()
 	j.Command = strs["sun.rt.javaCommand"]
 	j.Main = mainOf(j.Command)
-	text, _ := p.read("cmdline") // one that has ended has none
-	words := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
+	words := strings.Split(strings.TrimRight(p.text("cmdline"), "\x00"), "\x00")
 	// HotSpot keeps no more than a kilobyte of the property, so that the command line comes first.
 	j.ClassPath = p.absolute(cmp.Or(classPathOfArguments(words), p.environment("CLASSPATH"), strs["java.property.java.class.path"]))
 	j.Version = strs["java.property.java.vm.version"]
@@ -200,20 +185,19 @@ func (p process) describe(j *Process, status processStatus, home string) {
 		j.Version = old
 	}
 	if j.Kind == NativeImage { // whose command line has no class
-		j.Main = cmp.Or(j.Main, status.name)
+		j.Main = cmp.Or(j.Main, status.Name)
 	}
 	if j.Main == "" {
 		j.Main = mainOfArguments(words)
 	}
 	if j.Version == "" && home != "" {
-		j.Version = jdk.Version(home)
+		j.Version = files.version(home)
 	}
 }
 
 // environment gives the value of a variable of the process, as it was at its start.
 func (p process) environment(variable string) string {
-	text, _ := p.read("environ") // only the process's user can read it
-	for entry := range strings.SplitSeq(string(text), "\x00") {
+	for entry := range strings.SplitSeq(p.text("environ"), "\x00") { // only the process's user can read it
 		if value, ok := strings.CutPrefix(entry, variable+"="); ok {
 			return value
 		}
@@ -223,7 +207,7 @@ func (p process) environment(variable string) string {
 
 // absolute makes the paths of a list absolute, which are relative to the process's folder.
 func (p process) absolute(list string) string {
-	folder, err := os.Readlink(p.path("cwd"))
+	folder, err := p.Readlink("cwd")
 	if list == "" || err != nil {
 		return list
 	}
@@ -238,7 +222,7 @@ func (p process) absolute(list string) string {
 
 // isEmulated tells whether the process is an emulator that runs a JVM.
 func (p process) isEmulated() bool {
-	program, err := os.Readlink(p.path("exe"))
+	program, err := p.Readlink("exe")
 	return err == nil && isEmulator(filepath.Base(program)) && p.hasAsData("libjvm.so")
 }
 
@@ -247,29 +231,28 @@ func isEmulator(program string) bool {
 	return strings.HasPrefix(program, "qemu-") || strings.HasPrefix(program, "FEX") || program == "box64"
 }
 
-// hasAsData tells whether the process has mapped a library, executable or not. An emulator has the
+// maxMaps is an upper bound for the list of a process's mappings, in bytes: it may have 65 530 (vm.max_map_count).
+const maxMaps = 1 << 24
+
+// hasAsData reports whether the process has mapped a library, executable or not. An emulator has the
 // code of others as data.
 func (p process) hasAsData(library string) bool {
-	text, err := os.Open(p.path("maps"))
-	if err != nil {
-		return false
-	}
-	defer text.Close()
-	lines := bufio.NewScanner(text)
-	for lines.Scan() {
-		if strings.HasSuffix(lines.Text(), "/"+library) {
+	text, _ := p.Read("maps", maxMaps)
+	for line := range bytes.Lines(text) {
+		if bytes.HasSuffix(bytes.TrimSpace(line), []byte("/"+library)) {
 			return true
 		}
 	}
 	return false
 }
 
-// isNativeImage tells whether the process's program was made by GraalVM's native-image.
+// isNativeImage reports whether the process's program was made by GraalVM's native-image.
 func (p process) isNativeImage() bool {
-	program, err := elf.Open(p.path("exe")) // the kernel has mapped it, so it is a file
+	program, err := p.Program()
 	if err != nil {
 		return false
 	}
 	defer program.Close()
-	return program.Section(".svm_heap") != nil
+	file, err := native.NewELF(program)
+	return err == nil && file.Section(".svm_heap") != nil
 }

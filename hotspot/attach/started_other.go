@@ -2,5 +2,7 @@
 
 package attach
 
-// Started tells whether a JVM has come so far that it runs its program. It is known on Linux alone.
-func Started(int) (started, known bool) { return false, false }
+import "github.com/gasm-profiler/gasm/internal/foreign"
+
+// Started reports whether a JVM has come so far that it runs its program. It is known on Linux alone.
+func Started(*foreign.Process) (started, known bool) { return false, false }

@@ -1,8 +1,9 @@
 // Package jcmd has a running JVM do what jcmd can have it do: start and end a recording, change what it logs.
 //
-//	text, err := jcmd.Run(ctx, 4711, "VM.version")
-//	err = jcmd.StartRecording(ctx, 4711, "gasm", settings)
-//	err = jcmd.StopRecording(ctx, 4711, "gasm", file)
+//	p, err := foreign.Open(4711)
+//	text, err := jcmd.Run(ctx, p, "VM.version")
+//	err = jcmd.StartRecording(ctx, p, "gasm", settings, "")
+//	err = jcmd.StopRecording(ctx, p, "gasm", file)
 //
 // It needs no JDK. It talks to HotSpot as jcmd does (attachListener.cpp, attachListener_posix.cpp;
 // VirtualMachineImpl.java):

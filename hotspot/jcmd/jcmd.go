@@ -1,11 +1,38 @@
 package jcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
+
+// Run has a JVM run a command of jcmd, with its arguments, and returns what it prints. It waits until the JVM has done it,
+// or ctx is done. A command that the JVM refuses is a *FailedError.
+func Run(ctx context.Context, p *foreign.Process, command string) (string, error) {
+	text, err := request(command)
+	if err != nil {
+		return "", err
+	}
+	return exchange(ctx, p, command, text)
+}
+
+// LoadAgent has a JVM load a Java agent, and call its agentmain with an argument. It returns when that is done. The jar's
+// path is that of the JVM, which may have another root than gasm.
+func LoadAgent(ctx context.Context, p *foreign.Process, jar, argument string) error {
+	text, err := operation("load", "instrument", "false", jar+"="+argument)
+	if err != nil {
+		return err
+	}
+	reply, err := exchange(ctx, p, "load", text)
+	if err != nil {
+		return err
+	}
+	return agentLoaded(p.PID(), reply)
+}
 
 // maxCommand is how long a command may be (AttachOperation::arg_length_max).
 const maxCommand = 1024
@@ -21,15 +48,27 @@ type FailedError struct {
 }
 
 func (e *FailedError) Error() string {
-	reply := strings.Join(strings.Fields(e.Reply), " ")
+	reply := e.Brief()
 	if reply == "" {
 		reply = "it does not say why"
 	}
 	return fmt.Sprintf("the JVM with pid %d did not do %s: %s", e.PID, commandName(e.Command), reply)
 }
 
+// maxShown is how much of an answer is shown in a message, in bytes. What a JVM refuses takes a line.
+const maxShown = 400
+
+// Brief returns the beginning of what the JVM says, in one line.
+func (e *FailedError) Brief() string {
+	reply := strings.Join(strings.Fields(e.Reply[:min(len(e.Reply), 8*maxShown)]), " ")
+	if len(reply) > maxShown {
+		reply = strings.ToValidUTF8(reply[:maxShown], "") + fmt.Sprintf(" … (%d bytes in all)", len(e.Reply))
+	}
+	return reply
+}
+
 // ErrEnded is wrapped by the error of a JVM that has ended before it answered.
-var ErrEnded = errors.New("it has ended")
+var ErrEnded = foreign.ErrEnded
 
 // A NotToldError is a command that the JVM has not got: it does nothing of it, now or later.
 type NotToldError struct {

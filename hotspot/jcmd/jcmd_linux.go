@@ -5,155 +5,173 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
-	"os"
-	"runtime"
-	"strconv"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Run has the JVM with a process id run a command of jcmd, with its arguments, and gives what it prints. It
-// waits until the JVM has done it, or ctx is done. A command that the JVM refuses is a *FailedError.
-func Run(ctx context.Context, pid int, command string) (string, error) {
-	text, err := request(command)
+// exchange writes a request, and returns the text of the answer. The command is for messages.
+func exchange(ctx context.Context, p *foreign.Process, command string, text []byte) (string, error) {
+	t, err := newTarget(ctx, p)
 	if err != nil {
-		return "", err
-	}
-	return exchange(ctx, pid, command, text)
-}
-
-// LoadAgent has the JVM load a Java agent, and call its agentmain with an argument. It returns when that is done. The jar's path is
-// that of the JVM, which may have another root than gasm.
-func LoadAgent(ctx context.Context, pid int, jar, argument string) error {
-	text, err := operation("load", "instrument", "false", jar+"="+argument)
-	if err != nil {
-		return err
-	}
-	reply, err := exchange(ctx, pid, "load", text)
-	if err != nil {
-		return err
-	}
-	return agentLoaded(pid, reply)
-}
-
-// exchange writes a request, and gives the text of the answer. The command is for messages.
-func exchange(ctx context.Context, pid int, command string, text []byte) (string, error) {
-	t, err := lookAt(pid)
-	if err != nil {
-		return "", &NotToldError{pid, err}
+		return "", &NotToldError{p.PID(), err}
 	}
 	defer t.close()
-	conn, err := t.connect(ctx)
-	if err != nil {
-		if hasEnded(pid) || errors.Is(err, unix.ECONNREFUSED) && endsSoon(pid) {
-			err = ErrEnded
-		}
-		return "", &NotToldError{pid, err}
+	reply, err := t.talk(ctx, text, true)
+	if errors.Is(err, errNobody) {
+		reply, err = t.talkAnew(ctx, text)
 	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	reply, err := talk(conn, text)
+	var notTold *NotToldError
 	switch {
+	case errors.As(err, &notTold):
+		return "", err
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case len(reply) == 0 && endsSoon(pid):
+	case len(reply) == 0 && endsSoon(ctx, p):
 		err = ErrEnded
 	}
 	if err != nil {
-		return "", fmt.Errorf("the JVM with pid %d did not answer to %s: %w", pid, commandName(command), err)
+		return "", fmt.Errorf("the JVM with pid %d did not answer to %s: %w", p.PID(), commandName(command), err)
 	}
-	return parseReply(pid, command, reply)
+	return parseReply(p.PID(), command, reply)
 }
 
-func talk(conn net.Conn, text []byte) ([]byte, error) {
-	if _, err := conn.Write(text); err != nil {
+// errNobody is the error of a request that nobody in the JVM will ever read.
+var errNobody = errors.New("its thread for commands has ended")
+
+// listenerPause is how long an answer may take before gasm looks whether the JVM still has the thread that gives one.
+const listenerPause = 300 * time.Millisecond
+
+// talk connects to the JVM, writes a request and reads the answer. With watch, it gives up with errNobody if there is no
+// answer and nobody to give one.
+func (t *target) talk(ctx context.Context, text []byte, watch bool) ([]byte, error) {
+	conn, err := t.connect(ctx)
+	if err != nil {
+		if t.Ended() || errors.Is(err, unix.ECONNREFUSED) && endsSoon(ctx, t.Process) {
+			err = ErrEnded
+		}
+		return nil, &NotToldError{t.PID(), err}
+	}
+	defer conn.Close()
+	giveUp := func() { _ = conn.SetDeadline(time.Unix(1, 0)) }
+	defer context.AfterFunc(ctx, giveUp)()
+	var nobody atomic.Bool
+	if watch {
+		defer time.AfterFunc(listenerPause, func() {
+			if !t.hasListener() {
+				nobody.Store(true)
+				giveUp()
+			}
+		}).Stop()
+	}
+	if _, err = conn.Write(text); err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(conn, maxReply))
+	reply, err := io.ReadAll(io.LimitReader(conn, maxReply))
+	if err != nil && nobody.Load() {
+		err = errNobody
+	}
+	return reply, err
+}
+
+// talkAnew has the JVM begin to listen anew, and talks to it. Its thread ends when it can't accept a connection, because the
+// JVM has as many files open as it may (AttachListenerThread::thread_entry in attachListener.cpp); the socket stays, and
+// nobody reads what comes there.
+func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
+	err := t.mayAsk(ctx)
+	if err == nil {
+		err = t.awaitRunning(ctx)
+	}
+	if err == nil {
+		err = t.ask(ctx, t.dialed)
+	}
+	if err != nil {
+		return nil, &NotToldError{t.PID(), fmt.Errorf("%w, and it can't be asked to begin another one: %w", errNobody, err)}
+	}
+	return t.talk(ctx, text, false)
+}
+
+// listenerThread is the name of the JVM's thread for commands, which is as long as the kernel lets a name be.
+const listenerThread = "Attach Listener"
+
+// hasListener reports whether the JVM has the thread that answers. It is true where nobody knows.
+func (t *target) hasListener() bool {
+	threads := t.Threads()
+	for _, tid := range threads {
+		name, err := t.Read(fmt.Sprintf("task/%d/comm", tid), 64)
+		if err == nil && strings.TrimSpace(string(name)) == listenerThread {
+			return true
+		}
+	}
+	return len(threads) == 0
 }
 
 // A target is a process that is to be asked.
 type target struct {
-	pid      int
-	ownPID   int // in its own PID namespace
-	uid, gid int // the effective ones
-	catches  uint64
-	tmp      int // a descriptor of its /tmp
+	*foreign.Process
+	status foreign.Status
+	world  *foreign.World
+	tmp    *foreign.Folder
+	dialed int64 // the socketChange of what was connected to last
+	cancel func()
 }
 
-func (t *target) close() {
-	if t.tmp >= 0 {
-		unix.Close(t.tmp)
-	}
-}
+// removeTime is how long the file that asks a JVM to listen may take to be removed when nobody waits for the JVM any more.
+const removeTime = 300 * time.Millisecond
 
-// openTmp opens the JVM's /tmp. What is a link there would lead to a file of this process's own root.
-func (t *target) openTmp() error {
-	path := fmt.Sprintf("/proc/%d/root/tmp", t.pid)
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("its /tmp can't be looked into: %w", &fs.PathError{Op: "open", Path: path, Err: err})
+// newTarget enters the files of a process.
+func newTarget(ctx context.Context, p *foreign.Process) (*target, error) {
+	t := &target{Process: p}
+	var err error
+	if t.status, err = p.Status(); err != nil {
+		return nil, err
 	}
-	t.tmp = fd
-	return nil
-}
-
-func (t *target) socketName() string { return fmt.Sprintf(".java_pid%d", t.ownPID) }
-
-// lookAt reads what is needed of /proc/PID/status, which everyone can.
-func lookAt(pid int) (*target, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no process has the id %d", pid)
+	reach, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(removeTime, func() { cancel(context.Cause(ctx)) }) })
+	t.cancel = func() {
+		stop()
+		cancel(nil)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("looking at process %d: %w", pid, err)
+	if t.world, err = p.World(reach); err != nil {
+		t.cancel()
+		return nil, err
 	}
-	t := &target{pid: pid, ownPID: pid, uid: -1, gid: -1, tmp: -1}
-	for line := range strings.Lines(string(text)) {
-		key, value, _ := strings.Cut(line, ":")
-		fields := strings.Fields(value)
-		switch {
-		case key == "Uid" && len(fields) > 1:
-			t.uid, err = strconv.Atoi(fields[1])
-		case key == "Gid" && len(fields) > 1:
-			t.gid, err = strconv.Atoi(fields[1])
-		case key == "NSpid" && len(fields) > 0:
-			t.ownPID, err = strconv.Atoi(fields[len(fields)-1])
-		case key == "SigCgt" && len(fields) > 0:
-			t.catches, err = strconv.ParseUint(fields[0], 16, 64)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("looking at process %d: %w", pid, err)
-		}
+	if ctx.Err() != nil {
+		t.world.Close()
+		t.cancel()
+		return nil, context.Cause(ctx)
 	}
-	if t.uid < 0 || t.gid < 0 {
-		return nil, fmt.Errorf("process %d has ended", pid)
+	if t.tmp, err = t.world.Tmp(); err != nil {
+		t.world.Close()
+		t.cancel()
+		return nil, fmt.Errorf("its /tmp can't be looked into: %w", err)
 	}
 	return t, nil
 }
 
+func (t *target) close() {
+	t.tmp.Close()
+	t.world.Close()
+	t.cancel()
+}
+
+func (t *target) socketName() string { return fmt.Sprintf(".java_pid%d", t.status.OwnPID) }
+
 // connect connects to the JVM's socket, and has the JVM make it before if need be.
 func (t *target) connect(ctx context.Context) (net.Conn, error) {
-	if self := os.Geteuid(); self != 0 && self != t.uid {
-		return nil, errors.New("it belongs to another user: run gasm as that user or as root")
-	}
-	if err := t.openTmp(); err != nil {
-		return nil, err
-	}
 	listens, err := t.listens()
 	if err != nil {
 		return nil, err
 	}
 	if !listens {
-		if err := t.mayAsk(); err != nil {
+		if err := t.mayAsk(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -161,63 +179,99 @@ func (t *target) connect(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	if !listens {
-		if err := t.ask(ctx); err != nil {
+		if err := t.ask(ctx, noSocket); err != nil {
 			return nil, err
 		}
 	}
-	return t.dial()
+	t.dialed = t.socketChange()
+	conn, err := t.tmp.Dial(ctx, t.socketName())
+	if err != nil {
+		return nil, fmt.Errorf("connecting to its socket: %w", err)
+	}
+	return conn, nil
 }
 
-// listens tells whether the JVM's socket is there. Anyone can make a file of that name where the JVM has made none, so it
-// must belong to the JVM's user.
+// noSocket is the socketChange of a JVM without a socket.
+const noSocket = 0
+
+// socketChange is when the JVM's socket was last changed, in nanoseconds, by which it is known from another one.
+func (t *target) socketChange() int64 {
+	info, err := t.tmp.Stat(t.socketName())
+	if err != nil {
+		return noSocket
+	}
+	return info.ChangedNanos
+}
+
+// listens reports whether the JVM's socket is there.
 func (t *target) listens() (bool, error) {
-	var stat unix.Stat_t
-	switch err := unix.Fstatat(t.tmp, t.socketName(), &stat, unix.AT_SYMLINK_NOFOLLOW); {
-	case errors.Is(err, unix.ENOENT):
-		return false, nil
+	listens, err := t.tmp.HasSocket(t.socketName())
+	switch {
+	case errors.Is(err, foreign.ErrNotSocket):
+		err = fmt.Errorf("/tmp/%s is not a socket of the JVM's: remove it", t.socketName())
 	case err != nil:
-		return false, fmt.Errorf("looking for its socket: %w", err)
-	case stat.Mode&unix.S_IFMT != unix.S_IFSOCK || int(stat.Uid) != t.uid:
-		return false, fmt.Errorf("/tmp/%s is not a socket of the JVM's: remove it", t.socketName())
+		err = fmt.Errorf("looking for its socket: %w", err)
 	}
-	return true, nil
+	return listens, err
 }
 
-// mayAsk finds out whether SIGQUIT will have the JVM listen, and do nothing else.
-func (t *target) mayAsk() error {
-	if vm, err := vmstructs.Open(t.pid); err == nil { // otherwise it can't be found out
+// mayAsk finds out whether SIGQUIT will have the JVM listen, and do nothing else. It ends a program that is no JVM, such as
+// one that the process has become by exec, also where that handles the signal.
+func (t *target) mayAsk(ctx context.Context) error {
+	disabled, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, t.PID(), func(vm *vmstructs.VM) (bool, error) {
 		flags, err := vm.Flags("DisableAttachMechanism")
-		if err == nil && flags["DisableAttachMechanism"].Value != 0 {
-			return errors.New("it was started with -XX:+DisableAttachMechanism: start it without this flag")
-		}
+		return err == nil && flags["DisableAttachMechanism"].Value != 0, nil
+	})
+	other := (*vmstructs.OpenError)(nil)
+	switch {
+	case errors.As(err, &other) && slices.Contains(notHotSpot, other.Reason):
+		return errors.New("it is no JVM with HotSpot")
+	case err != nil && other == nil: // if it can't be read, nobody knows
+		return err
+	case disabled:
+		return errors.New("it was started with -XX:+DisableAttachMechanism: start it without this flag")
 	}
-	if t.catches&(1<<(unix.SIGQUIT-1)) == 0 {
-		return errors.New("it does not handle SIGQUIT: it is no JVM, or one that has just been started")
+	return t.checkCatches()
+}
+
+// notHotSpot are the reasons by which a process is known not to have the HotSpot that can be asked.
+var notHotSpot = []vmstructs.Reason{vmstructs.NoJVM, vmstructs.OpenJ9, vmstructs.NativeImage}
+
+// checkCatches checks that the process handles SIGQUIT now.
+func (t *target) checkCatches() error {
+	now, err := t.Status()
+	if err == nil && now.Catches&(1<<(unix.SIGQUIT-1)) == 0 {
+		err = errors.New("it does not handle SIGQUIT: it is no JVM, or one that has just been started")
 	}
-	return nil
+	return err
 }
 
 // askTime is how long a JVM may take until it listens. A safepoint must pass, and a busy machine is slow.
 const askTime = 10 * time.Second
 
-// ask has the JVM make its socket.
-func (t *target) ask(ctx context.Context) error {
+// ask has the JVM make its socket. It is another one than the one that was last changed at old: the thread for commands
+// begins before it puts its socket in the place of one that nobody reads (LinuxAttachListener::init).
+func (t *target) ask(ctx context.Context, old int64) error {
 	remove, err := t.trigger()
 	if err != nil {
 		return fmt.Errorf("the file that asks it to listen can't be made: %w", err)
 	}
 	defer remove()
-	if err := unix.Kill(t.pid, unix.SIGQUIT); err != nil {
+	if err := t.checkCatches(); err != nil { // it may run another program by now
+		return err
+	}
+	if err := t.Signal(unix.SIGQUIT); err != nil {
 		return fmt.Errorf("sending it SIGQUIT: %w", err)
 	}
 	late := fmt.Errorf("it did not listen within %s: it may be stopped, or was started with -XX:+DisableAttachMechanism", askTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, late)
 	defer cancel()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		if listens, err := t.listens(); listens || err != nil {
+		listens, err := t.listens()
+		if err != nil || listens && t.hasListener() && t.socketChange() != old {
 			return err
 		}
-		if hasEnded(t.pid) {
+		if t.Ended() {
 			return ErrEnded
 		}
 		select {
@@ -228,86 +282,44 @@ func (t *target) ask(ctx context.Context) error {
 	}
 }
 
-// trigger makes the file that tells the JVM what SIGQUIT is for. The JVM also looks in the folder that it works in, for the
-// case that /tmp can't be written to.
+func triggerName(ownPID int) string { return fmt.Sprintf(".attach_pid%d", ownPID) }
+
+// trigger makes the file that tells the JVM what SIGQUIT is for. It must belong to the JVM's user. One that is there
+// already, as a program that was killed leaves it, does as well. The JVM also looks in the folder that it works in, for
+// the case that /tmp can't be written to.
 func (t *target) trigger() (remove func(), err error) {
-	name := fmt.Sprintf(".attach_pid%d", t.ownPID)
-	if remove, err = t.triggerIn(t.tmp, name); err == nil {
-		return remove, nil
+	name := triggerName(t.status.OwnPID)
+	removeHere := func() { _ = t.tmp.Remove(name) } // else RemoveTrigger does
+	if err = t.tmp.Create(name, nil); err == nil {
+		return removeHere, nil
 	}
-	cwd, cwdErr := unix.Open(fmt.Sprintf("/proc/%d/cwd", t.pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if cwdErr != nil {
+	if there, statErr := t.tmp.Stat(name); statErr == nil && there.Regular && there.UID == t.status.UID {
+		return removeHere, nil
+	}
+	works, worksErr := t.WorkingFolder(t.world)
+	if worksErr != nil {
 		return nil, err
 	}
-	if remove, cwdErr = t.triggerIn(cwd, name); cwdErr != nil {
-		unix.Close(cwd)
+	if works.Create(name, nil) != nil {
+		works.Close()
 		return nil, err
 	}
-	return func() { remove(); unix.Close(cwd) }, nil
+	return func() {
+		_ = works.Remove(name)
+		works.Close()
+	}, nil
 }
 
-// triggerIn makes the file in a folder. It must belong to the JVM's user.
-func (t *target) triggerIn(folder int, name string) (remove func(), err error) {
-	fd, err := unix.Openat(folder, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+// RemoveTrigger removes the file by which a gasm that was killed has asked a JVM to listen. While the JVM does not listen,
+// it may be another program's, which is about to ask.
+func RemoveTrigger(ctx context.Context, p *foreign.Process) error {
+	t, err := newTarget(ctx, p)
 	if err != nil {
-		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
+		return err
 	}
-	defer unix.Close(fd)
-	remove = func() { _ = unix.Unlinkat(folder, name, 0) }
-	if os.Geteuid() != t.uid {
-		if err := unix.Fchown(fd, t.uid, t.gid); err != nil {
-			remove()
-			return nil, &fs.PathError{Op: "chown", Path: name, Err: err}
-		}
+	defer t.close()
+	if listens, err := t.listens(); !listens || err != nil {
+		return nil // of a socket that is not the JVM's, whoever talks to it next tells
 	}
-	return remove, nil
-}
-
-// dial connects to the socket as the JVM's user, whom the JVM asks the kernel for.
-func (t *target) dial() (net.Conn, error) {
-	type dialed struct {
-		conn net.Conn
-		err  error
-	}
-	done := make(chan dialed)
-	go func() {
-		// The thread is of another user from here on. It ends with the goroutine, because it stays locked.
-		runtime.LockOSThread()
-		conn, err := t.dialAs()
-		done <- dialed{conn, err}
-	}()
-	d := <-done
-	return d.conn, d.err
-}
-
-func (t *target) dialAs() (net.Conn, error) {
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "jvm")
-	defer f.Close()
-	if err := t.become(); err != nil {
-		return nil, err
-	}
-	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d/%s", t.tmp, t.socketName())}); err != nil {
-		return nil, fmt.Errorf("connecting to its socket: %w", err)
-	}
-	return net.FileConn(f)
-}
-
-// become makes the thread one of the JVM's user and group.
-func (t *target) become() error {
-	keep := ^uintptr(0)
-	if os.Getegid() != t.gid && os.Geteuid() == 0 {
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESGID, keep, uintptr(t.gid), keep); errno != 0 {
-			return fmt.Errorf("taking on its group: %w", errno)
-		}
-	}
-	if os.Geteuid() != t.uid {
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, keep, uintptr(t.uid), keep); errno != 0 {
-			return fmt.Errorf("taking on its user: %w", errno)
-		}
-	}
-	return nil
+	return t.tmp.Remove(triggerName(t.status.OwnPID))
 }

@@ -5,14 +5,13 @@ package jcmd
 import (
 	"context"
 	"errors"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Run has a JVM run a command of jcmd. It works on Linux alone.
-func Run(ctx context.Context, pid int, command string) (string, error) {
-	return "", errors.New("gasm talks to running JVMs on Linux alone: use jcmd")
+func exchange(context.Context, *foreign.Process, string, []byte) (string, error) {
+	return "", errors.New("gasm talks to running JVMs on Linux alone: use jcmd, or start the program with gasm profile")
 }
 
-// LoadAgent has a JVM load a Java agent. It works on Linux alone.
-func LoadAgent(ctx context.Context, pid int, jar, argument string) error {
-	return errors.New("gasm talks to running JVMs on Linux alone: start the program with gasm profile")
-}
+// RemoveTrigger removes what is only there on Linux.
+func RemoveTrigger(context.Context, *foreign.Process) error { return nil }

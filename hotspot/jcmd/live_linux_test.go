@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/event/jfr"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -83,9 +84,21 @@ func allJDKs(gasmtest.JDK) bool { return true }
 
 func run(t *testing.T, pid int, command string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	return Run(ctx, pid, command)
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	return Run(limited(t), p, command)
+}
+
+// opened opens a process until the test ends.
+func opened(t *testing.T, pid int) *foreign.Process {
+	t.Helper()
+	p, err := foreign.Open(pid)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	return p
 }
 
 // TestRun talks to JVMs of all releases that are here.
@@ -122,21 +135,21 @@ func TestLog(t *testing.T) {
 		t.Run(j.Name(), func(t *testing.T) {
 			w := startWaiter(t, exec.Command(j.Java(), "-cp", classes, "Waiter"))
 			path := filepath.Join(t.TempDir(), "it's a log.txt")
-			ctx := limited(t)
-			require.NoError(t, StartLog(ctx, w.pid, path, "gc,safepoint=debug", "tn,tg", "filecount=0"))
+			ctx, p := limited(t), opened(t, w.pid)
+			require.NoError(t, StartLog(ctx, p, path, "gc,safepoint=debug", "tn,tg", "filecount=0"))
 			_, err := run(t, w.pid, "GC.run")
 			require.NoError(t, err)
 			assert.True(t, hasOpen(t, w.pid, path))
-			require.NoError(t, StopLog(ctx, w.pid, path))
+			require.NoError(t, StopLog(ctx, p, path))
 			assert.False(t, hasOpen(t, w.pid, path))
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Regexp(t, `(?m)^\[\d+ns\]\[gc *\] GC\(0\) Pause Full`, string(text))
 			var failed *FailedError
-			err = StartLog(ctx, w.pid, "/none/such/file", "gc", "", "")
+			err = StartLog(ctx, p, "/none/such/file", "gc", "", "")
 			require.ErrorAs(t, err, &failed)
 			assert.ErrorContains(t, err, "did not do VM.log: Error opening log file '/none/such/file': No such file or directory")
-			require.ErrorAs(t, StartLog(ctx, w.pid, path, "nonsense", "", ""), &failed)
+			require.ErrorAs(t, StartLog(ctx, p, path, "nonsense", "", ""), &failed)
 			assert.Empty(t, w.rest(), "nothing is printed")
 		})
 	}
@@ -175,25 +188,25 @@ func TestRecording(t *testing.T) {
 			text, err := jfr.Settings(j.Feature, jfr.Kinds())
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "gasm.jfc"), []byte(text), 0o644))
-			ctx := limited(t)
-			require.NoError(t, StartRecording(ctx, w.pid, "gasm", filepath.Join(dir, "gasm.jfc"), ""))
+			ctx, p := limited(t), opened(t, w.pid)
+			require.NoError(t, StartRecording(ctx, p, "gasm", filepath.Join(dir, "gasm.jfc"), ""))
 			list, err := run(t, w.pid, "JFR.check")
 			require.NoError(t, err)
 			assert.Contains(t, list, "name=gasm")
 			_, err = run(t, w.pid, "GC.run")
 			require.NoError(t, err)
-			require.NoError(t, DumpRecording(ctx, w.pid, "gasm", filepath.Join(dir, "dump.jfr")))
+			require.NoError(t, DumpRecording(ctx, p, "gasm", filepath.Join(dir, "dump.jfr")))
 			assert.FileExists(t, filepath.Join(dir, "dump.jfr"))
-			require.NoError(t, StopRecording(ctx, w.pid, "gasm", filepath.Join(dir, "run.jfr")))
+			require.NoError(t, StopRecording(ctx, p, "gasm", filepath.Join(dir, "run.jfr")))
 			list, err = run(t, w.pid, "JFR.check")
 			require.NoError(t, err)
 			assert.NotContains(t, list, "gasm")
-			require.NoError(t, StartRecording(ctx, w.pid, "other", "profile", ""))
-			require.NoError(t, StopRecording(ctx, w.pid, "other", ""))
+			require.NoError(t, StartRecording(ctx, p, "other", "profile", ""))
+			require.NoError(t, StopRecording(ctx, p, "other", ""))
 			var failed *FailedError
-			require.ErrorAs(t, StartRecording(ctx, w.pid, "gasm", "/none.jfc", ""), &failed)
-			require.ErrorAs(t, DumpRecording(ctx, w.pid, "none", filepath.Join(dir, "none.jfr")), &failed)
-			require.ErrorAs(t, StopRecording(ctx, w.pid, "none", ""), &failed)
+			require.ErrorAs(t, StartRecording(ctx, p, "gasm", "/none.jfc", ""), &failed)
+			require.ErrorAs(t, DumpRecording(ctx, p, "none", filepath.Join(dir, "none.jfr")), &failed)
+			require.ErrorAs(t, StopRecording(ctx, p, "none", ""), &failed)
 			f, err := os.Open(filepath.Join(dir, "run.jfr"))
 			require.NoError(t, err)
 			defer f.Close()
@@ -233,7 +246,9 @@ func TestRefused(t *testing.T) {
 		_ = sleeper.Wait()
 	}()
 	_, err := run(t, sleeper.Process.Pid, "VM.version")
-	require.ErrorContains(t, err, "does not handle SIGQUIT")
+	require.ErrorContains(t, err, "it is no JVM with HotSpot")
+	_, err = run(t, os.Getpid(), "VM.version") // which handles SIGQUIT, and ends
+	require.ErrorContains(t, err, "it is no JVM with HotSpot")
 	_, err = run(t, 1<<22, "VM.version")
 	assert.ErrorContains(t, err, "no process has the id 4194304")
 }
@@ -244,7 +259,7 @@ func TestStopped(t *testing.T) {
 	for _, listens := range []bool{false, true} {
 		gasmtest.Stop(t, w.pid)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		_, err := Run(ctx, w.pid, "VM.version")
+		_, err := Run(ctx, opened(t, w.pid), "VM.version")
 		cancel()
 		require.ErrorIs(t, err, context.DeadlineExceeded, "listens: %t", listens)
 		require.NoError(t, unix.Kill(w.pid, unix.SIGCONT))

@@ -1,84 +1,170 @@
 package jcmd
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// sleeper starts a process that does nothing. It ends with the test.
-func sleeper(t *testing.T) *exec.Cmd {
-	t.Helper()
-	cmd := exec.Command("sleep", "600")
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // the test may have
-		_ = cmd.Wait()
-	})
-	return cmd
+// playedEnv has the test's program play a JVM that listens: what it does with what it is told is the variable's value.
+const playedEnv = "GASM_TEST_PLAYED_JVM"
+
+func TestMain(m *testing.M) {
+	if how := os.Getenv(playedEnv); how != "" {
+		play(how)
+	}
+	os.Exit(m.Run())
 }
 
-// A connection is closed without an answer by a JVM that ends, and by one that goes on: this one is played by the test.
+// play listens as a JVM does, takes one command, and then ends, closes the connection, says nothing, or says too much.
+func play(how string) {
+	path := fmt.Sprintf("/tmp/.java_pid%d", os.Getpid())
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		os.Exit(1)
+	}
+	go listen()
+	for p, err := foreign.Open(os.Getpid()); err == nil && !(&target{Process: p}).hasListener(); {
+		time.Sleep(time.Millisecond)
+	}
+	fmt.Println("READY")
+	conn, err := l.Accept()
+	if err != nil {
+		os.Exit(1)
+	}
+	_, _ = conn.Read(make([]byte, 100))
+	switch how {
+	case "ends":
+		os.Remove(path)
+		os.Exit(0)
+	case "closes":
+		conn.Close()
+	case "talks":
+		_, _ = conn.Write([]byte("1\n" + strings.Repeat("no, ", 1<<18)))
+		conn.Close()
+	}
+	time.Sleep(10 * time.Minute)
+	os.Exit(0)
+}
+
+// listen is the thread by which gasm sees that a JVM takes commands.
+func listen() {
+	runtime.LockOSThread()
+	if name, err := unix.BytePtrFromString(listenerThread); err == nil {
+		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(name)), 0, 0, 0) // else play waits for ever
+	}
+	select {}
+}
+
+// played starts such a process. It ends with the test.
+func played(t *testing.T, how string) *foreign.Process {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), playedEnv+"="+how)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+		os.Remove(fmt.Sprintf("/tmp/.java_pid%d", cmd.Process.Pid))
+	})
+	require.True(t, bufio.NewScanner(out).Scan())
+	return opened(t, cmd.Process.Pid)
+}
+
+// A connection is closed without an answer by a JVM that ends, and by one that goes on.
 func TestClosedWithoutAnswer(t *testing.T) {
 	for _, ends := range []bool{true, false} {
-		cmd := sleeper(t)
-		pid := cmd.Process.Pid
-		l, err := net.Listen("unix", fmt.Sprintf("/tmp/.java_pid%d", pid))
-		require.NoError(t, err)
-		go func() {
-			conn, err := l.Accept()
-			if err != nil {
-				return // the test has ended
-			}
-			if _, err := conn.Read(make([]byte, 100)); err == nil && ends {
-				_ = cmd.Process.Kill()
-			}
-			conn.Close()
-		}()
-		_, err = run(t, pid, "VM.version -all")
-		l.Close()
+		how := "closes"
+		want := "the JVM with pid %d gave no answer to VM.version that gasm knows: \"\""
+		if ends {
+			how, want = "ends", "the JVM with pid %d did not answer to VM.version: it has ended"
+		}
+		p := played(t, how)
+		_, err := Run(limited(t), p, "VM.version -all")
 		var notTold *NotToldError
 		require.False(t, errors.As(err, &notTold), "it may have done it")
 		assert.Equal(t, ends, errors.Is(err, ErrEnded))
-		want := fmt.Sprintf("the JVM with pid %d gave no answer to VM.version that gasm knows: \"\"", pid)
-		if ends {
-			want = fmt.Sprintf("the JVM with pid %d did not answer to VM.version: it has ended", pid)
-		}
-		assert.EqualError(t, err, want)
+		assert.EqualError(t, err, fmt.Sprintf(want, p.PID()))
 	}
+}
+
+// One that never answers is waited for until the context is done.
+func TestNoAnswer(t *testing.T) {
+	p := played(t, "is silent")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("that was too long"))
+	defer cancel()
+	_, err := Run(ctx, p, "VM.version")
+	assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d did not answer to VM.version: that was too long", p.PID()))
+}
+
+// Of an answer of a megabyte some words are shown.
+func TestLongAnswer(t *testing.T) {
+	_, err := Run(limited(t), played(t, "talks"), "VM.version")
+	var failed *FailedError
+	require.ErrorAs(t, err, &failed)
+	assert.Regexp(t, `did not do VM\.version: (no, ){100} … \(\d{6,7} bytes in all\)$`, err.Error())
+}
+
+// A socket at which another process listens, and a file that is no socket, are not talked to.
+func TestImpostor(t *testing.T) {
+	sleeper := exec.Command("sleep", "600")
+	require.NoError(t, sleeper.Start())
+	t.Cleanup(func() {
+		_ = sleeper.Process.Kill()
+		_ = sleeper.Wait()
+	})
+	p := opened(t, sleeper.Process.Pid)
+	path := fmt.Sprintf("/tmp/.java_pid%d", p.PID())
+	l, err := net.Listen("unix", path)
+	require.NoError(t, err)
+	_, err = Run(limited(t), p, "VM.version")
+	assert.ErrorContains(t, err, fmt.Sprintf("connecting to its socket: process %d listens there, and not the process itself", os.Getpid()))
+	l.Close()
+	require.NoError(t, os.Symlink("/dev/null", path))
+	defer os.Remove(path)
+	_, err = Run(limited(t), p, "VM.version")
+	assert.ErrorContains(t, err, path+" is not a socket of the JVM's: remove it")
+	os.Remove(path)
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	_, err = Run(limited(t), p, "VM.version")
+	assert.ErrorContains(t, err, path+" is not a socket of the JVM's: remove it")
 }
 
 // What is not there, has ended or is stopped is told nothing.
 func TestNotTold(t *testing.T) {
-	stopped, ended := sleeper(t).Process.Pid, sleeper(t)
-	gasmtest.Stop(t, stopped)
-	require.NoError(t, ended.Process.Kill())
-	require.True(t, endsSoon(ended.Process.Pid), "nobody has waited for it")
-	assert.True(t, isStopped(stopped))
-	assert.False(t, hasEnded(stopped))
-	assert.True(t, hasEnded(1<<22))
-
-	l, err := net.Listen("unix", fmt.Sprintf("/tmp/.java_pid%d", stopped))
+	stopped, ended := played(t, "closes"), played(t, "closes")
+	gasmtest.Stop(t, stopped.PID())
+	killed, err := os.FindProcess(ended.PID())
 	require.NoError(t, err)
-	defer l.Close()
+	require.NoError(t, killed.Kill())
+	require.True(t, endsSoon(t.Context(), ended), "nobody has waited for it")
+	assert.True(t, isStopped(stopped))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("the test waits no longer"))
-	for pid, want := range map[int]string{
-		stopped:           "the test waits no longer",
-		ended.Process.Pid: "it has ended",
-		1 << 22:           "no process has the id 4194304",
-	} {
-		_, err := Run(ctx, pid, "VM.version")
+	for p, want := range map[*foreign.Process]string{stopped: "the test waits no longer", ended: "it has ended"} {
+		_, err := Run(ctx, p, "VM.version")
 		var notTold *NotToldError
 		require.ErrorAs(t, err, &notTold)
-		assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d can't be told anything: %s", pid, want))
+		assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d can't be told anything: %s", p.PID(), want))
 	}
+	_, err = foreign.Open(1 << 22)
+	assert.EqualError(t, err, "no process has the id 4194304")
 }

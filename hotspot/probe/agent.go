@@ -22,60 +22,93 @@ const (
 	fileLimit    = 512 << 20
 )
 
-// Write writes the files. The prefix is that of their paths as this process sees them; folder is where the JVM is to make its own,
-// as the JVM sees it. All users can read the files.
-func Write(prefix, folder string, specs []Spec) error {
+// MaxRings is an upper bound for the size of the file that a JVM counts in, in bytes. The agent makes none that is larger.
+const MaxRings = fileLimit
+
+// MaxReport is an upper bound for the size of a report, in bytes: 2048 sites with names of 1 kB, and as many refusals. The
+// rest of a larger one is not read.
+const MaxReport = 16 << 20
+
+// Names of files: the agent, as JDK 8 loads it and as newer ones do; what it is to do; the shared object of which each JVM
+// makes a copy.
+const (
+	jarFile     = "agent.jar"
+	classesFile = "agent.classes"
+	probesFile  = "probes"
+	sitesFile   = "sites.so"
+)
+
+// program returns the contents of the files that are the agent, by their names.
+func program() (map[string][]byte, error) {
+	classes, err := classFiles(agentJar)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{jarFile: agentJar, classesFile: classes}, nil
+}
+
+// contents returns the contents of all files that the agent needs, by their names. The folder is where the JVM is to make
+// its own, as the JVM sees it.
+func contents(folder string, specs []Spec) (map[string][]byte, error) {
+	files, err := program()
+	if err != nil {
+		return nil, err
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "folder\t%s\nrings\t%d\t%d\t%d\n", folder, ringEvents, windowEvents, fileLimit)
 	for i := range specs {
 		text.WriteString(specs[i].line() + "\n")
 	}
+	files[probesFile] = []byte(text.String())
 	if slices.ContainsFunc(specs, func(s Spec) bool { return s.Kind == SDT }) {
-		if err := writeSites(prefix + sitesFile); err != nil {
-			return err
+		m, err := sdt.ThisMachine()
+		if err != nil {
+			return nil, err
+		}
+		if files[sitesFile], err = sdt.Empty(m); err != nil {
+			return nil, err
 		}
 	}
-	classes, err := classFiles(agentJar)
+	return files, nil
+}
+
+// Write writes the files into a folder of gasm's own, where nobody else can write. The prefix is that of their paths; folder
+// is where the JVM is to make its own, as the JVM sees it. All users can read the files, because the command may become
+// any.
+func Write(prefix, folder string, specs []Spec) error {
+	files, err := contents(folder, specs)
 	if err != nil {
 		return err
 	}
-	for name, content := range map[string][]byte{jarFile: agentJar, classesFile: classes, "probes": []byte(text.String())} {
-		err := os.WriteFile(prefix+name, content, 0o600)
-		if err == nil {
-			err = os.Chmod(prefix+name, 0o644) // whatever the umask is
-		}
-		if err != nil {
+	for name, content := range files {
+		if err := create(prefix+name, content); err != nil {
 			return fmt.Errorf("writing the agent for the probes: %w", err)
 		}
 	}
 	return nil
 }
 
-// Names of files: the agent, as JDK 8 loads it and as newer ones do; the shared object of which each JVM makes a copy.
-const (
-	jarFile     = "agent.jar"
-	classesFile = "agent.classes"
-	sitesFile   = "sites.so"
-)
-
-func writeSites(path string) error {
-	m, err := sdt.ThisMachine()
+// create makes a file that all can read.
+func create(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
-	o, err := sdt.Create(path, m)
-	if err != nil {
+	defer f.Close()
+	if err := f.Chmod(0o644); err != nil { // whatever the umask is
 		return err
 	}
-	return o.Close()
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Remove removes what Write has written.
 func Remove(prefix string) {
-	os.Remove(prefix + sitesFile)
-	os.Remove(prefix + jarFile)
-	os.Remove(prefix + classesFile)
-	os.Remove(prefix + "probes")
+	for _, name := range []string{sitesFile, jarFile, classesFile, probesFile} {
+		os.Remove(prefix + name)
+	}
 }
 
 // StartOption is the JVM's option that starts the agent with the JVM. The prefix is that of the files as the JVM sees them.

@@ -1,40 +1,114 @@
 package probe
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // A folder of probes is known by its name, since the note of it is a file that anybody could have damaged.
 func TestIsFolder(t *testing.T) {
-	path, err := Folder(os.Getpid())
-	require.NoError(t, err)
-	assert.True(t, IsFolder(path), path)
+	for _, path := range []string{"/tmp/gasm-probes-12", "/tmp/gasm-probes-4194304-0123456789abcdef0123456789abcdef"} {
+		assert.True(t, IsFolder(path), path)
+	}
 	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-", "/tmp/gasm-probes-12x", "/tmp/gasm-probes-12/..", "/tmp/gasm-probes-/1", "/var/tmp/gasm-probes-12",
-		"tmp/gasm-probes-12", "/tmp/gasm-jvm-12", "/tmp/x/gasm-probes-12", "/tmp/gasm-probes-12345678901"} {
+		"tmp/gasm-probes-12", "/tmp/gasm-jvm-12", "/tmp/x/gasm-probes-12", "/tmp/gasm-probes-12345678901", "/tmp/gasm-probes-12-", "/tmp/gasm-probes-12-0123456789abcdef",
+		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcde/", "/tmp/gasm-probes-12-0123456789abcdef0123456789abcdef0"} {
 		assert.False(t, IsFolder(other), other)
 	}
 }
 
-// The folder of a JVM that has ended goes, unless a gasm uses it, and nothing that a link leads to.
-func TestRemoveFolder(t *testing.T) {
-	dir := t.TempDir()
-	folder, link := filepath.Join(dir, "folder"), filepath.Join(dir, "link")
-	require.NoError(t, os.Mkdir(folder, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "agent.jar"), nil, 0o600))
-	require.NoError(t, os.Symlink(folder, link))
-	RemoveFolder(link)
-	RemoveFolder(filepath.Join(dir, "none"))
-	assert.FileExists(t, filepath.Join(folder, "agent.jar"))
-	lock, err := lockFolder(folder)
+// ownWorld enters the files of this process.
+func ownWorld(t *testing.T) *foreign.World {
+	t.Helper()
+	w, err := foreign.OwnWorld(t.Context(), foreign.User{UID: os.Geteuid(), GID: os.Getegid()})
 	require.NoError(t, err)
-	RemoveFolder(folder)
-	assert.DirExists(t, folder, "it is in use")
-	require.NoError(t, lock.Close())
-	RemoveFolder(folder)
-	assert.NoDirExists(t, folder)
+	t.Cleanup(w.Close)
+	return w
+}
+
+// freePath is that of a folder of a JVM that no machine has.
+func freePath(t *testing.T) (path string, ownPID int) {
+	t.Helper()
+	ownPID = 4_000_000_000 + os.Getpid()
+	path = fmt.Sprintf("/tmp/gasm-probes-%d", ownPID)
+	t.Cleanup(func() { os.RemoveAll(path) })
+	return path, ownPID
+}
+
+// The folder of a JVM that has ended goes, unless a gasm uses it, and nothing else: no link, nothing that a link leads to,
+// and no file that neither gasm nor its agent makes.
+func TestRemoveFolder(t *testing.T) {
+	w := ownWorld(t)
+	path, _ := freePath(t)
+	elsewhere := t.TempDir()
+	for _, name := range []string{"agent.jar", "probes"} {
+		require.NoError(t, os.WriteFile(filepath.Join(elsewhere, name), nil, 0o600))
+	}
+	whole := func() bool {
+		entries, err := os.ReadDir(elsewhere)
+		return err == nil && len(entries) == 2
+	}
+	require.NoError(t, os.Symlink(elsewhere, path))
+	RemoveFolder(w, path)
+	assert.True(t, whole(), "it is reached by a link")
+	require.NoError(t, os.Remove(path))
+
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "probes"), filepath.Join(path, "agent.jar")))
+	for _, name := range []string{"agent.classes", "probes", "sites.so", "error", "probes-12.ring", "probes-12.txt", "java-12.so", "java-12.1.so"} {
+		require.NoError(t, os.WriteFile(filepath.Join(path, name), nil, 0o600))
+	}
+	lock, err := open(nil, w, path)
+	require.NoError(t, err)
+	RemoveFolder(w, path)
+	assert.DirExists(t, path, "it is in use")
+	lock.release()
+	mine := filepath.Join(path, "mine")
+	require.NoError(t, os.WriteFile(mine, nil, 0o600))
+	RemoveFolder(w, path)
+	entries, err := os.ReadDir(path)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "what gasm does not make")
+	require.NoError(t, os.Remove(mine))
+	RemoveFolder(w, path)
+	assert.NoDirExists(t, path)
+	assert.True(t, whole())
+}
+
+// Anyone can make a folder in /tmp. One of another user's name, a file and a link are gone around, by a name that nobody can guess.
+func TestPlace(t *testing.T) {
+	w := ownWorld(t)
+	path, ownPID := freePath(t)
+	for what, c := range map[string]struct {
+		make func() error
+		same bool
+	}{
+		"nothing": {func() error { return nil }, true},
+		"own":     {func() error { return os.Mkdir(path, 0o700) }, true},
+		"file":    {func() error { return os.WriteFile(path, nil, 0o600) }, false},
+		"link":    {func() error { return os.Symlink(t.TempDir(), path) }, false},
+		"foreign": {func() error {
+			if os.Geteuid() != 0 {
+				return os.WriteFile(path, nil, 0o600)
+			}
+			if err := os.Mkdir(path, 0o755); err != nil {
+				return err
+			}
+			return os.Chown(path, 65534, 65534)
+		}, false},
+	} {
+		require.NoError(t, c.make(), what)
+		chosen, err := Place(w, ownPID)
+		require.NoError(t, err, what)
+		assert.Equal(t, c.same, chosen == path, what)
+		assert.True(t, IsFolder(chosen), what)
+		require.NoError(t, os.RemoveAll(path))
+	}
 }

@@ -5,36 +5,34 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"syscall"
+	"io"
 )
 
-// A File is a shared object on disk.
+// A Storage is where an object is: a file of this process's, or one in the file system of a JVM.
+type Storage interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+}
+
+// A File is a shared object in a Storage.
 type File struct {
 	machine *Machine
-	f       *os.File
+	f       Storage
 	second  bool // the list of probes is in the second area
 }
 
-// Create writes an object without probes. All may read it: a JVM may run as any user.
-func Create(path string, m *Machine) (*File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+// Empty returns the content of an object without probes.
+func Empty(m *Machine) ([]byte, error) {
+	data, headersAt, count, err := sections(m, firstArea, nil)
 	if err != nil {
-		return nil, fmt.Errorf("writing a shared object with probes: %w", err)
-	}
-	o := &File{machine: m, f: f, second: true}
-	if err = f.Chmod(0o644); err == nil { // whatever the umask is
-		_, err = f.WriteAt(image(m), 0)
-	}
-	if err == nil {
-		err = o.Publish(nil)
-	}
-	if err != nil {
-		err = errors.Join(fmt.Errorf("writing the shared object with probes %s: %w", path, err), f.Close(), os.Remove(path))
 		return nil, err
 	}
-	return o, nil
+	content := make([]byte, firstArea+len(data))
+	copy(content, image(m))
+	copy(content[firstArea:], data)
+	copy(content, encoded(header(m, headersAt, count)))
+	return content, nil
 }
 
 // Publish has the object show these probes, and no others. A tracer that reads the file meanwhile sees the old list or
@@ -64,28 +62,18 @@ func (o *File) Publish(probes []Probe) error {
 // sectionsPlace is where the header says where the sections are (e_shoff).
 const sectionsPlace = 40
 
-// Open opens an object that Create has written and a JVM has copied. What is mapped of it must be unchanged: the folder
-// may be one in which others can write too.
-func Open(path string, m *Machine) (*File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, fmt.Errorf("opening a shared object with probes: %w", err)
-	}
+// Open opens an object that began as [Empty] and that a JVM has copied. What is mapped of it must be unchanged: the folder
+// may be one in which others can write too. The File closes f, also if there is an error.
+func Open(f Storage, m *Machine) (*File, error) {
 	want := image(m)
 	have := make([]byte, len(want))
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no regular file")
-	}
-	if err == nil {
-		_, err = f.ReadAt(have, 0)
-	}
+	_, err := f.ReadAt(have, 0)
 	if err == nil && !bytes.Equal(have[headersAt:], want[headersAt:]) {
 		err = errors.New("it is not one that gasm has written")
 	}
 	if err != nil {
 		f.Close()
-		return nil, &fs.PathError{Op: "reading the shared object", Path: path, Err: err}
+		return nil, fmt.Errorf("reading a shared object with probes: %w", err)
 	}
 	o := &File{machine: m, f: f}
 	o.second = binary.LittleEndian.Uint64(have[sectionsPlace:]) >= firstArea+areaSize

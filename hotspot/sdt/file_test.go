@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,10 +20,7 @@ func TestFile(t *testing.T) {
 	for name, m := range map[string]*Machine{"amd64": AMD64, "arm64": ARM64} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "java-1.so")
-			o, err := Create(path, m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := create(t, path, m)
 			defer o.Close()
 			mapped := image(m)
 			var all []Probe
@@ -50,6 +48,32 @@ func TestFile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// create writes an object without probes to a file, and opens it.
+func create(t *testing.T, path string, m *Machine) *File {
+	t.Helper()
+	content, err := Empty(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Open(openStorage(t, path), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func openStorage(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // mappedText lists what the dynamic linker and tracers read of an object, but for notes and probes: sections, dynamic entries, relocations,
@@ -127,10 +151,7 @@ func checkSymbols(t *testing.T, path string, probes []Probe) {
 // TestFull publishes as many probes as there are sites, with the longest names.
 func TestFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "java-1.so")
-	o, err := Create(path, AMD64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := create(t, path, AMD64)
 	defer o.Close()
 	long := Method{Class: strings.Repeat("LongName", 100), Name: strings.Repeat("m", 50), Descriptor: "(" + strings.Repeat("I", 200) + ")V"}
 	var all []Probe
@@ -160,10 +181,7 @@ func TestFull(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
-	o, err := Create(filepath.Join(dir, "a"), AMD64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := create(t, filepath.Join(dir, "a"), AMD64)
 	entry, ret, err := Method{Class: "A", Name: "b", Descriptor: "()V"}.Probes(0)
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +198,7 @@ func TestOpen(t *testing.T) {
 		if err := os.WriteFile(copied, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := Open(copied, AMD64)
+		c, err := Open(openStorage(t, copied), AMD64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,21 +220,17 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	content[codeAt]++
-	bad := map[string]func(path string) error{
-		"changed": func(path string) error { return os.WriteFile(path, content, 0o600) },
-		"short":   func(path string) error { return os.WriteFile(path, content[:codeAt], 0o600) },
-		"empty":   func(path string) error { return os.WriteFile(path, nil, 0o600) },
-		"folder":  func(path string) error { return os.Mkdir(path, 0o700) },
-		"link":    func(path string) error { return os.Symlink(filepath.Join(dir, "a"), path) },
-		"none":    func(string) error { return nil },
-	}
-	for name, make := range bad {
+	for name, content := range map[string][]byte{"changed": content, "short": content[:codeAt], "empty": nil} {
 		path := filepath.Join(dir, name)
-		if err := make(path); err != nil {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path, AMD64); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v", name, err)
+		f := openStorage(t, path)
+		if _, err := Open(f, AMD64); err == nil {
+			t.Errorf("%s is taken for an object", name)
+		}
+		if err := f.Close(); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%s is still open: %v", name, err)
 		}
 	}
 }

@@ -1,11 +1,6 @@
 package sdt
 
-import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-)
+import "fmt"
 
 // A Published is an object that a JVM has loaded, with the methods that it shows. It is for one goroutine.
 type Published struct {
@@ -13,19 +8,18 @@ type Published struct {
 	Methods []Method
 
 	file   *File
-	path   string
 	taken  [Sites]bool
 	probes []Probe
 	shown  int // of probes
 }
 
-// NewPublished opens the object that a JVM has loaded.
-func NewPublished(object string, m *Machine) (*Published, error) {
-	f, err := Open(object, m)
+// NewPublished opens the object that a JVM has loaded. It closes f, also if there is an error.
+func NewPublished(f Storage, m *Machine) (*Published, error) {
+	file, err := Open(f, m)
 	if err != nil {
 		return nil, err
 	}
-	return &Published{file: f, path: object}, nil
+	return &Published{file: file}, nil
 }
 
 // Has tells whether a site is a method's entry.
@@ -52,17 +46,11 @@ func (p *Published) Publish() error {
 		return nil
 	}
 	if err := p.file.Publish(p.probes); err != nil {
-		return fmt.Errorf("publishing %d probes in %s: %w", len(p.probes), p.path, err)
+		return fmt.Errorf("publishing %d probes: %w", len(p.probes), err)
 	}
 	p.shown = len(p.probes)
 	return nil
 }
 
-// Remove ends it: no tracer finds the probes any more. The JVM has the object mapped and runs on.
-func (p *Published) Remove() error {
-	err := os.Remove(p.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return errors.Join(p.file.Close(), err)
-}
+// Close ends it. The object stays, with its probes, until its file is removed. The JVM has it mapped and runs on.
+func (p *Published) Close() error { return p.file.Close() }

@@ -11,14 +11,10 @@ import (
 func TestPublished(t *testing.T) {
 	dir := t.TempDir()
 	object := filepath.Join(dir, "java-1.so")
-	o, err := Create(object, ARM64)
-	if err != nil {
+	if err := create(t, object, ARM64).Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Close(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := NewPublished(object, ARM64)
+	p, err := NewPublished(openStorage(t, object), ARM64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +58,10 @@ func TestPublished(t *testing.T) {
 	if after, err := os.ReadFile(object); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the same probes were published twice, %v", err)
 	}
-	if err := p.Remove(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
+	checkSymbols(t, object, want)
 }
 
 // FuzzMethod takes a method's names from a JVM, which may be any text.

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -31,6 +32,9 @@ func Open(pid int) (*VM, error) {
 
 func open(pid int) (*VM, error) {
 	library, err := findLibJVM(pid)
+	if err == nil {
+		err = checkMemory(pid)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +60,19 @@ func open(pid int) (*VM, error) {
 	vm.variables = img.variables()
 	vm.symbols = func(names []string) (map[string]uint64, error) { return fileSymbols(library, names) }
 	return vm, nil
+}
+
+// checkMemory finds out whether reading the memory of a process could wait for ever.
+func checkMemory(pid int) error {
+	p, err := foreign.Open(pid)
+	if errors.Is(err, foreign.ErrEnded) {
+		return syscall.ESRCH
+	}
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.CheckMemory()
 }
 
 // findLibJVM finds the mapping of libjvm.so that holds code.
@@ -88,7 +105,12 @@ func findLibJVM(pid int) (native.Mapping, error) {
 // isNativeImage tells whether the program of a process is one that GraalVM's native-image
 // made: its heap is in a section of its own.
 func isNativeImage(pid int) bool {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/exe", pid))
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return false
+	}
+	defer p.Close()
+	f, err := p.Program()
 	if err != nil {
 		return false
 	}
@@ -110,12 +132,12 @@ func explain(pid int, err error) error {
 // whyRefused says why the kernel does not let this process read another's memory, and
 // what would change that (see ptrace(2), "Ptrace access mode checking").
 func whyRefused(pid int) string {
-	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	owner := -1
-	if err == nil {
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			owner = int(stat.Uid)
+	if p, err := foreign.Open(pid); err == nil {
+		if status, err := p.Status(); err == nil {
+			owner = status.UID
 		}
+		p.Close()
 	}
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	switch yama := string(bytes.TrimSpace(scope)); {

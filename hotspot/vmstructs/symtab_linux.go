@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 )
@@ -17,12 +16,13 @@ import (
 // A libjvm.so has some 100 000 symbols. Package elf would make a string of each name,
 // which takes 20 ms; this takes 5.
 func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
-	file, err := openMapped(m)
+	file, _, err := native.OpenMapped(&m)
 	if err != nil {
-		return nil, err
+		// The reason is not wrapped, because fs.ErrNotExist says that the process has ended.
+		return nil, fmt.Errorf("the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", err)
 	}
 	defer file.Close()
-	f, err := elf.NewFile(file)
+	f, err := native.NewELF(file)
 	if err != nil {
 		return nil, err
 	}
@@ -79,33 +79,8 @@ func sectionData(s *elf.Section) ([]byte, error) {
 	return data, err
 }
 
-// openMapped opens the file that is mapped. An update of the JDK's package may have
-// put another file at its path, which has its symbols at other addresses.
-func openMapped(m native.Mapping) (*os.File, error) {
-	paths := []string{
-		m.Path,
-		fmt.Sprintf("/proc/%d/root%s", m.PID, m.Path),              // of another mount namespace
-		fmt.Sprintf("/proc/%d/map_files/%x-%x", m.PID, m.Lo, m.Hi), // for root, even if the file has no path any more
-	}
-	if m.Deleted {
-		paths = paths[2:]
-	}
-	var first error
-	for _, path := range paths {
-		f, _, err := native.OpenMapped(path, &m)
-		if err == nil {
-			return f, nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	// The reason is not wrapped, because fs.ErrNotExist says that the process has ended.
-	return nil, fmt.Errorf("the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", first)
-}
-
 // hasSection tells whether a file of ELF has a section of this name.
 func hasSection(r io.ReaderAt, name string) bool {
-	f, err := elf.NewFile(r)
+	f, err := native.NewELF(r)
 	return err == nil && f.Section(name) != nil
 }

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // Release gives the feature release (17, 25) of the JDK that a command's program is
@@ -69,10 +71,19 @@ func Feature(version string) int {
 // "1.8.0_402"; "" when that can't be found out.
 func Version(home string) string { return Properties(home)["JAVA_VERSION"] }
 
+// MaxRelease is an upper bound for the size of a release file, in bytes. Those of all vendors have less than 4 kB. A larger
+// file is not read.
+const MaxRelease = 1 << 16
+
 // Properties reads what the release file in the folder of a JDK says, in lines such as
 // JAVA_VERSION="17.0.15". It is empty where there is no such file.
 func Properties(home string) map[string]string {
-	text, _ := os.ReadFile(filepath.Join(home, "release")) // without one there are no properties
+	text, _ := regular.ReadFile(filepath.Join(home, "release"), MaxRelease) // without one there are no properties
+	return ParseRelease(text)
+}
+
+// ParseRelease reads the properties in a release file.
+func ParseRelease(text []byte) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")

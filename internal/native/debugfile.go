@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/ulikunitz/xz"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // debugFolder is where distributions install separate debug files.
@@ -23,9 +25,15 @@ const debugFolder = "/usr/lib/debug"
 // have some ten MB.
 const longestDebugData = 1 << 28
 
+// longestDebugFile bounds debug files, in bytes. Those of the largest programs, with all that a debugger wants, have 2 GB.
+const longestDebugFile = 4 << 30
+
 // A debugFinder finds the functions that were stripped from a file.
 type debugFinder struct {
 	folder string // debugFolder, but in tests
+	// beside is true if debug files in the file's own folder may be read. In a folder of another user's, a name can
+	// lead to any file.
+	beside bool
 	// note is called with a sentence about what was found but could not be used.
 	note func(text string)
 }
@@ -76,11 +84,11 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	}
 	folder := filepath.Dir(path)
 	var last error
-	for _, candidate := range []string{
-		filepath.Join(folder, name),
-		filepath.Join(folder, ".debug", name),
-		filepath.Join(d.folder, folder, name),
-	} {
+	candidates := []string{filepath.Join(d.folder, folder, name)}
+	if d.beside {
+		candidates = append([]string{filepath.Join(folder, name), filepath.Join(folder, ".debug", name)}, candidates...)
+	}
+	for _, candidate := range candidates {
 		if candidate == path {
 			continue
 		}
@@ -99,7 +107,7 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 // be the CRC-32 of the debug file. Without such a file there are no functions and there
 // is no error.
 func (d debugFinder) read(path string, o object, sum *uint32) (symbolTable, error) {
-	f, size, err := openFile(path)
+	f, size, err := regular.Open(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return symbolTable{}, nil
 	}
@@ -107,6 +115,9 @@ func (d debugFinder) read(path string, o object, sum *uint32) (symbolTable, erro
 		return symbolTable{}, err
 	}
 	defer f.Close()
+	if size > longestDebugFile {
+		return symbolTable{}, fmt.Errorf("%s has %d bytes, which no debug file has", path, size)
+	}
 	if sum != nil {
 		crc := crc32.NewIEEE()
 		if _, err := io.Copy(crc, f); err != nil {

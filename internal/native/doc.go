@@ -69,7 +69,8 @@
 //     older kernels, stat gives other numbers than the maps. Then the file is mapped here
 //     and looked up in this process's own maps. If a new file at the same path got the
 //     same inode, this is not noticed, unless the kernel said "(deleted)".
-//   - The files of another mount namespace (a container) are looked for at the same path
+//   - The files of another mount namespace (a container) are reached through the process that
+//     has mapped them ([OpenMapped]). When that has ended they are looked for at the same path
 //     in this one. There they are missing, or are other files.
 //   - The vDSO is no file. This process's own stands for every vDSO of the same size. A
 //     process of 32 bits has another one.

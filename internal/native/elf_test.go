@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // program has exported and static functions, and prints the address of one of each kind.
@@ -171,7 +173,7 @@ func TestDebugLink(t *testing.T) {
 	folder := t.TempDir()
 	id := ""
 	{
-		f, size, err := openFile(lib)
+		f, size, err := regular.Open(lib)
 		require.NoError(t, err)
 		defer f.Close()
 		o, err := newObject(f, size)

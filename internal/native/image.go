@@ -5,10 +5,8 @@ import (
 	"debug/elf"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // An image is what is known of one ELF file. Its addresses are those in the file.
@@ -48,7 +46,7 @@ func nameless() *image {
 
 // newObject reads the headers of an ELF file of the given size in bytes.
 func newObject(r io.ReaderAt, size int64) (object, error) {
-	f, err := elf.NewFile(io.NewSectionReader(r, 0, size))
+	f, err := NewELF(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return object{}, err
 	}
@@ -57,37 +55,6 @@ func newObject(r io.ReaderAt, size int64) (object, error) {
 
 // ErrReplaced tells that a path leads to another file than the one that was mapped.
 var ErrReplaced = errors.New("another file is at this path now")
-
-// OpenMapped opens the regular file at a path, and gives its size in bytes. The file must
-// be the one of the mapping, else the error is [ErrReplaced].
-func OpenMapped(path string, m *Mapping) (f *os.File, size int64, err error) {
-	if f, size, err = openFile(path); err != nil {
-		return nil, 0, err
-	}
-	if !isFileOf(f, m) {
-		f.Close()
-		return nil, 0, ErrReplaced
-	}
-	return f, size, nil
-}
-
-// openFile opens a regular file, and gives its size in bytes. If the path is that of a
-// named pipe, it does not wait for a writer.
-func openFile(path string) (f *os.File, size int64, err error) {
-	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
-}
 
 // newImage reads the functions of an ELF file. If the file's own symbol table has none,
 // it calls more to find them elsewhere; more may be nil.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // TestLibjvm compares the functions of each JDK's libjvm.so with what nm lists, of the
@@ -139,7 +141,7 @@ func TestInstalledDebugFile(t *testing.T) {
 	paths, err := filepath.Glob("/usr/lib/*-linux-gnu/libc.so.6")
 	require.NoError(t, err)
 	for _, path := range paths {
-		f, size, err := openFile(path)
+		f, size, err := regular.Open(path)
 		require.NoError(t, err)
 		defer f.Close()
 		o, err := newObject(f, size)

@@ -1,26 +1,51 @@
 package native
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// ReadMaps gives the executable mappings of files and of the vDSO that a live process has.
+// ReadMaps returns the executable mappings of files and of the vDSO that a live process has.
 // It needs the right to trace the process. The same user has it, unless the process gave it
-// up. Errors are those of [ParseMaps], or of opening /proc/PID/maps.
+// up. Errors are those of [ParseMaps], or of opening /proc/PID/maps, or of a process whose
+// list is too long, or is not to be had in time. What was read of a long one is returned.
 func ReadMaps(pid int) ([]Mapping, error) {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return nil, err
+	type result struct {
+		mappings []Mapping
+		err      error // with what could be read
 	}
-	defer f.Close()
-	return ParseMaps(f, pid)
+	r, err := foreign.Within(context.Background(), mapsTime, func() (r result, err error) {
+		f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
+		if err != nil {
+			return r, err
+		}
+		defer f.Close()
+		text := &io.LimitedReader{R: f, N: maxMaps}
+		if r.mappings, r.err = ParseMaps(text, pid); text.N == 0 {
+			r.err = fmt.Errorf("the list of what process %d has mapped is longer than that of any JVM", pid)
+		}
+		return r, nil
+	})
+	return r.mappings, cmp.Or(err, r.err)
 }
+
+// Upper bounds for the list of a process's mappings: its size in bytes, and the time until the kernel has made it. A process
+// has 65 530 of them at most (vm.max_map_count), but paths of any length. The kernel waits while the process changes them.
+const (
+	maxMaps  = 1 << 24
+	mapsTime = 2 * time.Second
+)
 
 // isFileOf tells whether an open file is the one that was mapped.
 //

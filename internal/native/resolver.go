@@ -1,12 +1,16 @@
 package native
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/bits"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // A Range is a function, or a gap between two functions, of a file that a process has
@@ -273,9 +277,35 @@ func (r *Resolver) image(at *part) *image {
 	return img
 }
 
+// loadTime is how long the file of a mapping may take to be read. A process can have mapped one of a file system that does
+// not answer.
+const loadTime = 20 * time.Second
+
 // load reads the file of a mapping. If there is no image, then failure says what is wrong
 // with the file, behind the file's name.
 func (r *Resolver) load(m *Mapping) (img *image, failure string) {
+	type loaded struct {
+		*image
+		failure string
+		notes   []string
+	}
+	folder, mapping := r.folder, *m
+	l, err := foreign.Within(context.Background(), loadTime, func() (loaded, error) {
+		var l loaded
+		l.image, l.failure = readMapped(&mapping, debugFinder{folder: folder, note: func(text string) { l.notes = append(l.notes, text) }})
+		return l, nil
+	})
+	if err != nil {
+		return nil, fmt.Sprintf("could not be read (%v)", err)
+	}
+	for _, note := range l.notes {
+		r.note(note)
+	}
+	return l.image, l.failure
+}
+
+// readMapped is load, for a goroutine of its own.
+func readMapped(m *Mapping, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := readVDSO(m)
 		if err == nil {
@@ -289,7 +319,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	if m.Deleted {
 		return nil, "was deleted or replaced while it was in use"
 	}
-	f, size, err := OpenMapped(m.Path, m)
+	f, size, err := OpenMapped(m)
 	if errors.Is(err, ErrReplaced) {
 		return nil, "was replaced while the command ran"
 	}
@@ -301,7 +331,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
-	debug := debugFinder{folder: r.folder, note: r.note}
+	debug.beside = ownedHere(f)
 	img, err = newImage(o, func() symbolTable { return debug.symbols(filepath.Clean(m.Path), o) })
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)

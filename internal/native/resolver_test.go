@@ -232,7 +232,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	r.Add(Mapping{PID: 99, Lo: base, Hi: base + 1, Path: dir})
 	_, ok := r.Resolve(99, base, "")
 	assert.True(t, ok)
-	assert.Contains(t, r.Notes()[len(r.Notes())-1], "regular file")
+	assert.Contains(t, r.Notes()[len(r.Notes())-1], "is a folder, not a file")
 }
 
 func TestResolveAllocatesOnce(t *testing.T) {

@@ -47,8 +47,7 @@ func open(path string, stat func(string) (fs.FileInfo, error), flags int) (f *os
 	if err := check(path, info); err != nil {
 		return nil, 0, err
 	}
-	// Without O_NONBLOCK, a pipe that has replaced the file since would be waited for.
-	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
+	f, err = openChecked(path, flags, func(info fs.FileInfo) error { return check(path, info) })
 	if err != nil {
 		return nil, 0, err
 	}

@@ -48,22 +48,37 @@ public final class Agent implements ClassFileTransformer {
     private boolean sitesLoaded;
     private volatile boolean stopped;
 
-    /** Does what Main's argument says, and tells whether there are probes then. It never throws. */
+    /**
+     * Does what Main's argument says, and tells whether there are probes then. It never throws.
+     *
+     * "stop:" is always answered, by "stopped" in the report beside the prefix: the gasm that says it may be another one than
+     * that which has begun, and the folder may have been made anew meanwhile.
+     */
     static synchronized boolean run(String args, Instrumentation inst) {
         String prefix = args.substring(args.indexOf(':') + 1);
+        boolean own = live != null && live.prefix.equals(prefix);
         try {
             if (args.startsWith("stop:")) {
-                if (live != null) {
-                    live.stop();
-                    live = null;
+                if (own) {
+                    end();
+                } else {
+                    Files.tryAppend(prefix + "probes-" + Files.processID() + ".txt", "stopped\t0");
                 }
-            } else if (live == null || !live.prefix.equals(prefix)) { // else the JVM has the option twice
+            } else if (!own || args.startsWith("attach:")) { // else the JVM has the option twice
+                if (own) { // its gasm was killed, and somebody has removed the note
+                    end();
+                }
                 begin(prefix, inst, args.startsWith("start:"));
             }
         } catch (Throwable e) {
             Files.tryAppend(prefix + "error", "error\t" + clean(e.toString()));
         }
         return live != null;
+    }
+
+    private static void end() {
+        live.stop();
+        live = null;
     }
 
     private static void begin(String prefix, Instrumentation inst, boolean atStart) throws Exception {

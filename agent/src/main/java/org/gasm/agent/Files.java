@@ -1,6 +1,7 @@
 package org.gasm.agent;
 
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -43,12 +44,13 @@ final class Files {
         });
     }
 
-    /** Copies a file. What is there is replaced. */
+    /** Copies a file. What is there is replaced by another file, because the JVM may have mapped it. */
     static void copy(final String from, final String to) throws IOException {
         privileged(new PrivilegedExceptionAction<Object>() {
             @Override
             public Object run() throws IOException {
                 byte[] content = readAll(new FileInputStream(from));
+                new File(to).delete();
                 FileOutputStream out = new FileOutputStream(to);
                 try {
                     out.write(content);

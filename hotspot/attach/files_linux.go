@@ -1,0 +1,131 @@
+package attach
+
+import (
+	"context"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/jdk"
+)
+
+// files are the files that a process sees; none where they can't be reached.
+type files struct {
+	world  *foreign.World // nil without
+	ownPID int
+}
+
+// enter enters the files of the process. Those of another user's can be entered by root alone. Where the process has this
+// process's own ids, its /tmp may be that of this process, which shows at least which files are there.
+func (p process) enter(status foreign.Status) files {
+	f := files{ownPID: status.OwnPID}
+	var err error
+	if f.world, err = p.World(context.Background()); err != nil && status.OwnPID == p.PID() && os.Geteuid() != 0 {
+		f.world, err = foreign.OwnWorld(context.Background(), foreign.User{UID: os.Geteuid(), GID: os.Getegid()})
+	}
+	if err != nil {
+		f.world = nil
+	}
+	return f
+}
+
+func (f files) close() {
+	if f.world != nil {
+		f.world.Close()
+	}
+}
+
+// perfFolderHead is what the names of HotSpot's folders of performance data begin with. A user's name follows, which may
+// be one that only the JVM's container knows.
+const perfFolderHead = "hsperfdata_"
+
+// maxPerfFolders is how many such folders are looked into. Anyone can make one in /tmp.
+const maxPerfFolders = 256
+
+// eachPerfFolder calls see for the folders that belong to a user, until it returns true. Anyone can make a folder of such a
+// name in /tmp, so it must belong to the process's user, as HotSpot demands it, too (is_directory_secure in
+// perfMemory_posix.cpp).
+func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found bool)) {
+	if f.world == nil {
+		return
+	}
+	tmp, err := f.world.Tmp()
+	if err != nil {
+		return
+	}
+	defer tmp.Close()
+	names, _ := tmp.Names() // where they can't be read there are none
+	looked := 0
+	for _, name := range names {
+		if !strings.HasPrefix(name, perfFolderHead) || looked == maxPerfFolders {
+			continue
+		}
+		looked++
+		folder, err := tmp.Folder(name)
+		if err != nil {
+			continue
+		}
+		owner, err := folder.Owner()
+		found := err == nil && owner == uid && see(folder)
+		folder.Close()
+		if found {
+			return
+		}
+	}
+}
+
+// perfText reads the process's performance data; nil where there are none.
+func (f files) perfText() (text []byte) {
+	if f.world == nil {
+		return nil
+	}
+	f.eachPerfFolder(f.world.User().UID, func(folder *foreign.Folder) bool {
+		file, err := folder.Open(strconv.Itoa(f.ownPID))
+		if err != nil {
+			return false
+		}
+		defer file.Close()
+		text = make([]byte, min(file.Size(), maxPerfData))
+		n, _ := file.ReadAt(text, 0) // what can't be read is missing
+		text = text[:n]
+		return true
+	})
+	return text
+}
+
+// perfData reads the strings of the process's performance data; none where it can't be read.
+func (f files) perfData() map[string]string {
+	strs, _ := perfStrings(f.perfText()) // another file has none
+	return strs
+}
+
+// hasPerfData reports whether there are performance data of the process, which other users can see and not read.
+func (p process) hasPerfData(status foreign.Status) (has bool) {
+	f := p.enter(status)
+	defer f.close()
+	f.eachPerfFolder(status.UID, func(folder *foreign.Folder) bool {
+		_, err := folder.Stat(strconv.Itoa(status.OwnPID))
+		has = err == nil
+		return has
+	})
+	return has
+}
+
+// version reads the version of the JDK in a folder from its release file; "" when that can't be found out.
+func (f files) version(home string) string {
+	if f.world == nil {
+		return ""
+	}
+	file, err := f.world.Open(path.Join(home, "release"))
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := file.ReadAll(jdk.MaxRelease)
+	if err != nil {
+		return ""
+	}
+	return jdk.ParseRelease(text)["JAVA_VERSION"]
+}
