@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -84,6 +85,8 @@ type Attachment struct {
 type attachedJVM struct {
 	followedJVM
 	ticks     uint64           // when it started: another process may get its id
+	process   *foreign.Process // nil where it is not to have probes
+	world     *foreign.World   // its files; nil likewise
 	debugInfo *debugInfoSwitch // nil where it is not to be switched
 	probes    *probe.Session   // nil without
 	probeNote *eventNote       // while it may have probes
@@ -95,7 +98,7 @@ type attachedJVM struct {
 // NewAttachment makes a recording that has not begun.
 func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
-	a.gasm, a.folder, a.tell, a.waits = o.Gasm, o.Folder, o.Problem, o.Message
+	a.gasm, a.folder, a.tell, a.waits, a.patience = o.Gasm, o.Folder, o.Problem, o.Message, newPatience()
 	for _, j := range o.JVMs {
 		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: startTicks(j.PID)})
 	}
@@ -200,11 +203,11 @@ func (a *Attachment) followOne(j *attachedJVM) (err error) {
 		return errors.New("it has ended")
 	}
 	if a.o.DebugInfo {
-		if j.debugInfo, err = switchDebugInfo(j.PID, j.ticks); err != nil {
+		if j.debugInfo, err = switchDebugInfo(a.patience.begin, j.PID, j.ticks); err != nil {
 			return err
 		}
 	}
-	return j.follow(a.folder.Path, follow.Options{})
+	return j.follow(a.patience.begin, a.folder.Path, follow.Options{})
 }
 
 // followedJVM gives the JVM of a process; nil when it is none of those.
@@ -220,7 +223,7 @@ func (a *Attachment) followedJVM(pid int) *followedJVM {
 // stopFollowing ends the following of all JVMs.
 func (a *Attachment) stopFollowing() {
 	for _, j := range a.jvms {
-		j.stop()
+		j.stop(a.patience.reach)
 	}
 }
 
@@ -322,6 +325,7 @@ func (a *Attachment) Signal(sig syscall.Signal) bool {
 			a.stopped = sig
 		}
 		a.stopOnce.Do(func() { close(a.stop) })
+		a.patience.hurry()
 	}
 	return true
 }
@@ -332,15 +336,20 @@ func (a *Attachment) end() {
 	a.ended = true
 }
 
+// StoppedBy is the signal that ended a recording, whether it had begun or not; 0 when none did.
+func (a *Attachment) StoppedBy() syscall.Signal {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.stopped
+}
+
 // CutShort is the signal that ended a recording before its length was over; 0 when none
 // did. A recording without a length is ended by a signal as a rule.
 func (a *Attachment) CutShort() syscall.Signal {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if a.o.Length == 0 {
 		return 0
 	}
-	return a.stopped
+	return a.StoppedBy()
 }
 
 // Finish completes the capture on disk and opens it. The caller closes it.

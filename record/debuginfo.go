@@ -1,7 +1,10 @@
 package record
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,8 +24,9 @@ const debugInfoFlag = "DebugNonSafepoints"
 // temporary folders, which any gasm removes when they are not needed any more.
 type debugInfoSwitch struct {
 	debugInfoNote
-	dir  string
-	lock *lock
+	dir    string
+	lock   *lock
+	memory *os.File // of the JVM, which is no other program's
 }
 
 // A debugInfoNote is what the folder tells.
@@ -44,19 +48,30 @@ var debugInfoName = regexp.MustCompile(`^` + debugInfoPattern + `[0-9]+$`)
 // switchDebugInfo switches the flag on in the process that started at a time. It gives nil
 // where the flag was on already; one that a killed gasm has left on is taken over, so that it
 // is put back.
-func switchDebugInfo(pid int, ticks uint64) (*debugInfoSwitch, error) {
-	address, on, err := findDebugInfoFlag(pid)
+func switchDebugInfo(ctx context.Context, pid int, ticks uint64) (*debugInfoSwitch, error) {
+	memory, err := openMemory(pid) // first: what is found later is in this memory, or this memory is gone
 	if err != nil {
+		return nil, fmt.Errorf("--debug-info: opening the memory of the JVM: %w", err)
+	}
+	address, on, err := findDebugInfoFlag(ctx, pid)
+	if err != nil {
+		memory.Close()
 		return nil, fmt.Errorf("--debug-info: %w", err)
 	}
 	if on {
-		return takeOver(debugInfoNote{pid, ticks, address}), nil
+		s := takeOver(debugInfoNote{pid, ticks, address})
+		if s == nil {
+			memory.Close()
+			return nil, nil
+		}
+		s.memory = memory
+		return s, nil
 	}
-	s := &debugInfoSwitch{debugInfoNote: debugInfoNote{pid, ticks, address}}
+	s := &debugInfoSwitch{debugInfoNote: debugInfoNote{pid, ticks, address}, memory: memory}
 	if err := s.write(); err != nil {
 		return nil, fmt.Errorf("--debug-info: making a note of the flag that is switched: %w", err)
 	}
-	if err := writeByte(pid, address, 1); err != nil {
+	if err := writeByte(memory, address, 1); err != nil {
 		s.forget()
 		return nil, fmt.Errorf("--debug-info: switching %s on: %w", debugInfoFlag, err)
 	}
@@ -72,7 +87,9 @@ func (s *debugInfoSwitch) restore() error {
 		s.forget()
 		return nil
 	}
-	if err := writeByte(s.pid, s.address, 0); err != nil && !hasEnded(s.pid, s.ticks) {
+	err := writeByte(s.memory, s.address, 0)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !hasEnded(s.pid, s.ticks) { // the JVM's memory is there
+		s.memory.Close()
 		s.lock.close() // what is left is told of by the next gasm
 		return fmt.Errorf("%s (%w)", s.left(), err)
 	}
@@ -111,6 +128,7 @@ func (s *debugInfoSwitch) write() (err error) {
 // forget removes the note.
 func (s *debugInfoSwitch) forget() {
 	os.RemoveAll(s.dir)
+	s.memory.Close()
 	if s.lock != nil {
 		s.lock.close()
 	}
@@ -123,7 +141,7 @@ func takeOver(n debugInfoNote) (s *debugInfoSwitch) {
 		if s != nil || found != n {
 			return false
 		}
-		s = &debugInfoSwitch{n, dir, l}
+		s = &debugInfoSwitch{debugInfoNote: n, dir: dir, lock: l}
 		return true
 	})
 	return s

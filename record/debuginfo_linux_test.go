@@ -55,6 +55,8 @@ func TestDebugInfoNotes(t *testing.T) {
 	require.NotNil(t, s)
 	assert.True(t, s.switched())
 	assert.False(t, told(), "while the gasm that has taken it over lives")
+	s.memory, err = openMemory(pid)
+	require.NoError(t, err)
 	require.NoError(t, s.restore())
 	assert.Zero(t, *flag)
 	assert.False(t, exists(dir))
@@ -82,7 +84,7 @@ func TestDebugInfoNotes(t *testing.T) {
 
 // A process that is no JVM, or has ended, is told of.
 func TestSwitchDebugInfoRefused(t *testing.T) {
-	s, err := switchDebugInfo(os.Getpid(), startTicks(os.Getpid()))
+	s, err := switchDebugInfo(t.Context(), os.Getpid(), startTicks(os.Getpid()))
 	require.ErrorContains(t, err, "--debug-info: ")
 	assert.Nil(t, s)
 }

@@ -158,7 +158,7 @@ func (l *logFolder) gatherEvents(dir string) error {
 				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %s is there already", log.pid, to))
 				continue
 			}
-			if err := takeLog(log.path, to); err != nil && (i == 0 || !errors.Is(err, os.ErrNotExist)) {
+			if err := takeLog(log.path, to, maxEventLog); err != nil && (i == 0 || !errors.Is(err, os.ErrNotExist)) {
 				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %w", log.pid, err))
 			}
 		}

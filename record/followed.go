@@ -2,13 +2,16 @@ package record
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -20,12 +23,19 @@ type followedJVM struct {
 	result   follow.Result
 }
 
+// Reading a JVM's memory can wait for ever, where it is mapped from a file system that does not answer. How long it may take
+// to begin to follow a JVM, and to look at its last samples.
+const (
+	followTime = 15 * time.Second
+	stopTime   = 30 * time.Second
+)
+
 // follow begins to follow it. Its log is in the capture's folder.
-func (j *followedJVM) follow(dir string, o follow.Options) (err error) {
+func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) (err error) {
 	now := capture.ReadClock()
 	o.Log, o.Command, o.ClassPath = filepath.Join(dir, capture.LogFile(j.PID)), j.Command, j.ClassPath
 	o.StartMonoNanos, o.StartWallMillis = j.StartMonoNanos, (now.WallNanos-now.MonoNanos+j.StartMonoNanos)/1e6
-	j.follower, err = follow.Start(j.PID, o)
+	j.follower, err = foreign.Within(ctx, followTime, func() (*follow.Follower, error) { return follow.Start(j.PID, o) })
 	return err
 }
 
@@ -36,11 +46,16 @@ func (j *followedJVM) sampled(s *sampler.Sample) {
 	}
 }
 
-func (j *followedJVM) stop() {
-	if j.follower != nil {
-		j.result = j.follower.Stop()
-		j.follower = nil
+func (j *followedJVM) stop(ctx context.Context) {
+	if j.follower == nil {
+		return
 	}
+	follower := j.follower
+	result, err := foreign.Within(ctx, stopTime, func() (follow.Result, error) { return follower.Stop(), nil })
+	if err != nil {
+		result.Unread = fmt.Errorf("its memory was not read to the end: %w", err)
+	}
+	j.result, j.follower = result, nil
 }
 
 // describeFollowed describes a JVM that is not followed any more. What its log lacks is a

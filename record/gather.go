@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // gather moves the logs into the capture's folder, where they are asm-4711.log. What it
@@ -20,7 +20,7 @@ func (l *logFolder) gather(dir string) error {
 	for _, log := range append(l.logs(), l.strays()...) {
 		to, err := freeName(dir, log.pid)
 		if err == nil {
-			err = takeLog(log.path, to)
+			err = takeLog(log.path, to, noLimit)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("taking the log of JVM %d: %w", log.pid, err))
@@ -41,12 +41,15 @@ func freeName(dir string, pid int) (path string, err error) {
 	return "", errors.New("the capture has two logs of it already")
 }
 
-// takeLog moves a log. It looks at the file when it is in the capture, where nobody can
+// noLimit is for HotSpot's logs of code, of which nobody knows how large they become.
+const noLimit = math.MaxInt64
+
+// takeLog moves a log of at most limit bytes. It looks at the file when it is in the capture, where nobody can
 // put another one in its place.
-func takeLog(from, to string) error {
+func takeLog(from, to string, limit int64) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, syscall.EXDEV) {
-		if err = copyLog(from, to); err == nil {
+		if err = copyLog(from, to, limit); err == nil {
 			err = os.Remove(from)
 		}
 		return err
@@ -58,12 +61,16 @@ func takeLog(from, to string) error {
 	if err != nil {
 		return err
 	}
-	switch owner, err := checkLog(info); {
+	owner, err := checkLog(info)
+	if err == nil {
+		err = checkSize(info, limit)
+	}
+	switch {
 	case err != nil:
 		os.Remove(to)
 		return err
 	case owner != os.Geteuid():
-		return replaceByCopy(to) // its owner may change the file while it is read
+		return replaceByCopy(to, limit) // its owner may change the file while it is read
 	}
 	return os.Chmod(to, 0o600)
 }
@@ -78,19 +85,33 @@ func checkLog(info os.FileInfo) (owner int, err error) {
 	return int(stat.Uid), nil
 }
 
+// HotSpot writes a log from its beginning to its end. A file with next to nothing on disk is not one: to read it would take
+// as long as its size says. File systems that compress make logs ten times smaller.
+const (
+	mostHoles   = 64       // the size is at most so many times what is on disk
+	smallEnough = 64 << 20 // in bytes: any file may have as many
+)
+
+// checkSize checks the size of a log.
+func checkSize(info os.FileInfo, limit int64) error {
+	size := info.Size()
+	if size > limit {
+		return fmt.Errorf("it has %d bytes, and gasm takes %d", size, limit)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && limit == noLimit && size > smallEnough && size/mostHoles > stat.Blocks*512 {
+		return fmt.Errorf("it has %d bytes, of which %d are on disk: no JVM writes such a file", size, stat.Blocks*512)
+	}
+	return nil
+}
+
 // copyLog copies a log to another file system. When that is full, what there is room
 // for stays.
-func copyLog(from, to string) error {
+func copyLog(from, to string, limit int64) error {
 	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	return copyMade(in, to)
-}
-
-// copyMade copies a file that a JVM has made to a new one. What there is when the disk is full stays.
-func copyMade(in *os.File, to string) error {
 	info, err := in.Stat()
 	if err != nil {
 		return err
@@ -98,33 +119,29 @@ func copyMade(in *os.File, to string) error {
 	if _, err := checkLog(info); err != nil {
 		return err
 	}
+	if err := checkSize(info, limit); err != nil {
+		return err
+	}
+	return copyNew(in, to, info.Size())
+}
+
+// copyNew copies the first bytes of a file to a new one. What there is when the disk is full stays.
+func copyNew(in io.Reader, to string, size int64) error {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	if _, err := io.Copy(out, in); err != nil {
+	if _, err := io.Copy(out, io.LimitReader(in, size)); err != nil {
 		return err
 	}
 	return out.Close()
 }
 
-// replaceByCopy replaces a file by a new one with the same content.
-func replaceByCopy(path string) error {
-	from, _, err := regular.Open(path)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
+// replaceByCopy replaces a file of the capture by a new one with the same content.
+func replaceByCopy(path string, limit int64) error {
 	next := path + ".tmp"
-	to, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	if _, err = io.Copy(to, from); err == nil {
-		err = to.Close()
-	}
+	err := copyLog(path, next, limit)
 	if err == nil {
 		err = os.Rename(next, path)
 	}

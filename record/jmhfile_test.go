@@ -46,7 +46,7 @@ func TestJMHFile(t *testing.T) {
 				require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)))
 			}
 			w := newOutputWatch(nil, nil)
-			f := newJMHFile(path, (&lineWatch{of: w, jmh: true}).See)
+			f := newJMHFile(path, nil, (&lineWatch{of: w, jmh: true}).See)
 			f.read(1)
 			file, err := os.Create(path)
 			require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestJMHFile(t *testing.T) {
 func TestJMHFileFollowed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "out.txt")
 	seen := make(chan string, 100)
-	f := newJMHFile(path, func(out []byte, _ int64) { seen <- string(out) })
+	f := newJMHFile(path, nil, func(out []byte, _ int64) { seen <- string(out) })
 	go f.run()
 	time.Sleep(20 * time.Millisecond)
 	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o755))
@@ -88,6 +88,7 @@ func TestJMHFileFollowed(t *testing.T) {
 	_, err = file.WriteString("the rest")
 	require.NoError(t, err)
 	f.stop()
+	<-f.done
 	require.NotEmpty(t, seen)
 	assert.Equal(t, "the rest", <-seen)
 }
@@ -98,10 +99,11 @@ func TestJMHFileUnused(t *testing.T) {
 	old := filepath.Join(dir, "old.txt")
 	require.NoError(t, os.WriteFile(old, []byte(jmhHead+"# Fork: 1 of 1\nIteration   1: 1.0 ns/op\n"), 0o600))
 	for _, path := range []string{old, dir, "/dev/zero", filepath.Join(dir, "none", "none")} {
-		f := newJMHFile(path, func(out []byte, _ int64) { t.Errorf("%s: %.30q", path, out) })
+		f := newJMHFile(path, nil, func(out []byte, _ int64) { t.Errorf("%s: %.30q", path, out) })
 		go f.run()
 		time.Sleep(50 * time.Millisecond)
 		f.stop()
+		<-f.done
 	}
 }
 
@@ -109,7 +111,7 @@ func TestJMHFileUnused(t *testing.T) {
 func TestJMHFileOfOther(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.bin")
 	seen := 0
-	f := newJMHFile(path, func(out []byte, _ int64) { seen += len(out) })
+	f := newJMHFile(path, nil, func(out []byte, _ int64) { seen += len(out) })
 	for _, text := range []string{strings.Repeat("x", maxHead), strings.Repeat("y", 10*maxHead), jmhMark} {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		require.NoError(t, err)
@@ -129,16 +131,16 @@ func TestJMHFiles(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(dir)
 	w := newOutputWatch(nil, nil)
-	files := newJMHFiles(w)
+	files := newJMHFiles(t.Context(), w)
 	files.followCommand(strings.Fields("java -jar b.jar -o out.txt"))
-	files.follow(strings.Fields("java -jar b.jar -o out.txt"), dir)
-	files.follow(strings.Fields("java -jar b.jar -o "+dir+"/out.txt"), "/")
-	files.follow(strings.Fields("java -cp c ForkedMain 127.0.0.1 36045"), dir)
-	files.follow(nil, dir)
+	files.follow(strings.Fields("java -jar b.jar -o out.txt"), dir, nil)
+	files.follow(strings.Fields("java -jar b.jar -o "+dir+"/out.txt"), "/", nil)
+	files.follow(strings.Fields("java -cp c ForkedMain 127.0.0.1 36045"), dir, nil)
+	files.follow(nil, dir, nil)
 	assert.Len(t, files.byPath, 1)
 	require.NoError(t, os.WriteFile("out.txt", []byte(jmhHead+"# Fork: 1 of 1\nIteration   1: 1.0 ns/op\n"), 0o600))
 	files.stop()
 	assert.Len(t, w.jmh.forks, 1)
-	files.follow(strings.Fields("java -o late.txt"), dir)
+	files.follow(strings.Fields("java -o late.txt"), dir, nil)
 	assert.Len(t, files.byPath, 1)
 }

@@ -2,12 +2,14 @@ package record
 
 import (
 	"bytes"
-	"fmt"
-	"io"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // jmhFiles are the files that JVMs of the command have as JMH's -o, whether the command itself has
@@ -15,6 +17,7 @@ import (
 type jmhFiles struct {
 	output *outputWatch
 	link   *jmhLink
+	reach  context.Context // while it lives, the files of other users' JVMs are read
 
 	mu      sync.Mutex
 	byPath  map[string]*jmhFile
@@ -24,8 +27,8 @@ type jmhFiles struct {
 // maxJMHFiles is more than a script that runs benchmarks writes.
 const maxJMHFiles = 1000
 
-func newJMHFiles(output *outputWatch) *jmhFiles {
-	return &jmhFiles{output: output, link: newJMHLink(output), byPath: map[string]*jmhFile{}}
+func newJMHFiles(reach context.Context, output *outputWatch) *jmhFiles {
+	return &jmhFiles{output: output, link: newJMHLink(output), reach: reach, byPath: map[string]*jmhFile{}}
 }
 
 // followCommand begins to follow the file that JMH's -o in the command of a recording names, if it
@@ -36,12 +39,12 @@ func (f *jmhFiles) followCommand(command []string) {
 		dir, err = filepath.EvalSymlinks(dir) // as followJVM has it of the same command
 	}
 	if err == nil {
-		f.follow(command, dir)
+		f.follow(command, dir, nil)
 	}
 }
 
-// follow follows the file of a command in a folder.
-func (f *jmhFiles) follow(command []string, dir string) {
+// follow follows the file of a command in a folder, in the World of another user's JVM, which it closes.
+func (f *jmhFiles) follow(command []string, dir string, w *foreign.World) {
 	path := jmhOutput(command)
 	if path == "" {
 		return
@@ -52,10 +55,13 @@ func (f *jmhFiles) follow(command []string, dir string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped || f.byPath[path] != nil || len(f.byPath) >= maxJMHFiles {
+		if w != nil {
+			w.Close()
+		}
 		return
 	}
 	lines := &lineWatch{of: f.output, jmh: true}
-	file := newJMHFile(path, lines.See)
+	file := newJMHFile(path, w, lines.See)
 	f.byPath[path] = file
 	go file.run()
 }
@@ -65,22 +71,31 @@ const maxCommandLine = 1 << 20
 
 // followJVM does the same for a JVM that has just started. Only Linux tells of its command and folder.
 func (f *jmhFiles) followJVM(pid int) {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/cmdline", pid))
+	p, err := foreign.Open(pid)
 	if err != nil {
-		return // it has ended, or is another user's
+		return // it has ended
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxCommandLine))
+	defer p.Close()
+	text, err := p.Read("cmdline", maxCommandLine)
 	if err != nil || len(text) == 0 {
 		return
 	}
 	command := strings.Split(string(bytes.TrimSuffix(text, []byte{0})), "\x00")
-	f.link.found(pid, command)
-	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-	if err != nil {
+	f.link.found(p, command)
+	dir, err := p.Readlink("cwd")
+	if err != nil || jmhOutput(command) == "" {
 		return
 	}
-	f.follow(command, dir)
+	status, err := p.Status()
+	switch {
+	case err != nil:
+	case status.UID == os.Geteuid():
+		f.follow(command, dir, nil)
+	default: // what its path leads to is up to that user
+		if w, err := p.World(f.reach); err == nil {
+			f.follow(command, dir, w)
+		}
+	}
 }
 
 // stop reads the rest of all files, and ends.
@@ -91,5 +106,13 @@ func (f *jmhFiles) stop() {
 	f.stopped = true
 	for _, file := range f.byPath {
 		file.stop()
+	}
+	late := time.After(lastLookTime) // of a file system that does not answer
+	for _, file := range f.byPath {
+		select {
+		case <-file.done:
+		case <-late:
+			return
+		}
 	}
 }

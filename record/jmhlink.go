@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/sockdiag"
 )
@@ -62,22 +63,22 @@ func newJMHLink(output *outputWatch) *jmhLink {
 }
 
 // found is told the command of a JVM that has started.
-func (l *jmhLink) found(pid int, command []string) {
+func (l *jmhLink) found(p *foreign.Process, command []string) {
 	at := slices.Index(command, "org.openjdk.jmh.runner.ForkedMain")
 	if at < 0 || at+2 >= len(command) {
 		return
 	}
 	port, err := strconv.ParseUint(command[at+2], 10, 16)
-	if err != nil || !ourNetwork(pid) {
+	if err != nil || !ourNetwork(p) {
 		return
 	}
 	l.port.Store(uint32(port))
 }
 
 // ourNetwork tells whether a process has the same network as gasm, where it is in no container of its own.
-func ourNetwork(pid int) bool {
+func ourNetwork(p *foreign.Process) bool {
 	ours, err := os.Readlink("/proc/self/ns/net")
-	theirs, errTheirs := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
+	theirs, errTheirs := p.Readlink("ns/net")
 	return err == nil && errTheirs == nil && ours == theirs
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
@@ -34,7 +35,10 @@ func TestJMHLink(t *testing.T) {
 	w := newOutputWatch(nil, nil)
 	link := newJMHLink(w)
 	port := listener.Addr().(*net.TCPAddr).Port
-	link.found(os.Getpid(), []string{"java", "-cp", "x", "org.openjdk.jmh.runner.ForkedMain", "127.0.0.1", fmt.Sprint(port)})
+	self, err := foreign.Open(os.Getpid())
+	require.NoError(t, err)
+	defer self.Close()
+	link.found(self, []string{"java", "-cp", "x", "org.openjdk.jmh.runner.ForkedMain", "127.0.0.1", fmt.Sprint(port)})
 	require.EqualValues(t, port, link.port.Load())
 	w.See([]byte(jmhHead+"# Measurement: 2 iterations, 300 ms each\n# Fork: 1 of 1\n"), monotonic.Nanos())
 	time.Sleep(20 * time.Millisecond) // a JVM takes longer to start; two ticks
@@ -84,9 +88,12 @@ func TestJMHLinkFound(t *testing.T) {
 	w := newOutputWatch(nil, nil)
 	link := newJMHLink(w)
 	defer link.stop()
+	self, err := foreign.Open(os.Getpid())
+	require.NoError(t, err)
 	for _, command := range [][]string{nil, {"java", "org.openjdk.jmh.runner.ForkedMain"}, {"org.openjdk.jmh.runner.ForkedMain", "h", "99999"}, {"org.openjdk.jmh.runner.ForkedMain", "h", "x"}} {
-		link.found(os.Getpid(), command)
+		link.found(self, command)
 	}
-	link.found(1<<30, []string{"org.openjdk.jmh.runner.ForkedMain", "h", "4711"}) // no process at all
+	self.Close()
+	link.found(self, []string{"org.openjdk.jmh.runner.ForkedMain", "h", "4711"}) // one that tells nothing
 	assert.Zero(t, link.port.Load())
 }

@@ -1,25 +1,27 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/gasm-profiler/gasm/event/hslog"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A jvmFolder is a folder in the /tmp that a JVM has, which may be of another mount
-// namespace. It is the JVM's user's, who is not trusted: what is in it is only taken if it
-// is a plain file, and no link leads out of that /tmp (os.Root).
+// A jvmFolder is a folder in the /tmp that a JVM has, which may be of another mount namespace. It is the JVM's user's, who
+// is not trusted (package foreign).
 type jvmFolder struct {
-	tmp  *os.Root
-	name string // in tmp
-	path string // as the JVM has it
+	tmp, dir *foreign.Folder
+	name     string // in tmp
+	path     string // as the JVM has it
 }
 
 // jvmFolderHead is what the names of such folders begin with.
@@ -28,83 +30,59 @@ const jvmFolderHead = "gasm-jvm-"
 // errNotThere is a file that the JVM has not written.
 var errNotThere = errors.New("it is not there")
 
-// jvmRoot opens the root folder of a process. The folder stays open when the process ends.
-func jvmRoot(pid int) (*os.Root, error) {
-	root, err := os.OpenRoot(fmt.Sprintf("/proc/%d/root", pid))
-	if err != nil {
-		return nil, fmt.Errorf("its files can't be looked at: %w", err)
-	}
-	return root, nil
-}
-
 // jvmFolderPath makes up the path of a new folder, as the JVM has it.
 func jvmFolderPath() string { return path.Join("/tmp", jvmFolderHead+secretName()) }
 
+// isJVMFolder reports whether a path is one of jvmFolderPath.
+func isJVMFolder(folder string) bool {
+	secret, ok := strings.CutPrefix(folder, "/tmp/"+jvmFolderHead)
+	return ok && len(secret) == secretLength && !strings.Contains(secret, "/")
+}
+
 // newJVMFolder makes a folder of a path of jvmFolderPath.
-func newJVMFolder(pid int, jvmPath string) (f *jvmFolder, err error) {
-	owner, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
+func newJVMFolder(w *foreign.World, jvmPath string) (*jvmFolder, error) {
+	tmp, err := w.Tmp()
 	if err != nil {
-		return nil, err
-	}
-	stat, ok := owner.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil, errors.New("nobody knows whose it is")
-	}
-	root, err := jvmRoot(pid)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f = &jvmFolder{name: path.Base(jvmPath), path: jvmPath}
-	if f.tmp, err = root.OpenRoot("tmp"); err != nil {
 		return nil, fmt.Errorf("its /tmp can't be used: %w", err)
 	}
-	if err = f.tmp.Mkdir(f.name, 0o700); err != nil {
-		f.tmp.Close()
+	f := &jvmFolder{tmp: tmp, name: path.Base(jvmPath), path: jvmPath}
+	if f.dir, err = tmp.MakeFolder(f.name); err != nil {
+		tmp.Close()
 		return nil, fmt.Errorf("making a folder in its /tmp: %w", err)
 	}
-	if err = f.own(f.name, stat); err != nil {
-		f.remove()
+	return f, nil
+}
+
+// openJVMFolder opens a folder that a gasm which was killed has made.
+func openJVMFolder(w *foreign.World, jvmPath string) (*jvmFolder, error) {
+	tmp, err := w.Tmp()
+	if err != nil {
+		return nil, err
+	}
+	f := &jvmFolder{tmp: tmp, name: path.Base(jvmPath), path: jvmPath}
+	if f.dir, err = tmp.Folder(f.name); err != nil {
+		tmp.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// own gives a file to the JVM's user.
-func (f *jvmFolder) own(name string, stat *syscall.Stat_t) error {
-	if os.Geteuid() == int(stat.Uid) && os.Getegid() == int(stat.Gid) {
-		return nil
-	}
-	if err := f.tmp.Lchown(name, int(stat.Uid), int(stat.Gid)); err != nil {
-		return fmt.Errorf("giving a folder to its user: %w", err)
-	}
-	return nil
-}
+// write writes a file for the JVM.
+func (f *jvmFolder) write(name, text string) error { return f.dir.Create(name, []byte(text)) }
 
-// write writes a file for the JVM. All can read it who can pass the folder.
-func (f *jvmFolder) write(name, text string) error {
-	file, err := f.tmp.OpenFile(filepath.Join(f.name, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := file.Chmod(0o644); err != nil { // whatever the umask is
-		return err
-	}
-	if _, err := file.WriteString(text); err != nil {
-		return err
-	}
-	return file.Close()
-}
+// What a JVM may write for gasm, in bytes: into the file of a recording, or all of its chunks, and into each log. Flight
+// Recorder keeps 250 MB, and a chunk more for a moment; HotSpot begins another log at 20 MB, unless a single event is larger.
+const (
+	maxRecording = 1 << 30
+	maxEventLog  = 1 << 28
+)
 
-// take copies a file of the folder.
-func (f *jvmFolder) take(name, to string) error {
-	return copyFrom(f.tmp, filepath.Join(f.name, name), to)
-}
+// take copies a file of at most limit bytes out of the folder.
+func (f *jvmFolder) take(name, to string, limit int64) error { return takeFrom(f.dir, name, to, limit) }
 
-// copyFrom copies a plain file out of a folder that may be another user's.
-func copyFrom(root *os.Root, name, to string) error {
-	in, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+// takeFrom copies a file out of a JVM's folder. When the disk is full, what there is room for stays.
+func takeFrom(folder *foreign.Folder, name, to string, limit int64) error {
+	in, err := folder.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errNotThere
 	}
@@ -112,102 +90,154 @@ func copyFrom(root *os.Root, name, to string) error {
 		return err
 	}
 	defer in.Close()
-	return copyMade(in, to)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := in.CopyTo(out, limit); err != nil {
+		if info, _ := out.Stat(); info != nil && info.Size() == 0 {
+			os.Remove(to)
+		}
+		return err
+	}
+	return out.Close()
 }
 
-// remove removes the folder.
+// remove removes the folder, with all that gasm and the JVM have written there.
 func (f *jvmFolder) remove() {
-	_ = f.tmp.RemoveAll(f.name) // what can't be removed is the JVM's own
+	for _, name := range slices.Concat([]string{toldSettings, toldRecording, toldLog}, hslog.Rotated(toldLog)) {
+		_ = f.dir.Remove(name)
+	}
+	_ = f.tmp.RemoveFolder(f.name) // what the JVM's user has put there stays
+	f.close()
+}
+
+func (f *jvmFolder) close() {
+	f.dir.Close()
 	f.tmp.Close()
 }
 
-// A jvmRepository is the folder in which Flight Recorder keeps what it records, until it
-// ends. A JVM that is killed leaves it.
+// A jvmRepository is the folder in which Flight Recorder keeps what it records, until it ends. A JVM that is killed leaves
+// it.
 type jvmRepository struct {
-	root *os.Root // of the JVM
-	dir  string   // in root
-	own  bool     // a recording of the user's is in it, too
+	parent, dir *foreign.Folder
+	name        string // in parent
+	own         bool   // a recording of the user's is in it, too
 }
 
 // openJVMRepository opens the repository at a path that the JVM has; nil where that can't be.
-func openJVMRepository(pid int, dir string, own bool) *jvmRepository {
-	root, err := jvmRoot(pid)
+func openJVMRepository(w *foreign.World, dir string, own bool) *jvmRepository {
+	parent, err := w.Folder(path.Dir(dir))
 	if err != nil {
 		return nil
 	}
-	return &jvmRepository{root, strings.TrimPrefix(dir, "/"), own}
+	r := &jvmRepository{parent: parent, name: path.Base(dir), own: own}
+	if r.dir, err = parent.Folder(r.name); err != nil {
+		parent.Close()
+		return nil
+	}
+	return r
 }
 
 func (r *jvmRepository) close() {
 	if r != nil {
-		r.root.Close()
+		r.dir.Close()
+		r.parent.Close()
 	}
+}
+
+// Names that Flight Recorder makes: its folder 2026_11_23_21_04_11_4711, and in it 2026_11_23_21_04_12.jfr, or .part while
+// JDK 11 writes it (RepositoryChunk and Repository in jdk.jfr.internal).
+var (
+	repositoryName = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}_([0-9]+)(_[0-9]+)?$`)
+	chunkName      = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}(_[0-9]+)?\.(jfr|part)$`)
+)
+
+// isRepository reports whether a path is that of the repository of the JVM with an id of its own.
+func isRepository(dir string, ownPID int) bool {
+	m := repositoryName.FindStringSubmatch(path.Base(dir))
+	return m != nil && m[2] == strconv.Itoa(ownPID)
 }
 
 // maxChunks is how many chunks are taken of a JVM that was killed, the newest ones: each has 12 MB.
 const maxChunks = 60
 
-// chunks are the parts of the recording that are there, the oldest first. Before JDK 14 the last one is empty, since a JVM
-// kept in memory what it had not finished.
-func (r *jvmRepository) chunks() (names []string) {
+// files are the chunks in the repository.
+func (r *jvmRepository) files() (names []string) {
 	if r == nil {
 		return nil
 	}
-	folder, err := r.root.Open(r.dir)
-	if err != nil {
-		return nil // a JVM that ends removes it
-	}
-	defer folder.Close()
-	entries, _ := folder.ReadDir(-1)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Size() > 0 && strings.HasSuffix(e.Name(), ".jfr") {
-			names = append(names, e.Name())
+	all, _ := r.dir.Names() // a JVM that ends removes them
+	for _, name := range all {
+		if chunkName.MatchString(name) {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names) // they have times
+	return names
+}
+
+// chunks are the parts of the recording that are there, the oldest first. Before JDK 14 the last one is empty, since a JVM
+// kept in memory what it had not finished.
+func (r *jvmRepository) chunks() (names []string) {
+	for _, name := range r.files() {
+		if info, err := r.dir.Stat(name); err == nil && info.Size > 0 && strings.HasSuffix(name, ".jfr") {
+			names = append(names, name)
+		}
+	}
 	return names[max(len(names)-maxChunks, 0):]
 }
 
-func (r *jvmRepository) take(chunk, to string) error {
-	return copyFrom(r.root, filepath.Join(r.dir, chunk), to)
+// takeChunks copies the chunks, the oldest first, as long as there is room for them. It returns how many it has taken, and the
+// errors of the others.
+func (r *jvmRepository) takeChunks(to func(number int) string) (taken int, err error) {
+	left := int64(maxRecording)
+	var errs []error
+	for _, chunk := range r.chunks() {
+		path := to(taken)
+		if err := takeFrom(r.dir, chunk, path, left); err != nil {
+			errs = append(errs, err)
+		}
+		if info, err := os.Stat(path); err == nil { // or a part of it, when the disk is full
+			left -= info.Size()
+			taken++
+		}
+	}
+	return taken, errors.Join(errs...)
 }
 
 // remove removes what a JVM that was killed has left, if it was for gasm alone.
 func (r *jvmRepository) remove() {
-	if r != nil && !r.own {
-		_ = r.root.RemoveAll(r.dir)
+	if r == nil || r.own {
+		return
 	}
+	for _, name := range r.files() {
+		_ = r.dir.Remove(name)
+	}
+	_ = r.parent.RemoveFolder(r.name) // what else is in it is not Flight Recorder's
 }
 
 // openChunk finds the file that a JVM's Flight Recorder writes into, with JDK 11 a .part; "" when it does not record.
 func (t *toldJVM) openChunk() string {
-	dir := fmt.Sprintf("/proc/%d/fd", t.pid)
-	entries, _ := os.ReadDir(dir) // one that has ended has none
-	for _, e := range entries {
-		target, err := os.Readlink(filepath.Join(dir, e.Name()))
-		chunk := strings.HasSuffix(target, ".jfr") || strings.HasSuffix(target, ".part")
-		if err == nil && chunk && strings.HasSuffix(filepath.Dir(target), "_"+strconv.Itoa(t.ownPID)) {
-			return target
+	for _, file := range t.process.OpenFiles() {
+		if chunkName.MatchString(path.Base(file)) && isRepository(path.Dir(file), t.ownPID) {
+			return file
 		}
 	}
 	return ""
 }
 
-// ownID is the id that a process, or a thread of it, has itself: in the innermost PID namespace
-// that it is in. Where nobody knows it is the same.
-func ownID(pid, tid int) int {
-	file, id := fmt.Sprintf("/proc/%d/status", pid), pid
-	if tid != 0 {
-		file, id = fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), tid
+// enter opens a process, and enters its files.
+func enter(ctx context.Context, pid int) (*foreign.Process, *foreign.World, error) {
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return nil, nil, err
 	}
-	text, _ := os.ReadFile(file) // it has ended
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			fields := strings.Fields(value)
-			if own, err := strconv.Atoi(fields[len(fields)-1]); err == nil {
-				return own
-			}
-		}
+	w, err := p.World(ctx)
+	if err != nil {
+		p.Close()
+		return nil, nil, err
 	}
-	return id
+	return p, w, nil
 }

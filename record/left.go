@@ -36,9 +36,7 @@ func LeftFolders() (left []LeftFolder) {
 		left = append(left, LeftFolder{dir, why})
 		return false
 	})
-	eachEventNote(func(n *eventNote) {
-		left = append(left, LeftFolder{n.dir, "gasm was killed, or the JVM did not end it; " + n.left()})
-	})
+	eachEventNote(func(n *eventNote) { left = append(left, LeftFolder{n.dir, n.left()}) })
 	eachDebugInfoNote(func(n debugInfoNote, dir string, _ *lock) bool {
 		left = append(left, LeftFolder{dir, "gasm was killed; " + n.left()})
 		return false

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // left tells whether LeftFolders names a folder, and why.
@@ -105,10 +107,13 @@ func TestUsersOf(t *testing.T) {
 	before.boot = "another"
 	assert.Empty(t, usersOf(before, dir+"/"), "before the machine was started anew")
 	assert.GreaterOrEqual(t, startTicks(user.Process.Pid), startTicks(os.Getpid()))
-	assert.True(t, startedIn(user.Process.Pid, now))
+	p, err := foreign.Open(user.Process.Pid)
+	require.NoError(t, err)
+	defer p.Close()
+	assert.True(t, startedIn(p, now))
 	later := now
 	later.ticks = startTicks(user.Process.Pid) + 1
-	assert.False(t, startedIn(user.Process.Pid, later))
+	assert.False(t, startedIn(p, later))
 }
 
 func TestProcessList(t *testing.T) {

@@ -86,7 +86,7 @@ func (c *liveCode) mapped(m native.Mapping) {
 		j.Process = *seen
 	}
 	c.r.jmhFiles.followJVM(m.PID)
-	if err := j.follow(c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
+	if err := j.follow(c.r.patience.begin, c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
 		c.r.problem(err)
 		return
 	}
@@ -139,7 +139,7 @@ func (c *liveCode) end() *native.Resolver {
 		<-c.told
 	}
 	for _, j := range c.jvms {
-		j.stop()
+		j.stop(c.r.patience.reach)
 	}
 	return c.resolver
 }

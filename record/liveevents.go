@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -34,8 +35,34 @@ type liveEvents struct {
 
 // A foundJVM is what is known of any JVM.
 type foundJVM struct {
-	ownPID  int         // that it has itself
-	threads map[int]int // the ids that threads have themselves, by the sampler's; nil where they are the same
+	process *foreign.Process // while its threads are looked up; nil where they have the same ids
+	ownPID  int              // that it has itself
+	threads map[int]int      // the ids that threads have themselves, by the sampler's; nil where they are the same
+}
+
+// newFoundJVM finds out which id a process has itself: in the innermost PID namespace that it is in. Where nobody knows it
+// is the same.
+func newFoundJVM(pid int) *foundJVM {
+	j := &foundJVM{ownPID: pid}
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return j
+	}
+	if status, err := p.Status(); err == nil && status.OwnPID != pid {
+		j.process, j.ownPID, j.threads = p, status.OwnPID, map[int]int{}
+		return j
+	}
+	p.Close()
+	return j
+}
+
+// ownTID is the id that a thread has itself; the same where nobody knows.
+func (j *foundJVM) ownTID(tid int) int {
+	own, err := j.process.OwnTID(tid)
+	if err != nil {
+		return tid
+	}
+	return own
 }
 
 // begin is called when the sampler is at work, before there is any JVM of a command. byOption
@@ -47,7 +74,7 @@ func (l *liveEvents) begin(s *session, choice EventChoice, byOption bool) {
 		choice.Log = nil
 	}
 	l.s, l.choice, l.jvms = s, choice, map[int]*foundJVM{}
-	l.stopped, l.stop = context.WithCancel(context.Background())
+	l.stopped, l.stop = context.WithCancel(s.patience.begin)
 	l.usdt.begin(s, &choice, l.stopped.Done())
 }
 
@@ -60,14 +87,11 @@ func (l *liveEvents) found(pid int) {
 	if l.ended || l.jvms == nil || l.jvms[pid] != nil {
 		return
 	}
-	j := &foundJVM{ownPID: ownID(pid, 0)}
-	if j.ownPID != pid {
-		j.threads = map[int]int{}
-	}
+	j := newFoundJVM(pid)
 	l.jvms[pid] = j
 	l.usdt.found(pid)
 	if len(l.choice.Log)+len(l.choice.JFR) > 0 {
-		t := newToldJVM(pid, j.ownPID, &l.choice)
+		t := newToldJVM(pid, j.ownPID, &l.choice, l.s.patience)
 		l.told = append(l.told, t)
 		go t.start(l.stopped)
 	}
@@ -99,7 +123,7 @@ func (l *liveEvents) sampled(s *sampler.Sample) {
 	if j == nil || j.threads == nil || s.TID <= 0 || j.threads[s.TID] != 0 || l.choice.None() || len(j.threads) >= maxOwnIDs {
 		return
 	}
-	j.threads[s.TID] = ownID(s.PID, s.TID)
+	j.threads[s.TID] = j.ownTID(s.TID)
 }
 
 // maxOwnIDs is more than the threads of any JVM.
@@ -121,26 +145,50 @@ func (l *liveEvents) end() {
 	told := l.told
 	l.mu.Unlock()
 	l.stop()
-	ctx, cancel := context.WithTimeoutCause(context.Background(), endTime, fmt.Errorf("it did not within %s", endTime))
+	ctx, cancel := context.WithTimeoutCause(l.s.patience.tell, endTime, fmt.Errorf("it did not within %s", endTime))
 	defer cancel()
-	var wg sync.WaitGroup
-	for _, t := range told {
-		wg.Go(func() {
-			defer l.s.sayWaiting(t.pid, "end its log and its recording")()
-			t.end(ctx)
-		})
-	}
-	wg.Wait()
-	l.usdt.await()
-	for _, t := range told {
+	l.told = l.endTold(ctx, told)
+	l.usdt.await(l.s.patience.reach)
+	for _, t := range l.told {
 		for _, err := range t.problems {
 			l.s.problem(err)
 		}
 	}
 }
 
+// closeFound ends the use of the processes, when no sample comes any more.
+func (l *liveEvents) closeFound() {
+	for _, j := range l.jvms {
+		if j.process != nil {
+			j.process.Close()
+		}
+	}
+}
+
+// endTold has JVMs end what they do, and returns those that have answered to what they were told before.
+func (l *liveEvents) endTold(ctx context.Context, told []*toldJVM) (answered []*toldJVM) {
+	ended := make([]bool, len(told))
+	var wg sync.WaitGroup
+	for i, t := range told {
+		wg.Go(func() {
+			defer l.s.sayWaiting(t.pid, "end its log and its recording")()
+			ended[i] = t.end(ctx)
+		})
+	}
+	wg.Wait()
+	for i, t := range told {
+		if ended[i] {
+			answered = append(answered, t)
+			continue
+		}
+		l.s.problem(fmt.Errorf("JVM %d has not answered, and may begin to log or record events: `gasm attach` ends that as soon as it answers", t.pid))
+	}
+	return answered
+}
+
 // discard removes what JVMs have written, when there is to be no capture. It is called after end.
 func (l *liveEvents) discard() {
+	defer l.closeFound()
 	for _, t := range l.told {
 		t.discard()
 	}
@@ -149,6 +197,7 @@ func (l *liveEvents) discard() {
 // take completes the files of events in the capture, and notes in each JVM which are its.
 // The notes are on what could not be had.
 func (l *liveEvents) take(jvms []capture.JVM) (notes []string) {
+	defer l.closeFound()
 	byPID := map[int]*capture.JVM{}
 	for i := range jvms {
 		byPID[jvms[i].PID] = &jvms[i]

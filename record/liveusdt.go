@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // liveUSDT records HotSpot's USDT probes in JVMs that run.
@@ -101,11 +103,25 @@ func (l *liveUSDT) fail(pid int, err error) {
 	l.failed = addUSDTNote(l.failed, pid, "no USDT events of ", ": "+err.Error())
 }
 
-// await waits until the recording of all JVMs has ended, which stop is closed for.
-func (l *liveUSDT) await() { l.jvms.Wait() }
+// usdtEndTime is how long the recorders of all JVMs may take to stop. DTrace takes seconds.
+const usdtEndTime = time.Minute
+
+// await waits until every JVM's recorder has stopped. The caller has closed stop. A recorder that does not stop, because it
+// waits for the memory of its JVM, is a problem, and its events are missing.
+func (l *liveUSDT) await(ctx context.Context) {
+	_, err := foreign.Within(ctx, usdtEndTime, func() (struct{}, error) {
+		l.jvms.Wait()
+		return struct{}{}, nil
+	})
+	if err != nil {
+		l.s.problem(fmt.Errorf("recording USDT events: %w", err))
+	}
+}
 
 // take notes in each JVM which text is its.
 func (l *liveUSDT) take(jvms map[int]*capture.JVM) (notes []string) {
+	l.mu.Lock() // a recorder that did not stop in time may do so now
+	defer l.mu.Unlock()
 	for _, n := range slices.Concat(l.failed, l.silent) {
 		notes = append(notes, n.String())
 	}

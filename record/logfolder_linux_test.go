@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,23 +74,49 @@ func TestCopyLog(t *testing.T) {
 	dir := t.TempDir()
 	log, to := filepath.Join(dir, "log"), filepath.Join(dir, "to")
 	require.NoError(t, os.WriteFile(log, []byte("<hotspot_log>"), 0o644))
-	require.NoError(t, copyLog(log, to))
+	require.NoError(t, copyLog(log, to, noLimit))
 	text, err := os.ReadFile(to)
 	require.NoError(t, err)
 	assert.Equal(t, "<hotspot_log>", string(text))
 	require.NoError(t, os.Symlink(log, filepath.Join(dir, "link")))
-	require.ErrorIs(t, copyLog(filepath.Join(dir, "link"), to+"2"), syscall.ELOOP)
+	require.ErrorIs(t, copyLog(filepath.Join(dir, "link"), to+"2", noLimit), syscall.ELOOP)
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o666))
-	require.ErrorContains(t, copyLog(filepath.Join(dir, "pipe"), to+"3"), "not a plain file")
-	require.ErrorIs(t, copyLog(log, to), os.ErrExist)
+	require.ErrorContains(t, copyLog(filepath.Join(dir, "pipe"), to+"3", noLimit), "not a plain file")
+	require.ErrorIs(t, copyLog(log, to, noLimit), os.ErrExist)
 
 	disk := gasmtest.NeedSmallDisk(t, "64k")
 	require.NoError(t, os.WriteFile(log, make([]byte, 1<<20), 0o644))
 	part := filepath.Join(disk, "asm-1.log")
-	require.ErrorIs(t, takeLog(log, part), syscall.ENOSPC)
+	require.ErrorIs(t, takeLog(log, part, noLimit), syscall.ENOSPC)
 	info, err := os.Stat(part)
 	require.NoError(t, err)
 	assert.Positive(t, info.Size())
+}
+
+// A file that is larger than what it should be, or that has nothing on disk, is not taken.
+func TestTakeLogLimits(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		size, limit int64
+		want        string
+	}{
+		"large":  {1001, 1000, "it has 1001 bytes, and gasm takes 1000"},
+		"sparse": {1 << 40, noLimit, "it has 1099511627776 bytes, of which 0 are on disk: no JVM writes such a file"},
+		"rings":  {70 << 20, 512 << 20, ""}, // of a file system that compresses
+	} {
+		for what, take := range map[string]func(from, to string, limit int64) error{"moved": takeLog, "copied": copyLog} {
+			from, to := filepath.Join(dir, name), filepath.Join(dir, name+" "+what)
+			f, err := os.Create(from)
+			require.NoError(t, err)
+			require.NoError(t, errors.Join(f.Truncate(c.size), f.Close()))
+			if err := take(from, to, c.limit); c.want != "" {
+				require.EqualError(t, err, c.want)
+				assert.NoFileExists(t, to)
+			} else {
+				require.NoError(t, err)
+			}
+		}
+	}
 }
 
 // HotSpot takes the place of %p in the whole path for its place in the name alone; see

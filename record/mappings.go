@@ -115,9 +115,17 @@ func (w *mappingWatch) look(now time.Time) {
 	}
 }
 
-// stop ends the watch. The resolver knows all mappings from then on.
+// lastLookTime is how long a look may take that is under way when the watch ends. The kernel answers for a JVM within
+// milliseconds, unless that JVM keeps it from doing so.
+const lastLookTime = time.Second
+
+// stop ends the watch. The resolver knows all mappings from then on; none where a look does not end.
 func (w *mappingWatch) stop() *native.Resolver {
 	close(w.stopped)
-	<-w.done
-	return w.resolver
+	select {
+	case <-w.done:
+		return w.resolver
+	case <-time.After(lastLookTime):
+		return native.NewResolver() // the other one is in use
+	}
 }

@@ -43,7 +43,7 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	}
 	if wantsSites(r.o.Probes) {
 		var err error
-		if r.sites, err = publishSites(logs.probeReports, r.problem, r.o.Message); err != nil {
+		if r.sites, err = publishSites(logs.agents, r.problem, r.o.Message); err != nil {
 			return flags, err
 		}
 	}
@@ -68,18 +68,15 @@ func rootChanger(command []string) string {
 // gatherProbes moves what probes have counted into the capture's folder.
 func (l *logFolder) gatherProbes(dir string) error {
 	var errs []error
-	for _, tail := range []string{".ring", ".txt"} {
+	for tail, limit := range map[string]int64{".ring": probe.MaxRings, ".txt": probe.MaxReport} {
 		for _, f := range logsIn(l.path, "probes-", tail) {
-			if err := takeLog(f.path, filepath.Join(dir, fmt.Sprintf("probes-%d%s", f.pid, tail))); err != nil {
+			if err := takeLog(f.path, filepath.Join(dir, fmt.Sprintf("probes-%d%s", f.pid, tail)), limit); err != nil {
 				errs = append(errs, fmt.Errorf("taking the probes of JVM %d: %w", f.pid, err))
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
-
-// probeReports are those that agents have begun to write by now.
-func (l *logFolder) probeReports() []writtenLog { return logsIn(l.path, "probes-", ".txt") }
 
 // takeProbes moves what probes have counted into the capture, and notes in each JVM that it has them.
 func (r *Recording) takeProbes(jvms []capture.JVM) (notes []string) {
@@ -209,192 +206,165 @@ func (a *Attachment) startProbes() error {
 			return err
 		}
 		if wantsSites(a.o.Probes) {
-			report := writtenLog{j.PID, j.probes.ReportText()}
-			if j.sites, err = publishSites(func() []writtenLog { return []writtenLog{report} }, a.problem, a.o.Message); err != nil {
+			agents := map[int]agentFiles{j.PID: j.probes}
+			if j.sites, err = publishSites(func() map[int]agentFiles { return agents }, a.problem, a.o.Message); err != nil {
 				return err
 			}
 		}
-		for i := range rep.Refused[:min(len(rep.Refused), maxTold)] {
-			if a.o.Message != nil {
-				a.o.Message(refusalText(&rep.Refused[i]))
-			}
-		}
-		var misses []string
-		for _, m := range rep.Missing {
-			switch {
-			case m.ClassSeen:
-				misses = append(misses, missText(m))
-			case a.o.Message != nil:
-				a.o.Message(missText(m) + "; it is probed when it comes")
-			}
-		}
-		if len(misses) > 0 {
-			return errors.New(strings.Join(misses, "; "))
+		if err := a.sayMisses(rep); err != nil {
+			return err
 		}
 	}
-	files := map[int]string{}
+	rings := map[int]ringOpener{}
 	for _, j := range a.jvms {
-		files[j.PID] = j.probes.Rings()
+		if file := j.probes.Rings(); file != nil {
+			rings[j.PID] = func() (io.ReaderAt, func(), error) { return file, func() {}, nil }
+		}
 	}
-	a.drain = a.drainWindows(a.o.Probes, func() map[int]string { return files })
+	a.drain = a.drainWindows(a.o.Probes, func() map[int]ringOpener { return rings })
 	return nil
 }
 
+// sayMisses says which methods are not probed. A probe of a loaded class that has no such method is an error.
+func (a *Attachment) sayMisses(rep *rings.Report) error {
+	say := func(text string) {
+		if a.o.Message != nil {
+			a.o.Message(text)
+		}
+	}
+	for i := range rep.Refused[:min(len(rep.Refused), maxTold)] {
+		say(refusalText(&rep.Refused[i]))
+	}
+	var misses []string
+	for _, m := range rep.Missing {
+		if m.ClassSeen {
+			misses = append(misses, missText(m))
+			continue
+		}
+		say(missText(m) + "; it is probed when it comes")
+	}
+	if len(misses) > 0 {
+		return errors.New(strings.Join(misses, "; "))
+	}
+	return nil
+}
+
+// tryAgain is what ends probes that are left.
+const tryAgain = "`gasm attach` ends them as soon as the JVM answers"
+
 // loadProbes has a JVM load the agent.
 func (a *Attachment) loadProbes(j *attachedJVM) (rep *rings.Report, err error) {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
+	ctx, cancel := context.WithTimeoutCause(a.patience.begin, loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
 	defer cancel()
 	defer a.sayWaiting(j.PID, "load the agent with the probes")()
-	if err = j.noteProbes(ctx); err == nil {
-		j.probes, rep, err = probe.Load(ctx, j.PID, a.o.Probes)
+	if err = a.noteProbes(ctx, j); err == nil {
+		j.probes, rep, err = probe.Load(ctx, j.process, j.world, j.probeNote.path, a.o.Probes)
 	}
-	if err != nil && hasEnded(j.PID, j.ticks) {
+	var left *probe.LeftError
+	switch {
+	case err == nil:
+	case hasEnded(j.PID, j.ticks):
 		err = fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, jcmd.ErrEnded)
+	case errors.As(err, &left):
+		err = fmt.Errorf("%w; %s", err, tryAgain)
+		j.keepNote()
 	}
 	return rep, err
 }
 
 // noteProbes leaves a note of the probes that the JVM is about to have. What a gasm that was killed has left in it is ended before.
-func (j *attachedJVM) noteProbes(ctx context.Context) error {
+func (a *Attachment) noteProbes(ctx context.Context, j *attachedJVM) (err error) {
 	endLeftEvents(ctx, j.PID, j.ticks)
-	folder, err := probe.Folder(j.PID)
+	if j.process, j.world, err = enter(a.patience.reach, j.PID); err != nil {
+		return fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, err)
+	}
+	status, err := j.process.Status()
+	folder := ""
 	if err == nil {
-		j.probeNote, err = leaveEventNote(j.PID, j.ticks, folder)
+		folder, err = probe.Place(j.world, status.OwnPID)
 	}
 	if err != nil {
+		return fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, err)
+	}
+	if j.probeNote, err = leaveEventNote(j.PID, j.ticks, j.world.User(), folder); err != nil {
 		return fmt.Errorf("the JVM with pid %d can't be probed: making a note of it: %w", j.PID, err)
 	}
 	return nil
 }
 
-// forgetProbes removes the note. Where probes may be left, the next gasm finds it.
-func (j *attachedJVM) forgetProbes(left bool) {
-	switch {
-	case j.probeNote == nil:
-	case left:
-		j.probeNote.lock.close()
-	default:
-		j.probeNote.forget()
-	}
+// keepNote ends the use of the note of probes that may be left. The next gasm finds it.
+func (j *attachedJVM) keepNote() {
+	j.probeNote.leave()
 	j.probeNote = nil
 }
 
-// drainEvery is how often windows are saved. A ring has room for 32 768 of a thread.
-const drainEvery = 50 * time.Millisecond
-
-// A windowDrain saves the windows that JVMs tell of, while they run.
-type windowDrain struct {
-	s     *session
-	files func() map[int]string // paths of rings by the process id that their JVM has in the capture
-	open  map[int]*drained
-	stop  chan struct{}
-	done  chan struct{}
-}
-
-type drained struct {
-	*rings.Drain
-	in, out *os.File
-	failed  bool
-}
-
-// drainWindows begins to save windows, if any probe is one; nil when none is. files is called now and then.
-func (s *session) drainWindows(specs []probe.Spec, files func() map[int]string) *windowDrain {
-	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
-		return nil
+// forgetNote removes the note of probes.
+func (j *attachedJVM) forgetNote() {
+	if j.probeNote != nil {
+		j.probeNote.forget()
+		j.probeNote = nil
 	}
-	d := &windowDrain{s: s, files: files, open: map[int]*drained{}, stop: make(chan struct{}), done: make(chan struct{})}
-	go func() {
-		defer close(d.done)
-		for {
-			select {
-			case <-d.stop:
-				d.take((*rings.Drain).End)
-				return
-			case <-time.After(drainEvery):
-				d.take((*rings.Drain).Take)
-			}
-		}
-	}()
-	return d
-}
-
-// end saves what is left. The files must still be there.
-func (d *windowDrain) end() {
-	if d == nil {
-		return
-	}
-	close(d.stop)
-	<-d.done
-	for _, f := range d.open {
-		f.in.Close()
-		if f.out != nil {
-			f.out.Close()
-		}
-	}
-}
-
-func (d *windowDrain) take(some func(*rings.Drain, io.Writer) error) {
-	for pid, path := range d.files() {
-		f := d.open[pid]
-		if f == nil {
-			in, _, err := regular.OpenNoLink(path)
-			if err != nil {
-				continue // the JVM has not made it yet
-			}
-			f = &drained{Drain: rings.NewDrain(in), in: in}
-			d.open[pid] = f
-			if f.out, err = os.OpenFile(d.s.path(capture.ProbeWindows(pid)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-				f.failed = true
-				d.s.problem(fmt.Errorf("saving the calls of the window's method: %w", err))
-			}
-		}
-		if f.failed {
-			continue
-		}
-		if err := some(f.Drain, f.out); err != nil {
-			f.failed = true
-			d.s.problem(fmt.Errorf("saving the calls of the window's method: %w", err))
-		}
-	}
-}
-
-// ringFiles finds the files that the command's JVMs count in.
-func (r *Recording) ringFiles() map[int]string {
-	found := map[int]string{}
-	for _, f := range logsIn(r.folder.logs.path, "probes-", ".ring") {
-		found[f.pid] = f.path
-	}
-	return found
 }
 
 // stopProbes has the JVMs change all methods back, and takes what was counted.
 func (a *Attachment) stopProbes() {
+	var left []*attachedJVM
 	for _, j := range a.jvms {
-		if j.probes == nil || hasEnded(j.PID, j.ticks) {
-			j.forgetProbes(false)
-			continue
+		if j.probes != nil && !a.unload(j) {
+			left = append(left, j)
 		}
-		ctx, cancel := context.WithTimeoutCause(context.Background(), loadTime, fmt.Errorf("it did not answer within %s", loadTime))
-		done := a.sayWaiting(j.PID, "remove the probes")
-		err := j.probes.Unload(ctx)
-		done()
-		if err != nil && !hasEnded(j.PID, j.ticks) {
-			a.problem(err)
-		}
-		j.forgetProbes(err != nil)
-		cancel()
 	}
 	a.drain.end()
 	for _, j := range a.jvms {
-		if j.probes == nil {
-			continue
+		if j.probes != nil {
+			a.takeCounted(j)
 		}
-		j.sites.end()
-		for from, to := range map[string]string{j.probes.Rings(): capture.ProbeRings(j.PID), j.probes.ReportText(): capture.ProbeReport(j.PID)} {
-			if err := copyLog(from, a.path(to)); err != nil && !errors.Is(err, os.ErrNotExist) {
-				a.problem(fmt.Errorf("taking the probes of JVM %d: %w", j.PID, err))
+		if slices.Contains(left, j) {
+			j.probes.Leave()
+			j.keepNote()
+		} else {
+			if j.probes != nil {
+				j.probes.Close()
 			}
+			j.forgetNote()
 		}
-		j.probes.Close()
+		if j.world != nil {
+			j.world.Close()
+			j.process.Close()
+		}
+	}
+}
+
+// unload has a JVM change all methods back. It is false where it may have probes on.
+func (a *Attachment) unload(j *attachedJVM) (done bool) {
+	ctx, cancel := context.WithTimeoutCause(a.patience.tell, loadTime, fmt.Errorf("it did not answer within %s", loadTime))
+	defer cancel()
+	defer a.sayWaiting(j.PID, "remove the probes")()
+	err := j.probes.Unload(ctx)
+	if err == nil || hasEnded(j.PID, j.ticks) {
+		return true
+	}
+	a.problem(fmt.Errorf("%w; %s", err, tryAgain))
+	return false
+}
+
+// takeCounted takes what a JVM has counted into the capture.
+func (a *Attachment) takeCounted(j *attachedJVM) {
+	j.sites.end()
+	counted, err := os.OpenFile(a.path(capture.ProbeRings(j.PID)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		defer counted.Close()
+		var told *os.File
+		if told, err = os.OpenFile(a.path(capture.ProbeReport(j.PID)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			defer told.Close()
+			err = j.probes.Save(counted, told)
+		}
+	}
+	if info, statErr := os.Stat(a.path(capture.ProbeReport(j.PID))); statErr == nil && info.Size() == 0 { // it has no probes
+		os.Remove(a.path(capture.ProbeReport(j.PID)))
+		os.Remove(a.path(capture.ProbeRings(j.PID)))
+	}
+	if err != nil {
+		a.problem(fmt.Errorf("taking the probes of JVM %d: %w", j.PID, err))
 	}
 }

@@ -50,7 +50,7 @@ type Recording struct {
 func New(o Options) *Recording {
 	r := &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
 	r.output.only(o.WindowFrom)
-	r.gasm, r.folder, r.tell, r.progress = o.Gasm, o.Folder, o.Problem, o.Progress
+	r.gasm, r.folder, r.tell, r.progress, r.patience = o.Gasm, o.Folder, o.Problem, o.Progress, newPatience()
 	r.clocks.found = map[int]capture.Clock{}
 	r.code, r.codeNote = r.chooseCode()
 	r.stopped, r.stop = context.WithCancel(context.Background())
@@ -94,7 +94,7 @@ func (r *Recording) run() error {
 	if err != nil {
 		return err
 	}
-	r.jmhFiles = newJMHFiles(r.output)
+	r.jmhFiles = newJMHFiles(r.patience.reach, r.output)
 	r.jmhFiles.followCommand(r.o.Command)
 	defer r.jmhFiles.stop()
 	if r.sampling, err = r.startSampler(command.PID()); err != nil {
@@ -207,6 +207,9 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 	r.ctrlC = r.ctrlC || sig == syscall.SIGINT
 	switch {
 	case r.ended:
+		if stops(sig) {
+			r.patience.hurry()
+		}
 		return false
 	case r.command != nil:
 		r.command.handOn(sig)

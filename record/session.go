@@ -27,7 +27,8 @@ type session struct {
 	// tell is called with each problem, nil for nobody. It is Options.Problem.
 	tell     func(error)
 	waits    func(text string) // called with what is waited for longer than a moment; nil for nobody
-	progress func(bytes int)   // Options.Progress
+	patience *patience
+	progress func(bytes int) // Options.Progress
 
 	sampling sampling
 	resolver *native.Resolver // knows all mappings once they are no longer watched
@@ -48,7 +49,7 @@ func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
 		if s.followed == nil {
 			return
 		}
-		if j := s.followed(pid); j != nil {
+		if j := s.followed(pid); j != nil && j.follower != nil {
 			j.follower.Sampled(pc, monoNanos)
 		}
 	}

@@ -1,22 +1,28 @@
 package record
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gasm-profiler/gasm/event/rings"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/hotspot/sdt"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // A sitePublisher shows the probes of JVMs to other tracers (--probe-sdt): as gasm's agent tells of a method, in the report that it
 // writes, the method is added to the shared object that the JVM has loaded.
 type sitePublisher struct {
-	reports func() []writtenLog // of the agents, by now
+	agents  func() map[int]agentFiles // by process id, those that there are by now
 	problem func(error)
 	tell    func(string)
 	machine *sdt.Machine
@@ -25,24 +31,35 @@ type sitePublisher struct {
 	done    chan struct{} // closed when it has
 }
 
+// agentFiles are the files of the agent of one JVM: those in the folder of the command's logs, or in the JVM's own /tmp
+// (*probe.Session).
+type agentFiles interface {
+	ReportSize() (int64, error)
+	Report() (*rings.Report, error)
+	OpenObject(name string) (sdt.Storage, error)
+	RemoveObject(name string) error
+	ObjectPath(name string) string // by which other programs find it
+}
+
 // A publishedJVM is what a sitePublisher knows of a JVM.
 type publishedJVM struct {
+	files   agentFiles
 	read    int64 // the size of the report that was read
 	object  *sdt.Published
-	path    string
-	failing bool // its object can't be used, which was told
+	name    string // the object's
+	failing bool   // its object can't be used, which was told
 }
 
 // lookEvery is the time between two looks at the reports. A tracer that is started by hand comes later.
 const lookEvery = 100 * time.Millisecond
 
 // publishSites begins to publish what agents report. It looks at once, and then from time to time until end.
-func publishSites(reports func() []writtenLog, problem func(error), tell func(string)) (*sitePublisher, error) {
+func publishSites(agents func() map[int]agentFiles, problem func(error), tell func(string)) (*sitePublisher, error) {
 	m, err := sdt.ThisMachine()
 	if err != nil {
 		return nil, err
 	}
-	p := &sitePublisher{reports: reports, problem: problem, tell: tell, machine: m, jvms: map[int]*publishedJVM{},
+	p := &sitePublisher{agents: agents, problem: problem, tell: tell, machine: m, jvms: map[int]*publishedJVM{},
 		stop: make(chan struct{}), done: make(chan struct{})}
 	p.look()
 	go p.run()
@@ -74,46 +91,45 @@ func (p *sitePublisher) end() {
 		if j.object == nil {
 			continue
 		}
-		if err := j.object.Remove(); err != nil {
+		if err := errors.Join(j.object.Close(), j.files.RemoveObject(j.name)); err != nil {
 			p.problem(fmt.Errorf("removing the probes of JVM %d: %w", pid, err))
 		}
 	}
 }
 
 func (p *sitePublisher) look() {
-	for _, r := range p.reports() {
-		j := p.jvms[r.pid]
+	for pid, files := range p.agents() {
+		j := p.jvms[pid]
 		if j == nil {
-			j = &publishedJVM{}
-			p.jvms[r.pid] = j
+			j = &publishedJVM{files: files}
+			p.jvms[pid] = j
 		}
-		info, err := os.Lstat(r.path)
-		if err != nil || info.Size() == j.read || j.failing {
+		size, err := files.ReportSize()
+		if err != nil || size == j.read || j.failing {
 			continue
 		}
-		j.read = info.Size()
-		if err := p.update(j, r); err != nil {
+		j.read = size
+		if err := p.update(pid, j); err != nil {
 			j.failing = true
-			p.problem(fmt.Errorf("other tracers do not see all probes of JVM %d: %w", r.pid, err))
+			p.problem(fmt.Errorf("other tracers do not see all probes of JVM %d: %w", pid, err))
 		}
 	}
 }
 
 // update reads a report, and publishes what is new in it.
-func (p *sitePublisher) update(j *publishedJVM, r writtenLog) error {
-	f, _, err := regular.OpenNoLink(r.path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	rep, err := rings.ReadReport(f, r.path)
+func (p *sitePublisher) update(pid int, j *publishedJVM) error {
+	rep, err := j.files.Report()
 	if err != nil || rep.Object == "" {
 		return err
 	}
 	if j.object == nil {
-		j.path = filepath.Join(filepath.Dir(r.path), rep.Object)
-		if j.object, err = sdt.NewPublished(j.path, p.machine); err != nil {
-			return err
+		object, err := j.files.OpenObject(rep.Object)
+		if err != nil {
+			return fmt.Errorf("opening the shared object with probes: %w", err)
+		}
+		j.name = rep.Object
+		if j.object, err = sdt.NewPublished(object, p.machine); err != nil {
+			return fmt.Errorf("%s: %w", j.name, err)
 		}
 	}
 	before := len(j.object.Methods)
@@ -130,7 +146,7 @@ func (p *sitePublisher) update(j *publishedJVM, r writtenLog) error {
 		return err
 	}
 	if before == 0 && len(j.object.Methods) > 0 && p.tell != nil {
-		p.tell(publishedText(r.pid, j))
+		p.tell(publishedText(pid, j))
 	}
 	return nil
 }
@@ -149,17 +165,7 @@ func publishedText(pid int, j *publishedJVM) string {
 		names = append(names, m.ProbeName())
 	}
 	return fmt.Sprintf("java%d has probes of %s: dtrace -l -n 'java%d:::' lists them, perf and bpftrace find them in %s",
-		pid, strings.Join(names, ", "), pid, shortPath(forOthers(pid, j.path)))
-}
-
-// forOthers is the path by which other programs find a file of a JVM's that is in a folder which gasm has open:
-// gasm itself knows it as /proc/self/fd/N/java-4711.so.
-func forOthers(pid int, path string) string {
-	dir, err := os.Readlink(filepath.Dir(path))
-	if err != nil { // it is no link
-		return path
-	}
-	return fmt.Sprintf("/proc/%d/root%s", pid, filepath.Join(dir, filepath.Base(path)))
+		pid, strings.Join(names, ", "), pid, shortPath(j.files.ObjectPath(j.name)))
 }
 
 // shortPath leaves out that a path is below a process's own root, where that is gasm's.
@@ -168,15 +174,10 @@ func shortPath(path string) string {
 	if len(parts) < 5 || parts[1] != "proc" || parts[3] != "root" {
 		return path
 	}
-	short := "/" + parts[4]
-	own, err := os.Stat(short)
-	if err != nil {
+	if pid, err := strconv.Atoi(parts[2]); err != nil || !foreign.SharesFiles(pid) {
 		return path
 	}
-	if there, err := os.Stat(path); err != nil || !os.SameFile(own, there) {
-		return path
-	}
-	return short
+	return "/" + parts[4]
 }
 
 // wantsSites tells whether other tracers are to see probes.
@@ -187,4 +188,65 @@ func wantsSites(specs []probe.Spec) bool {
 		}
 	}
 	return false
+}
+
+// logAgent are the files of the agent of a JVM of the command's, in the folder of the command's logs.
+type logAgent struct {
+	dir string
+	pid int
+}
+
+func (a logAgent) path(name string) string { return filepath.Join(a.dir, name) }
+
+func (a logAgent) ReportSize() (int64, error) {
+	info, err := os.Lstat(a.path(probe.ReportFile(a.pid)))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (a logAgent) Report() (*rings.Report, error) {
+	path := a.path(probe.ReportFile(a.pid))
+	f, _, err := regular.OpenNoLink(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return rings.ReadReport(io.LimitReader(f, probe.MaxReport), path)
+}
+
+func (a logAgent) OpenObject(name string) (sdt.Storage, error) {
+	f, err := os.OpenFile(a.path(name), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		_, err = checkLog(info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (a logAgent) RemoveObject(name string) error {
+	err := os.Remove(a.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (a logAgent) ObjectPath(name string) string { return a.path(name) }
+
+// agents are those of the command's JVMs that have begun to write by now.
+func (l *logFolder) agents() map[int]agentFiles {
+	found := map[int]agentFiles{}
+	for _, report := range logsIn(l.path, "probes-", ".txt") {
+		found[report.pid] = logAgent{l.path, report.pid}
+	}
+	return found
 }

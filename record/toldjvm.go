@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
@@ -29,6 +29,10 @@ type toldJVM struct {
 	pid, ownPID int
 	ticks       uint64 // when it started: another process may get its id
 	choice      *EventChoice
+	patience    *patience
+
+	process *foreign.Process // nil where it could not be opened, as of one that has ended
+	world   *foreign.World   // its files; nil before
 
 	folder     *jvmFolder
 	note       *eventNote
@@ -50,8 +54,10 @@ const (
 	toldSettings  = "gasm.jfc"
 )
 
-func newToldJVM(pid, ownPID int, choice *EventChoice) *toldJVM {
-	return &toldJVM{pid: pid, ownPID: ownPID, ticks: startTicks(pid), choice: choice, begun: make(chan struct{})}
+func newToldJVM(pid, ownPID int, choice *EventChoice, wait *patience) *toldJVM {
+	t := &toldJVM{pid: pid, ownPID: ownPID, ticks: startTicks(pid), choice: choice, patience: wait, begun: make(chan struct{})}
+	t.process, _ = foreign.Open(pid) // start says that it has ended
+	return t
 }
 
 // start waits until the JVM can be told anything, and tells it.
@@ -84,10 +90,10 @@ const (
 func (t *toldJVM) awaitStart(ctx context.Context) bool {
 	looked := time.Now()
 	for {
-		if hasEnded(t.pid, t.ticks) {
+		if t.process == nil || hasEnded(t.pid, t.ticks) {
 			return false
 		}
-		started, known := attach.Started(t.pid)
+		started, known := attach.Started(t.process)
 		if started || !known && time.Since(looked) > surelyUp {
 			if seen, err := attach.Look(t.pid); err == nil {
 				t.feature = jdk.Feature(seen.Version)
@@ -105,13 +111,27 @@ func (t *toldJVM) awaitStart(ctx context.Context) bool {
 // prepare makes the note and the folder. While there is the one, there is the other.
 func (t *toldJVM) prepare(ctx context.Context) (err error) {
 	endLeftEvents(ctx, t.pid, t.ticks)
-	if t.note, err = leaveEventNote(t.pid, t.ticks, jvmFolderPath()); err != nil {
+	if t.world, err = t.process.World(t.patience.reach); err != nil {
 		return err
 	}
-	if t.folder, err = newJVMFolder(t.pid, t.note.path); err != nil {
+	if t.note, err = leaveEventNote(t.pid, t.ticks, t.world.User(), jvmFolderPath()); err != nil {
+		return err
+	}
+	if t.folder, err = newJVMFolder(t.world, t.note.path); err != nil {
 		t.note.forget()
 	}
 	return err
+}
+
+// close ends the use of the process.
+func (t *toldJVM) close() {
+	t.repository.close()
+	if t.world != nil {
+		t.world.Close()
+	}
+	if t.process != nil {
+		t.process.Close()
+	}
 }
 
 // startLog is false when the JVM takes no commands at all.
@@ -120,7 +140,7 @@ func (t *toldJVM) startLog(ctx context.Context) (told bool) {
 		t.notes = append(t.notes, fmt.Sprintf("JVM %d logged no events: JDK %d can't log them with their times (--events-from jfr)", t.pid, t.feature))
 		return true
 	}
-	err := jcmd.StartLog(ctx, t.pid, path.Join(t.folder.path, toldLog), hslog.Tags(t.choice.Log), hslog.Decorators, "")
+	err := jcmd.StartLog(ctx, t.process, path.Join(t.folder.path, toldLog), hslog.Tags(t.choice.Log), hslog.Decorators, "")
 	t.logs = mayDo(err)
 	var notTold *jcmd.NotToldError
 	switch {
@@ -150,7 +170,7 @@ func (t *toldJVM) startRecording(ctx context.Context) {
 		return
 	}
 	own := t.openChunk() != "" // the user's
-	err = jcmd.StartRecording(ctx, t.pid, t.folder.name, path.Join(t.folder.path, toldSettings), path.Join(t.folder.path, toldRecording))
+	err = jcmd.StartRecording(ctx, t.process, t.folder.name, path.Join(t.folder.path, toldSettings), path.Join(t.folder.path, toldRecording))
 	t.records = mayDo(err)
 	refused := (*jcmd.FailedError)(nil)
 	switch {
@@ -165,7 +185,7 @@ func (t *toldJVM) startRecording(ctx context.Context) {
 	}
 	t.recordingMono = monotonic.Nanos()
 	if chunk := t.openChunk(); chunk != "" {
-		t.repository = openJVMRepository(t.pid, filepath.Dir(chunk), own)
+		t.repository = openJVMRepository(t.world, path.Dir(chunk), own)
 	}
 }
 
@@ -178,7 +198,7 @@ func (t *toldJVM) refused(from string, err error) {
 	switch {
 	case hasEnded(t.pid, t.ticks):
 		why = "it ended before that had begun"
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, errStopped):
 		why = "gasm was stopped, or the JVM ended, before that had begun"
 	case errors.As(err, &notTold):
 		why = "it can't be told anything: " + notTold.Err.Error()
@@ -186,9 +206,19 @@ func (t *toldJVM) refused(from string, err error) {
 	t.notes = append(t.notes, fmt.Sprintf("no events of JVM %d%s: %s", t.pid, from, why))
 }
 
-// end has the JVM end what it does. What it does not end is a problem.
-func (t *toldJVM) end(ctx context.Context) {
-	<-t.begun
+// end has the JVM end what it does. What it does not end is a problem. It is false where the JVM still has not answered to
+// what it was told at the beginning: then nobody may use t any more, and the next gasm finds the note.
+func (t *toldJVM) end(ctx context.Context) bool {
+	select {
+	case <-t.begun:
+	case <-ctx.Done():
+		return false
+	}
+	t.endBegun(ctx)
+	return true
+}
+
+func (t *toldJVM) endBegun(ctx context.Context) {
 	if t.folder == nil || hasEnded(t.pid, t.ticks) {
 		return
 	}
@@ -196,29 +226,32 @@ func (t *toldJVM) end(ctx context.Context) {
 	case err == nil:
 		t.note.switchedOff()
 	case !hasEnded(t.pid, t.ticks):
-		t.problems = append(t.problems, fmt.Errorf("%s (%w)", t.note.left(), err))
-		t.note.lock.close() // what is left is told of by the next gasm
+		t.problems = append(t.problems, fmt.Errorf("JVM %d still logs or records events: `gasm attach` ends that as soon as it answers (%w)", t.pid, err))
+		t.note.leave()
 	}
 }
 
 // switchOff ends the recording and the log. A JVM that does not answer is asked once.
 func (t *toldJVM) switchOff(ctx context.Context) (err error) {
 	if t.records {
-		err = jcmd.StopRecording(ctx, t.pid, t.folder.name, path.Join(t.folder.path, toldRecording))
+		err = jcmd.StopRecording(ctx, t.process, t.folder.name, path.Join(t.folder.path, toldRecording))
 	}
 	if !t.logs || !answered(err) {
 		return err
 	}
-	return cmp.Or(err, jcmd.StopLog(ctx, t.pid, path.Join(t.folder.path, toldLog)))
+	return cmp.Or(err, jcmd.StopLog(ctx, t.process, path.Join(t.folder.path, toldLog)))
 }
 
 // release removes the folder and then the note, unless the JVM may go on to write there.
 func (t *toldJVM) release() {
-	if t.folder == nil || t.problems != nil {
-		return
+	switch {
+	case t.folder == nil:
+	case t.problems != nil:
+		t.folder.close()
+	default:
+		t.folder.remove()
+		t.note.forget()
 	}
-	t.folder.remove()
-	t.note.forget()
 }
 
 // discard removes what is there for a capture that is not to be.
@@ -226,16 +259,16 @@ func (t *toldJVM) discard() {
 	if hasEnded(t.pid, t.ticks) {
 		t.repository.remove()
 	}
-	t.repository.close()
 	t.release()
+	t.close()
 }
 
 // take moves what the JVM has written into the capture.
 func (t *toldJVM) take(s *session, j *capture.JVM) (notes []string) {
+	defer t.close()
 	if t.folder == nil {
 		return t.notes
 	}
-	defer t.repository.close()
 	defer t.release()
 	if t.logs {
 		j.EventLog = t.takeLog(s)
@@ -261,7 +294,7 @@ const tellLate = 100 * time.Millisecond
 func (t *toldJVM) takeLog(s *session) (name string) {
 	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
 		to := capture.EventLog(t.pid) + suffix
-		switch err := t.folder.take(toldLog+suffix, s.path(to)); {
+		switch err := t.folder.take(toldLog+suffix, s.path(to), maxEventLog); {
 		case err == nil && i == 0:
 			name = to
 		case errors.Is(err, errNotThere) && (i > 0 || t.problems != nil): // it may not have begun, which the problem says
@@ -288,13 +321,12 @@ func (t *toldJVM) takeRecordings(s *session) (names []string) {
 	if !errors.Is(err, errNotThere) {
 		s.problem(fmt.Errorf("taking the recording of JVM %d: %w", t.pid, err))
 	}
-	for _, chunk := range t.repository.chunks() {
-		name := capture.RecordingFile(t.pid, len(names))
-		if err := t.repository.take(chunk, s.path(name)); err != nil {
-			s.problem(fmt.Errorf("taking the recording of JVM %d: %w", t.pid, err))
-			continue
-		}
-		names = append(names, name)
+	taken, err := t.repository.takeChunks(func(number int) string { return s.path(capture.RecordingFile(t.pid, number)) })
+	if err != nil {
+		s.problem(fmt.Errorf("taking the recording of JVM %d: %w", t.pid, err))
+	}
+	for number := range taken {
+		names = append(names, capture.RecordingFile(t.pid, number))
 	}
 	if hasEnded(t.pid, t.ticks) {
 		t.repository.remove()
@@ -305,7 +337,7 @@ func (t *toldJVM) takeRecordings(s *session) (names []string) {
 // takeWhole takes the recording that the JVM writes when it is stopped. It is not there where its file is empty: Flight
 // Recorder makes it when a recording begins, and a JVM that was killed has not written it.
 func (t *toldJVM) takeWhole(to string) (size int64, err error) {
-	if err = t.folder.take(toldRecording, to); err != nil {
+	if err = t.folder.take(toldRecording, to, maxRecording); err != nil {
 		return 0, err
 	}
 	info, err := os.Stat(to)

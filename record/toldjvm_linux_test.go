@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +33,7 @@ func TestDiscard(t *testing.T) {
 		{"the JVM has ended", true, nil},
 		{"the JVM goes on", false, errors.New("it did not answer")},
 	} {
-		told := newToldJVM(os.Getpid(), os.Getpid(), &EventChoice{})
+		told := newToldJVM(os.Getpid(), os.Getpid(), &EventChoice{}, newPatience())
 		require.NoError(t, told.prepare(t.Context()), c.name)
 		t.Cleanup(func() { os.RemoveAll(told.folder.path); told.note.forget() })
 		require.DirExists(t, told.folder.path)
@@ -58,9 +60,15 @@ func TestDiscard(t *testing.T) {
 // Where the note can be made and the folder can't, the note goes.
 func TestPrepareFails(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	told := newToldJVM(1<<22, 1<<22, &EventChoice{})
-	require.Error(t, told.prepare(t.Context()))
+	late := newPatience()
+	var stop context.CancelFunc
+	late.reach, stop = context.WithCancel(t.Context())
+	stop()
+	told := newToldJVM(os.Getpid(), os.Getpid(), &EventChoice{}, late)
+	require.ErrorContains(t, told.prepare(t.Context()), "its /tmp can't be used")
+	require.NotNil(t, told.note)
 	assert.NoDirExists(t, told.note.dir)
+	told.close()
 }
 
 // Only what a JVM has got and not refused may be on.
@@ -96,7 +104,7 @@ func TestEventsRefused(t *testing.T) {
 		{fromRecording, &jcmd.NotToldError{PID: pid, Err: context.Canceled}, false,
 			" from a recording: gasm was stopped, or the JVM ended, before that had begun"},
 	} {
-		told := newToldJVM(pid, pid, &EventChoice{})
+		told := newToldJVM(pid, pid, &EventChoice{}, newPatience())
 		if c.ended {
 			told.ticks++
 		}
@@ -118,7 +126,7 @@ func TestEventsNotTold(t *testing.T) {
 	}()
 	var choice EventChoice
 	choice.Log, choice.JFR = []event.Kind{event.GC}, []event.Kind{event.Alloc}
-	told := newToldJVM(cmd.Process.Pid, cmd.Process.Pid, &choice)
+	told := newToldJVM(cmd.Process.Pid, cmd.Process.Pid, &choice, newPatience())
 	told.start(t.Context())
 	told.end(t.Context())
 	assert.Empty(t, told.problems)
@@ -163,4 +171,31 @@ func TestUnknownEventOfAttach(t *testing.T) {
 	_, _, err := attachNative(sampler.Options{Events: []sampler.Event{sampler.ParseEvent("nosuchevent")}, Frequency: 99, PID: os.Getpid(), Dir: t.TempDir()}, "")
 	require.ErrorContains(t, err, "there is no event nosuchevent; gasm attach can't use perf, which knows more names: gasm profile --sampler perf can")
 	assert.Equal(t, 1, strings.Count(err.Error(), "--sampler"))
+}
+
+// The chunks of a JVM that was killed have a limit for all of them: what is beyond is not taken, and said.
+func TestChunksLimit(t *testing.T) {
+	self, w, err := enter(t.Context(), os.Getpid())
+	require.NoError(t, err)
+	defer self.Close()
+	defer w.Close()
+	dir := filepath.Join(t.TempDir(), "2026_11_24_05_00_00_4711")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	for second, size := range []int64{600 << 20, 500 << 20, 400 << 20, 0} {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("2026_11_24_05_00_0%d.jfr", second)))
+		require.NoError(t, err)
+		require.NoError(t, errors.Join(f.Truncate(size), f.Close()))
+	}
+	r := openJVMRepository(w, dir, false)
+	require.NotNil(t, r)
+	defer r.close()
+	to := t.TempDir()
+	taken, err := r.takeChunks(func(number int) string { return filepath.Join(to, strconv.Itoa(number)) })
+	assert.Equal(t, 2, taken)
+	require.EqualError(t, err, dir+"/2026_11_24_05_00_01.jfr has 524288000 bytes, more than the 444596224 that such a file may have")
+	for number, size := range []int64{600 << 20, 400 << 20} {
+		info, err := os.Stat(filepath.Join(to, strconv.Itoa(number)))
+		require.NoError(t, err)
+		assert.Equal(t, size, info.Size())
+	}
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,19 +53,17 @@ func optionsWithout(pid int, options []string) (without []string) {
 	if len(options) == 0 {
 		return nil
 	}
-	vm, err := vmstructs.Open(pid)
-	if err != nil {
-		return nil
-	}
-	at, ok := vm.Static(heapField)
-	if heap, err := vm.Memory.Uint64(at); !ok || err != nil || heap == 0 {
-		return nil
-	}
 	names := make([]string, len(options))
 	for i, o := range options {
 		names[i] = strings.TrimPrefix(o, "-XX:+")
 	}
-	flags, err := vm.Flags(names...)
+	flags, err := vmstructs.Ask(context.Background(), vmstructs.FlagsTime, pid, func(vm *vmstructs.VM) (map[string]vmstructs.Flag, error) {
+		at, ok := vm.Static(heapField)
+		if heap, err := vm.Memory.Uint64(at); !ok || err != nil || heap == 0 {
+			return nil, err
+		}
+		return vm.Flags(names...)
+	})
 	if err != nil {
 		return nil
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // A process is one that has a folder of gasm's in its environment.
@@ -20,6 +20,13 @@ type process struct {
 
 func (p process) String() string { return fmt.Sprintf("%s (%d)", p.name, p.pid) }
 
+// usersTime is how long the environments of all processes may take to be read.
+const usersTime = 6 * time.Second
+
+// maxEnviron is an upper bound for an environment, in bytes: the kernel takes 6 MB of arguments and environment together
+// (execve(2)).
+const maxEnviron = 8 << 20
+
 // usersOf finds the processes that have one of the paths in their environment, and so the JVMs
 // that they may start. A process whose environment can't be read is another user's: it
 // counts when it has started after gasm in gasm's own control group, as what the command
@@ -28,55 +35,57 @@ func usersOf(began moment, paths ...string) (found []process) {
 	if now := thisMoment(); now.boot != began.boot {
 		return nil // the machine was started anew
 	}
-	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		environ, err := os.ReadFile(filepath.Join(dir, "environ"))
-		uses := func(path string) bool { return bytes.Contains(environ, []byte(path)) }
-		if slices.ContainsFunc(paths, uses) || errors.Is(err, fs.ErrPermission) && startedIn(pid, began) {
-			found = append(found, process{pid, processName(dir)})
-		}
+	users, _, err := foreign.Each(usersTime, func(pid int) (process, bool) { return userOf(pid, began, paths) })
+	if err != nil {
+		return nil
 	}
+	for _, u := range users {
+		found = append(found, u)
+	}
+	slices.SortFunc(found, func(a, b process) int { return a.pid - b.pid })
 	return found
 }
 
-// startedIn tells whether a process started after a moment, in its control groups.
-func startedIn(pid int, began moment) bool {
-	cgroup, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
-	return err == nil && string(cgroup) == began.cgroup && startTicks(pid) >= began.ticks
+func userOf(pid int, began moment, paths []string) (process, bool) {
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return process{}, false
+	}
+	defer p.Close()
+	environ, err := p.Read("environ", maxEnviron)
+	uses := slices.ContainsFunc(paths, func(path string) bool { return bytes.Contains(environ, []byte(path)) })
+	if !uses && !(errors.Is(err, fs.ErrPermission) && startedIn(p, began)) {
+		return process{}, false
+	}
+	return process{pid, processName(p)}, true
+}
+
+// maxCgroup is an upper bound for the list of a process's control groups, in bytes.
+const maxCgroup = 1 << 16
+
+// startedIn reports whether a process started after a moment, in its control groups.
+func startedIn(p *foreign.Process, began moment) bool {
+	cgroup, err := p.Read("cgroup", maxCgroup)
+	if err != nil || string(cgroup) != began.cgroup {
+		return false
+	}
+	stat, err := p.Stat()
+	return err == nil && stat.StartTicks >= began.ticks
 }
 
 // startTicks is when a process started, in clock ticks since the machine's start; 0 when
 // that is unknown.
-func startTicks(pid int) uint64 {
-	_, ticks := processStat(pid)
-	return ticks
-}
+func startTicks(pid int) uint64 { return foreign.StatOf(pid).StartTicks }
 
-// hasEnded tells whether the process that started at a time has ended. Its id may be another
+// hasEnded reports whether the process that started at a time has ended. Its id may be another
 // one's by now, or still be its own, until its parent has waited for it (Z).
 func hasEnded(pid int, ticks uint64) bool {
-	state, now := processStat(pid)
-	return now != ticks || state == "Z" || state == "X"
+	now := foreign.StatOf(pid)
+	return now.StartTicks != ticks || now.Ended()
 }
 
-// processStat reads the state and the start of a process, the 3rd and the 22nd field of
-// proc(5)'s stat. The second one is the name in parentheses, which may hold anything.
-func processStat(pid int) (state string, startTicks uint64) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // it has ended: no fields
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 20 {
-		return "", 0
-	}
-	ticks, _ := strconv.ParseUint(fields[19], 10, 64)
-	return fields[0], ticks
-}
-
-func processName(dir string) string {
-	name, err := os.ReadFile(filepath.Join(dir, "comm"))
+func processName(p *foreign.Process) string {
+	name, err := p.Read("comm", 64)
 	if err != nil {
 		return "a process"
 	}

@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // A moment that a JVM may take to answer before gasm says that it waits.
@@ -30,7 +32,7 @@ func (s *session) sayWaiting(pid int, what string) (done func()) {
 
 func waitingText(pid int, what string) string {
 	text := fmt.Sprintf("waiting for JVM %d to %s", pid, what)
-	if state, _ := processStat(pid); state == "T" || state == "t" {
+	if foreign.StatOf(pid).Stopped() {
 		text += fmt.Sprintf("; it is stopped: `kill -CONT %d` has it go on", pid)
 	}
 	return text

@@ -12,6 +12,8 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
 // A bpf is the program in the kernel, at the places of one JVM. All of it is file descriptors:
@@ -40,7 +42,12 @@ func Allowed(path string) (note string, err error) {
 		}
 		return "", refused(err)
 	}
-	found, err := readLibrary(path)
+	file, _, err := regular.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	found, err := readLibrary(file, path)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/gasm-profiler/gasm/internal/native"
 )
 
 // A Probe is one place of a probe in a library. A probe may have several.
@@ -32,7 +34,7 @@ const (
 // Probes reads the probes of a library, in the order of its notes. The error is [ErrNone]
 // when it has none.
 func Probes(library io.ReaderAt) ([]Probe, error) {
-	f, err := elf.NewFile(library)
+	f, err := native.NewELF(library)
 	if err != nil {
 		return nil, err
 	}

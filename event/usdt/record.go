@@ -2,6 +2,7 @@ package usdt
 
 import (
 	"errors"
+	"os"
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/monotonic"
@@ -34,8 +35,15 @@ type source interface {
 
 // A library is the libjvm.so of a process.
 type library struct {
-	path   string // that leads there from this process
-	lo, hi uint64 // where its code is in the process; 0 where that is not known
+	file   *os.File // nil where it is not known
+	path   string   // that leads to the file from this process while it is open
+	lo, hi uint64   // where its code is in the process; 0 where that is not known
+}
+
+func (l *library) close() {
+	if l.file != nil {
+		l.file.Close()
+	}
 }
 
 // begin reads what the source tells.

@@ -3,14 +3,14 @@ package usdt
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -28,7 +28,8 @@ func Start(pid int, o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	probes, err := readLibrary(lib.path)
+	defer lib.close()
+	probes, err := readLibrary(lib.file, "libjvm.so")
 	if err != nil {
 		return nil, err
 	}
@@ -97,14 +98,10 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 
 var errGone = errors.New("it had ended before its probes were set")
 
-// findLibrary finds the libjvm.so that a process has mapped.
+// findLibrary finds the libjvm.so that a process has mapped, and opens it. The caller closes its file when the probes are
+// set: the kernel finds the library by the descriptor, and not by a path that the process could lead elsewhere.
 func findLibrary(pid int) (lib library, err error) {
-	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "maps"))
-	if err != nil {
-		return lib, err
-	}
-	defer f.Close()
-	mappings, err := native.ParseMaps(f, pid)
+	mappings, err := native.ReadMaps(pid)
 	if err != nil {
 		return lib, err
 	}
@@ -116,44 +113,43 @@ func findLibrary(pid int) (lib library, err error) {
 		if filepath.Base(m.Path) != "libjvm.so" {
 			continue
 		}
-		path := filepath.Join("/proc", strconv.Itoa(pid), "root", m.Path)
-		opened, _, err := native.OpenMapped(path, m)
-		if m.Deleted || err != nil {
-			return lib, fmt.Errorf("%s is not the file that the JVM runs: %w", m.Path, errors.Join(err, errors.New("has the JDK been replaced? restart the JVM")))
-		}
-		opened.Close()
-		if lib.path == "" {
-			lib = library{path, m.Lo, m.Hi}
+		if lib.file == nil {
+			lib = library{lo: m.Lo, hi: m.Hi}
+			if lib.file, _, err = native.OpenMapped(m); err != nil || m.Deleted {
+				lib.close()
+				return lib, fmt.Errorf("%s is not the file that the JVM runs: %w", m.Path, errors.Join(err, errors.New("has the JDK been replaced? restart the JVM")))
+			}
+			lib.path = fmt.Sprintf("/proc/self/fd/%d", lib.file.Fd())
 		}
 		lib.lo, lib.hi = min(lib.lo, m.Lo), max(lib.hi, m.Hi)
 	}
-	if lib.path == "" {
+	if lib.file == nil {
 		return lib, fmt.Errorf("process %d has no libjvm.so mapped", pid)
 	}
 	return lib, nil
 }
 
 // readLibrary reads the probes of a library.
-func readLibrary(path string) ([]Probe, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	probes, err := Probes(f)
+func readLibrary(file io.ReaderAt, name string) ([]Probe, error) {
+	probes, err := Probes(file)
 	if err != nil && !errors.Is(err, ErrNone) {
-		err = fmt.Errorf("reading the USDT probes of %s: %w", path, err)
+		err = fmt.Errorf("reading the USDT probes of %s: %w", name, err)
 	}
 	return probes, err
 }
 
 // targetOf finds out how the kernel names a process and its threads to a program.
 func targetOf(pid int) (t target, threads func(own int) int, err error) {
-	folder := filepath.Join("/proc", strconv.Itoa(pid))
-	var its, ours unix.Stat_t
-	if err := unix.Stat(filepath.Join(folder, "ns/pid"), &its); err != nil {
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return t, nil, err
+	}
+	defer p.Close()
+	its, err := p.Namespace("pid")
+	if err != nil {
 		return t, nil, fmt.Errorf("the namespace of process %d: %w", pid, err)
 	}
+	var ours unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/pid", &ours); err != nil {
 		return t, nil, fmt.Errorf("gasm's own namespace: %w", err)
 	}
@@ -164,11 +160,11 @@ func targetOf(pid int) (t target, threads func(own int) int, err error) {
 	case ours.Ino == its.Ino && ours.Dev == its.Dev:
 		threads, t.pid = same, int32(pid)
 	default:
-		own, err := ownID(folder)
+		status, err := p.Status()
 		if err != nil {
 			return t, nil, err
 		}
-		threads, t.pid = (&threadIDs{pid: pid, known: map[int]int{}}).of, int32(own)
+		threads, t.pid = (&threadIDs{pid: pid, known: map[int]int{}}).of, int32(status.OwnPID)
 	}
 	// As the kernel has it inside (MKDEV), not as stat gives it.
 	t.device, t.inode = uint64(unix.Major(its.Dev))<<20|uint64(unix.Minor(its.Dev)), its.Ino

@@ -1,14 +1,11 @@
 package usdt
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // A textCache reads texts out of the JVM's memory: the names of classes and methods, which stay
@@ -71,28 +68,15 @@ func (t *threadIDs) of(own int) int {
 		return id
 	}
 	t.known[own] = 0 // it has ended
-	folder := filepath.Join("/proc", strconv.Itoa(t.pid), "task")
-	threads, _ := os.ReadDir(folder) // none of a JVM that has ended
-	for _, e := range threads {
-		id, _ := strconv.Atoi(e.Name()) // the kernel writes numbers
-		if inner, err := ownID(filepath.Join(folder, e.Name())); err == nil {
+	p, err := foreign.Open(t.pid)
+	if err != nil {
+		return 0
+	}
+	defer p.Close()
+	for _, id := range p.Threads() {
+		if inner, err := p.OwnTID(id); err == nil {
 			t.known[inner] = id
 		}
 	}
 	return t.known[own]
-}
-
-// ownID gives the id that a process or thread has in its own namespace, by its folder in /proc.
-func ownID(folder string) (int, error) {
-	text, err := os.ReadFile(filepath.Join(folder, "status"))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			fields := strings.Fields(ids)
-			return strconv.Atoi(fields[len(fields)-1])
-		}
-	}
-	return 0, fmt.Errorf("%s has no NSpid", folder)
 }
