@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -118,6 +119,31 @@ func TestLine(t *testing.T) {
 	}
 	if finder(t, folderOf(t, sources)).Line("a.b.Hidden", 1).Text != "" {
 		t.Error("found in .git")
+	}
+}
+
+// A capture says which files its classes were made from. Files that are no sources are not shown, whatever it says.
+func TestSecrets(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".env", "id_rsa", "secrets.properties", "a/b/.env", "A.java"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte("PASSWORD=1\n"), 0o600))
+	}
+	archive := map[string]string{".env": "PASSWORD=1\n", "id_rsa": "PASSWORD=1\n", "A.java": "PASSWORD=1\n"}
+	for place, f := range map[string]*Finder{"folder": finder(t, dir), "archive": finder(t, archiveOf(t, archive))} {
+		told := map[string]string{"Own": "A.java"}
+		for class, file := range map[string]string{"A": ".env", "a.b.C": ".env", "D": "id_rsa", "E": "secrets.properties", "F": "../" + filepath.Base(dir) + "/.env", "G": dir + "/.env"} {
+			told[class] = file
+		}
+		f.Know(told, nil)
+		for class := range told {
+			want := ""
+			if class == "Own" {
+				want = "PASSWORD=1"
+			}
+			assert.Equal(t, want, f.Line(class+"::x", 1).Text, "%s: %s in %s", place, class, told[class])
+		}
 	}
 }
 

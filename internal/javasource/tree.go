@@ -36,19 +36,19 @@ func openTree(p string) (tree, error) {
 		}
 		return &folder{dir: p}, nil
 	}
-	file, _, err := regular.Open(p)
+	file, size, err := regular.Open(p)
 	if err != nil {
 		return nil, err // it has the path
 	}
-	file.Close()
-	archive, err := zip.OpenReader(p)
-	switch {
-	case errors.Is(err, zip.ErrFormat):
-		return nil, errNoTree(p)
-	case err != nil:
+	archive, err := zip.NewReader(file, size)
+	if err != nil {
+		file.Close()
+		if errors.Is(err, zip.ErrFormat) {
+			return nil, errNoTree(p)
+		}
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
-	return &zipFile{name: p, archive: &archive.Reader, file: archive}, nil
+	return &zipFile{name: p, archive: archive, file: file}, nil
 }
 
 func errNoTree(p string) error { return fmt.Errorf("%s is neither a folder nor a jar or zip", p) }
@@ -113,9 +113,12 @@ type folder struct {
 // find tries the paths first that are right if the folder is the root of sources, or the
 // folder of the class's package. So it does not walk through the root of sources for a
 // class that is there.
+//
+// A capture names the files, and may come from somebody who wants to see others, such as .env. Only those of known
+// languages are found.
 func (f *folder) find(file string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if !fs.ValidPath(file) {
+		if !fs.ValidPath(file) || !isSource(path.Base(file)) {
 			return
 		}
 		for _, name := range []string{file, path.Base(file)} {
