@@ -81,7 +81,7 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 	}
 	r := &Report{Checks: slices.Concat(
 		checkSystem(ctx), tried.findings(), checkCodeCache(ctx, tried.jdks),
-		[]Finding{options, checkLocale(), checkTerminal(opts), temp}, leftFolders())}
+		[]Finding{options, checkLocale(), checkTerminal(opts), temp}, leftFolders(ctx))}
 	r.judge(tried, options, temp)
 	return r, nil
 }

@@ -79,8 +79,12 @@ func checkTemp(dir string, refused error) Finding {
 	return c
 }
 
-// leftFolders names the folders that earlier runs of gasm could not remove.
-func leftFolders() (all []Finding) {
+// leftFolders ends what earlier runs of gasm have left on in JVMs, and names the folders that they could not remove.
+func leftFolders(ctx context.Context) (all []Finding) {
+	ended, _ := record.EndLeft(ctx) // what is left is among the folders
+	for _, text := range ended {
+		all = append(all, Finding{"environment", "left in a JVM", Note, text, ""})
+	}
 	for _, left := range record.LeftFolders() {
 		all = append(all, Finding{"environment", "left folder", Note, left.Path + ": " + left.Why, ""})
 	}

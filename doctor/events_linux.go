@@ -9,6 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // checkEvents tells which events a JVM of this JDK can tell of, and from where, by asking one that runs. (USDT's
@@ -33,8 +34,13 @@ func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Findin
 
 // hasRecorder asks a JVM that has just started for its recordings.
 func hasRecorder(ctx context.Context, pid int) (bool, error) {
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return false, err
+	}
+	defer p.Close()
 	for range 200 { // it is asked nothing before it runs its program
-		if started, known := attach.Started(pid); started || !known {
+		if started, known := attach.Started(p); started || !known {
 			break
 		}
 		select {
@@ -43,7 +49,7 @@ func hasRecorder(ctx context.Context, pid int) (bool, error) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	text, err := jcmd.Run(ctx, pid, "JFR.check")
+	text, err := jcmd.Run(ctx, p, "JFR.check")
 	if refused := (*jcmd.FailedError)(nil); errors.As(err, &refused) {
 		return false, nil
 	}

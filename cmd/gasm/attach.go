@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,8 +44,8 @@ the jar. Without an argument the JVMs that run are listed. Linux only.`,
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     completeJVMs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, left := range append(record.LeftDebugInfo(), record.LeftEvents()...) {
-				say(s.err, "gasm: %s", left)
+			if apart == nil {
+				tellLeft(s)
 			}
 			if list {
 				return listProbes(s, args)
@@ -61,6 +63,19 @@ the jar. Without an argument the JVMs that run are listed. Linux only.`,
 	cmd.Flags().StringVar(&own.kinds, "events", "none", "`kinds` of events to record, as for profile, which has the JVM log or record them meanwhile; default has gc,safepoint")
 	flags.register(cmd.Flags())
 	return cmd
+}
+
+// tellLeft ends what gasms that have ended have left on in JVMs, and says so.
+func tellLeft(s streams) {
+	ended, left := record.EndLeft(context.Background())
+	for _, text := range slices.Concat(record.LeftDebugInfo(), ended, left) {
+		say(s.err, "gasm: %s", text)
+	}
+}
+
+// anyOfOther reports whether one of the JVMs is another user's.
+func anyOfOther(jvms []attach.Process) bool {
+	return slices.ContainsFunc(jvms, func(p attach.Process) bool { return p.OfOther })
 }
 
 // attach checks everything, attaches and reports.
@@ -91,6 +106,9 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if o.JVMs, err = attach.Choose(args); err != nil {
 		return err
 	}
+	if apart == nil && anyOfOther(o.JVMs) {
+		return runApart(s)
+	}
 	signals := catchSignals() // before there is anything to clean up
 	defer signals.stop()
 	if o.Folder, err = record.NewFolder(f.output); err != nil {
@@ -119,6 +137,9 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 	rec := record.NewAttachment(o)
 	signals.handTo(rec, s, o.Folder)
 	if err := rec.Run(); err != nil {
+		if sig := rec.StoppedBy(); sig != 0 {
+			return &exitError{128 + int(sig), err}
+		}
 		return err
 	}
 	line.Done()

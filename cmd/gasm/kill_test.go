@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -137,16 +135,16 @@ func (k kill) check(t *testing.T) {
 	limit := map[string]time.Duration{"native": time.Minute, "perf": time.Minute, "dtrace": 90 * time.Second}[k.sampler]
 	assert.Less(t, time.Since(start), limit)
 	code := r.code()
-	assert.Contains(t, k.codes(), code, r.text())
-	assert.NotContains(t, r.text(), "goroutine ", "a stack trace")
-	assert.NotContains(t, r.text(), "DATA RACE")
+	assert.Contains(t, k.codes(), code, r.out.String())
+	assert.NotContains(t, r.out.String(), "goroutine ", "a stack trace")
+	assert.NotContains(t, r.out.String(), "DATA RACE")
 	if r.tty != nil {
 		assert.Equal(t, r.modes, modesOf(t, r.tty), "the terminal")
 	}
 	// A JVM without gasm goes on to its own end.
 	assertGoneWithin(t, temp, 40*time.Second)
 	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // it could do nothing
-	k.checkFolders(t, temp, dir, r.text(), gone)
+	k.checkFolders(t, temp, dir, r.out.String(), gone)
 	if left, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", jvm)); len(left) > 0 { // the pattern is well-formed
 		for _, path := range left {
 			os.Remove(path)
@@ -193,21 +191,7 @@ type killedRun struct {
 	tty   *os.File    // of a terminal: the test's end; nil without
 	modes *term.State // of the terminal, before
 	ended chan struct{}
-
-	mu  sync.Mutex
-	out bytes.Buffer // stdout and stderr
-}
-
-func (r *killedRun) Write(text []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.out.Write(text)
-}
-
-func (r *killedRun) text() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.out.String()
+	out   gasmtest.Output // stdout and stderr
 }
 
 // startKilled starts gasm in a process group of its own, in the foreground of a terminal
@@ -218,7 +202,7 @@ func startKilled(t *testing.T, terminal bool, temp string, args []string) *kille
 	r.cmd.Env = append(os.Environ(), "TMPDIR="+temp, "TERM=xterm")
 	r.cmd.Dir = t.TempDir() // for dumps of core
 	if !terminal {
-		r.cmd.Stdout, r.cmd.Stderr = r, r
+		r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 		r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		r.cmd.WaitDelay = time.Second // a JVM without gasm has its stderr
 		require.NoError(t, r.cmd.Start())
@@ -230,7 +214,7 @@ func startKilled(t *testing.T, terminal bool, temp string, args []string) *kille
 		r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = theirs, theirs, theirs
 		r.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 		require.NoError(t, r.cmd.Start())
-		go io.Copy(r, ours) // to the end of the test
+		go io.Copy(&r.out, ours) // to the end of the test
 	}
 	go func() {
 		defer close(r.ended)
@@ -304,7 +288,7 @@ func (r *killedRun) awaitEnd(t *testing.T) {
 	select {
 	case <-r.ended:
 	case <-time.After(2 * time.Minute):
-		t.Fatalf("gasm does not end: %s", r.text())
+		t.Fatalf("gasm does not end: %s", r.out.String())
 	}
 }
 

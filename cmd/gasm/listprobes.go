@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	loaded "github.com/gasm-profiler/gasm/hotspot/classes"
@@ -12,6 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
+
+// listTime is how long the classes of a JVM may take to be read. 100 000 take a few seconds.
+const listTime = time.Minute
 
 // listProbes lists what --probe-sdt could have other tracers see in a JVM, from its memory. Nothing is changed in it.
 func listProbes(s streams, args []string) error {
@@ -26,11 +31,12 @@ func listProbes(s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	vm, err := vmstructs.Open(jvms[0].PID)
-	if err != nil {
-		return err
+	if apart == nil && anyOfOther(jvms) {
+		return runApart(s)
 	}
-	found, err := loaded.Read(vm, func(class string) bool { return spec.MatchesClass(dotted(class)) })
+	found, err := vmstructs.Ask(context.Background(), listTime, jvms[0].PID, func(vm *vmstructs.VM) ([]loaded.Class, error) {
+		return loaded.Read(vm, func(class string) bool { return spec.MatchesClass(dotted(class)) })
+	})
 	if err != nil {
 		return fmt.Errorf("JVM %s: %w", &jvms[0], err)
 	}

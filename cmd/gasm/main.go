@@ -42,10 +42,11 @@ func main() {
 	if code, held := record.Hold(); held {
 		os.Exit(code)
 	}
+	beApart()
 	if os.Getenv("GOGC") == "" {
 		collectLater()
 	}
-	os.Exit(gasm(streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
+	leave(gasm(streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
 
 // streams are what gasm reads and writes. A profiled command gets them as they are, so
@@ -88,7 +89,7 @@ func gasm(s streams, args []string) int {
 	if err != nil {
 		say(s.err, "gasm: %v", err)
 	}
-	if code == 2 {
+	if code == 2 && err != nil { // a child has said it itself
 		say(s.err, "Try '%s --help'.", cmd.CommandPath())
 	}
 	return code

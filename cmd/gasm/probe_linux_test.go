@@ -291,7 +291,6 @@ func (p *askProgram) awaitProbes(t *testing.T) {
 
 // The agent comes and goes, and leaves the program as it was. It does so ten times in TestAttachProbesMetaspace.
 func TestAttachProbes(t *testing.T) {
-	t.Parallel()
 	gasmtest.NeedNative(t)
 	p := startAsk(t, gasmtest.NeedJava(t))
 	attachTimes(t, p, 2)
@@ -310,10 +309,8 @@ func killedWhileProbing(t *testing.T, p *askProgram) {
 	require.NoError(t, gasm.Process.Kill())
 	_ = gasm.Wait() // which says that it was killed
 	assert.Equal(t, want, p.ask(t, "w"))
-	told := fmt.Sprintf("gasm: JVM %s still counts for probes of a gasm that was killed, into /tmp/gasm-probes-%s: `gasm attach --events default --length 1s %s` ends it\n", p.pid(), p.pid(), p.pid())
+	told := fmt.Sprintf("gasm: JVM %s still counted for probes of a gasm that has ended, into /tmp/gasm-probes-%s: it does not any more\n", p.pid(), p.pid())
 	assert.Contains(t, runGasm(t, []string{"attach"}).stderr, told)
-	r := runGasm(t, []string{"attach", "--events", "default", "--length", "50ms", "--skip-asm", p.pid()})
-	assert.Contains(t, r.stderr, told)
 	assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())
 	assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, "JVM "+p.pid())
 	assert.Equal(t, want, p.ask(t, "w"))

@@ -177,7 +177,10 @@ func TestWindowOfRequests(t *testing.T) {
 			require.Len(t, off, 2500)
 			median := off[len(off)/2]
 			t.Logf("median %d ns, 10%% %d, 90%% %d", median, off[len(off)/10], off[len(off)*9/10])
-			assert.InDelta(t, 0, median, 2000, "the JVM reads the clock for the event behind the program")
+			assert.LessOrEqual(t, off[len(off)*9/10]-off[len(off)/10], int64(2000), "the JVM reads the clock for the event after the program")
+			// All events of a chunk are off by the time that the JVM needs between its two clocks for the chunk's header (with JDK 11
+			// between a safepoint and the log's line). That is 1 µs, but 33 µs were seen where it lost the processor in between.
+			assert.InDelta(t, 0, median, 100_000)
 			wrong := runGasm(t, []string{"report", "--window-event", "jfr:acme.None", dir})
 			assert.Equal(t, 1, wrong.code)
 			assert.Contains(t, wrong.stderr, "--window-event jfr:acme.None: the capture has no event of this name; those that it has are acme.Request")

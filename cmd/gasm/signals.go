@@ -38,7 +38,7 @@ func (w *signalWatch) handTo(rec signalTaker, s streams, folder *record.Folder) 
 			ctrlC = ctrlC || sig == syscall.SIGINT
 			if !taken && stops {
 				say(s.err, "gasm: stopped before the report was done; the capture is kept in %s", folder.Keep())
-				os.Exit(128 + int(sig))
+				leave(128 + int(sig))
 			}
 		}
 	}()

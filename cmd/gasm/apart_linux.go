@@ -1,0 +1,126 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Another user's JVM can keep a thread that reads its memory in the kernel for as long as it likes, by a file system of its
+// own (package foreign), and a process with such a thread can't end, not even by kill -9. So gasm attaches to such a JVM in a
+// child. The gasm that was started waits for the child, and leaves it behind where it does not end.
+
+// apartEnv has the descriptor by which a child says with which code it ends.
+const apartEnv = "GASM_APART"
+
+// apart is that descriptor's file; nil in a gasm that is no such child.
+var apart *os.File
+
+// beApart finds out whether this is a child. What it starts itself learns nothing of that.
+func beApart() {
+	fd, err := strconv.Atoi(os.Getenv(apartEnv))
+	if os.Unsetenv(apartEnv); err != nil {
+		return
+	}
+	unix.CloseOnExec(fd)
+	apart = os.NewFile(uintptr(fd), "the gasm that waits")
+}
+
+// leave ends gasm. A child that can't end has no terminal and no pipe any more, for whose end others wait.
+func leave(code int) {
+	if apart != nil {
+		for fd := range 3 {
+			_ = unix.Close(fd)
+		}
+		_, _ = apart.Write([]byte{byte(code)}) // the other one may have been killed
+	}
+	os.Exit(code)
+}
+
+// endTime is how long a child may take to end when it has said its code. As a rule it is a millisecond.
+const endTime = time.Second
+
+// runApart runs the command line of this process in a child, and returns an *exitError with its code, or nil for 0. The child
+// is killed with this process.
+func runApart(s streams) error {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+	says, said, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer says.Close()
+	child := exec.Command("/proc/self/exe", os.Args[1:]...)
+	child.Args[0] = os.Args[0]
+	child.Stdin, child.Stdout, child.Stderr = s.in, s.out, s.err
+	child.ExtraFiles = []*os.File{said} // 3
+	child.Env = append(os.Environ(), apartEnv+"=3")
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread() // which is the parent, as far as Pdeathsig is concerned
+	defer runtime.UnlockOSThread()
+	err = child.Start()
+	said.Close()
+	if err != nil {
+		return err
+	}
+	code, ended := make(chan int, 1), make(chan struct{})
+	go func() {
+		var b [1]byte
+		if n, _ := says.Read(b[:]); n == 1 { // one that falls over says nothing
+			code <- int(b[0])
+		}
+	}()
+	go func() {
+		_ = child.Wait() // how it ended is in ProcessState
+		close(ended)
+	}()
+	for {
+		select {
+		case sig := <-signals:
+			handOn(child.Process, sig.(syscall.Signal)) // they all are, on Unix
+		case c := <-code:
+			select {
+			case <-ended:
+			case <-time.After(endTime):
+				say(s.err, "gasm: the JVM keeps gasm's process %d in the kernel, by a file system that does not answer; the process ends with that file system", child.Process.Pid)
+			}
+			return exitOf(c)
+		case <-ended:
+			status, _ := child.ProcessState.Sys().(syscall.WaitStatus)
+			if status.Signaled() {
+				return exitOf(128 + int(status.Signal()))
+			}
+			return exitOf(status.ExitStatus())
+		}
+	}
+}
+
+// exitOf is the error of a child that has said itself what was the matter.
+func exitOf(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+// handOn sends the child a signal that this process got, unless the child has got it, too: a terminal sends its signals to all
+// processes in its foreground.
+func handOn(child *os.Process, sig syscall.Signal) {
+	if sig == syscall.SIGINT || sig == syscall.SIGQUIT {
+		if tty, err := os.Open("/dev/tty"); err == nil {
+			group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+			tty.Close()
+			if err == nil && group == unix.Getpgrp() {
+				return
+			}
+		}
+	}
+	_ = child.Signal(sig) // it may have ended
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package main
+
+import (
+	"errors"
+	"os"
+)
+
+// apart is nil, because gasm attaches to JVMs on Linux alone.
+var apart *os.File
+
+func beApart() {}
+
+func leave(code int) { os.Exit(code) }
+
+func runApart(streams) error { return errors.ErrUnsupported }
