@@ -8,7 +8,7 @@ import jdk.jfr.StackTrace;
 /**
  * A server that has an event of Flight Recorder around each request, with System.nanoTime in it, and a thread that works in the
  * background meanwhile. It begins when a recording has begun. The argument is how many requests there are; with another
- * one it waits for a line before it ends. It is for JDK 11 and newer.
+ * one it waits for a line before it ends, and with a third one for a line before it begins. It is for JDK 11 and newer.
  */
 public class Requests {
     @Name("acme.Request")
@@ -54,6 +54,9 @@ public class Requests {
     public static void main(String[] args) throws Exception {
         int requests = Integer.parseInt(args[0]);
         System.out.println("READY");
+        if (args.length > 2) {
+            System.in.read();
+        }
         for (long until = System.nanoTime() + 60_000_000_000L; System.nanoTime() < until; Thread.sleep(2)) {
             if (FlightRecorder.isInitialized() && FlightRecorder.getFlightRecorder().getRecordings().stream().anyMatch(r -> r.getState() == RecordingState.RUNNING)) {
                 break;

@@ -1,0 +1,148 @@
+package hostile
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// TestAttacks has gasm attach to JVMs whose user attacks it in one way. Nothing of root's changes, and gasm does not hang.
+// Attacks that must hit a moment are made several times.
+func TestAttacks(t *testing.T) {
+	needNative(t)
+	for _, c := range []struct {
+		plan   string
+		flags  []string
+		rounds int
+	}{
+		{"mount over the folder", []string{"--probe", "Spin::spin"}, 1},
+		{"mount below the folder", []string{"--probe", "Spin::spin"}, 2},
+		{"mount over the events", []string{"--events", "default,alloc"}, 3},
+		{"links at the agent", []string{"--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil"}, 3},
+		{"a pipe at the agent", []string{"--probe", "Spin::spin"}, 3},
+		{"another tmp", []string{"--probe", "Spin::spin", "--events", "default"}, 3},
+		{"working in a folder of root's", []string{"--events", "default,alloc"}, 1},
+		{"no attack", everything, 1},
+		{"no attack, own folder", everything, 1},
+	} {
+		t.Run(c.plan, func(t *testing.T) {
+			jdk := someJDKs(t)[0]
+			for range c.rounds {
+				canary := newCanary(t)
+				a := startAttack(t, c.plan, canary, 0, spin(t, jdk)...)
+				r := runGasm(t, slices.Concat([]string{"attach", "--length", "300ms", "--skip-asm"}, c.flags, []string{strconv.Itoa(a.pid)})...)
+				canary.check(t)
+				assert.True(t, isAlive(a.pid), "the JVM runs on")
+				if c.plan[:9] == "no attack" {
+					assert.Equal(t, 0, r.code, r.stderr)
+				}
+				a.end()
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// A file of performance data, or of a JDK's release, that nobody ends to write keeps no list from being made.
+func TestReleaseFile(t *testing.T) {
+	needNative(t)
+	for _, plan := range []string{"a release pipe", "a release without end"} {
+		t.Run(plan, func(t *testing.T) {
+			a := startAttack(t, plan, newCanary(t), 0)
+			r := runGasm(t, "attach")
+			assert.Equal(t, 0, r.code, r.stderr)
+			assert.Contains(t, r.stdout, strconv.Itoa(a.pid))
+			assert.Less(t, r.took, 10*time.Second)
+			r = runGasm(t, "attach", strconv.Itoa(a.pid))
+			assert.Equal(t, 1, r.code)
+			os.RemoveAll("/tmp/gasm-test-jdk-" + strconv.Itoa(a.pid))
+		})
+	}
+}
+
+// What a JVM reports is copied within limits.
+func TestSparseReport(t *testing.T) {
+	needNative(t)
+	a := startAttack(t, "a sparse report", newCanary(t), 0, spin(t, someJDKs(t)[0])...)
+	capt := filepath.Join(t.TempDir(), "capture")
+	r := runGasm(t, "attach", "--length", "500ms", "--skip-asm", "--probe", "Spin::spin", "-o", capt, strconv.Itoa(a.pid))
+	assert.Contains(t, r.stderr, "more than the 16777216 that such a file may have")
+	entries, err := os.ReadDir(capt)
+	require.NoError(t, err)
+	require.NotEmpty(t, entries)
+	for _, e := range entries {
+		info, err := e.Info()
+		require.NoError(t, err)
+		assert.Less(t, info.Size(), int64(64<<20), e.Name())
+	}
+}
+
+// A socket of root's group is not connected to.
+func TestOtherSocket(t *testing.T) {
+	needNative(t)
+	socket := filepath.Join(folder, "socket")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	defer l.Close()
+	require.NoError(t, os.Chmod(socket, 0o060))
+	var connected atomic.Int64
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connected.Add(1)
+			conn.Close()
+		}
+	}()
+	jdk := someJDKs(t)[0]
+	a := startAttack(t, "another socket", newCanary(t), 0, spin(t, jdk)...)
+	for range 8 {
+		runGasm(t, "attach", "--length", "50ms", "--skip-asm", "--events", "default,alloc", strconv.Itoa(a.pid))
+	}
+	assert.Zero(t, connected.Load(), "connections to a socket of root's group")
+}
+
+// signalled runs gasm, sends it a signal some time after its start, and returns how long it took to end then.
+func signalled(t *testing.T, after time.Duration, sig syscall.Signal, args ...string) (run, time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), hangTime)
+	defer cancel()
+	cmd := gasmCommand(ctx, args...)
+	s := start(t, cmd)
+	time.Sleep(after)
+	sent := time.Now()
+	_ = cmd.Process.Signal(sig) // it may have ended
+	r := finish(t, cmd, s)
+	return r, time.Since(sent)
+}
+
+// endTime is how soon gasm ends after a signal, whatever it does.
+const endTime = 2 * time.Second
+
+// A pipe does not have gasm hang, and a signal ends it.
+func TestPipe(t *testing.T) {
+	needNative(t)
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		late := gasmtest.Lateness(t)
+		a := startAttack(t, "a pipe for ever", newCanary(t), 0, spin(t, someJDKs(t)[0])...)
+		_, took := signalled(t, 2*time.Second, sig, "attach", "--length", "30s", "--skip-asm", "--probe", "Spin::spin", strconv.Itoa(a.pid))
+		assert.Less(t, took, endTime+late())
+		a.end()
+	}
+}

@@ -1,0 +1,215 @@
+package hostile
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	momentsFlag = flag.Int("moments", 14, "how many combinations of a moment and a fault TestMoments tries; -long tries all")
+	seedFlag    = flag.Uint64("seed", 0, "the `seed` of what is done at random; 0 for a new one")
+)
+
+// newRandom makes a generator, and logs how it is made again.
+func newRandom(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := *seedFlag
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano()) % 1_000_000
+	}
+	t.Logf("-seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// A moment is a step of attaching or leaving, which shows from outside.
+type moment struct {
+	name   string
+	flags  []string
+	leaves bool // it is one of leaving: gasm has been told to end
+	come   func(v *jvm, s *started) bool
+}
+
+func isThere(pattern string) bool {
+	found, _ := filepath.Glob(pattern)
+	return len(found) > 0
+}
+
+// inReport reports whether the agent has said something.
+func (v *jvm) inReport(word string) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/tmp/gasm-probes-%s/probes-%s.txt", v.pid(), v.pid()))
+	return err == nil && strings.Contains(string(text), word)
+}
+
+var (
+	withProbes = []string{"--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil"}
+	withEvents = []string{"--events", "default,alloc"}
+)
+
+// moments are those that are tried, in their order.
+var moments = []moment{
+	{"the folder for probes is made", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/gasm-probes-" + v.pid()) }},
+	{"the agent is written", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/gasm-probes-" + v.pid() + "/agent.jar") }},
+	{"the JVM is asked to listen", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/.attach_pid" + v.pid()) }},
+	{"the JVM listens", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/.java_pid" + v.pid()) }},
+	{"the agent reports", withProbes, false, func(v *jvm, _ *started) bool { return v.inReport("") }},
+	{"the agent has begun", withProbes, false, func(v *jvm, _ *started) bool { return v.inReport("started") }},
+	{"gasm samples with probes", withProbes, false, func(_ *jvm, s *started) bool { return strings.Contains(s.stderr.String(), "sampling pid") }},
+	{"gasm is to take the probes out", withProbes, true, func(*jvm, *started) bool { return true }},
+	{"the agent has stopped", withProbes, true, func(v *jvm, _ *started) bool { return v.inReport("stopped") }},
+	{"the folder for events is made", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*") }},
+	{"the JVM logs", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*/events.log") }},
+	{"the settings are written", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*/gasm.jfc") }},
+	{"gasm samples with events", withEvents, false, func(_ *jvm, s *started) bool { return strings.Contains(s.stderr.String(), "sampling pid") }},
+	{"gasm is to end the events", withEvents, true, func(*jvm, *started) bool { return true }},
+	{"gasm ends with all", slices.Concat(withProbes, withEvents), true, func(*jvm, *started) bool { return true }},
+}
+
+// A fault is what goes wrong at the moment. It returns what ends it, when gasm has ended.
+type fault struct {
+	name  string
+	begin func(t *testing.T, v *jvm, gasm *exec.Cmd) (end func())
+	// breaks is true if what the JVM could not load then it never can: a class whose initialization has failed once.
+	breaks bool
+}
+
+var faults = []fault{
+	{"the JVM is stopped", func(t *testing.T, v *jvm, _ *exec.Cmd) func() {
+		require.NoError(t, v.cmd.Process.Signal(syscall.SIGSTOP))
+		return func() { require.NoError(t, v.cmd.Process.Signal(syscall.SIGCONT)) }
+	}, false},
+	{"the JVM can open no more files", func(t *testing.T, v *jvm, _ *exec.Cmd) func() {
+		limitFiles(t, v, firstFree(t, v))
+		return func() { limitFiles(t, v, "") }
+	}, true},
+	{"the JVM is killed", func(t *testing.T, v *jvm, _ *exec.Cmd) func() {
+		require.NoError(t, v.cmd.Process.Kill())
+		<-v.dead
+		return func() {}
+	}, false},
+	{"/tmp is cleaned up", func(t *testing.T, v *jvm, _ *exec.Cmd) func() {
+		for _, pattern := range []string{"/tmp/gasm-probes-" + v.pid() + "*", "/tmp/gasm-jvm-*", "/tmp/.attach_pid" + v.pid()} {
+			found, err := filepath.Glob(pattern)
+			require.NoError(t, err)
+			for _, path := range found {
+				require.NoError(t, os.RemoveAll(path))
+			}
+		}
+		return func() {}
+	}, false},
+	{"gasm is killed", func(t *testing.T, _ *jvm, gasm *exec.Cmd) func() {
+		_ = gasm.Process.Kill() // it may have ended
+		return func() {}
+	}, false},
+	{"gasm is terminated", func(t *testing.T, _ *jvm, gasm *exec.Cmd) func() {
+		_ = gasm.Process.Signal(syscall.SIGTERM)
+		return func() {}
+	}, false},
+}
+
+// firstFree is the number of descriptors below which none is free in a JVM.
+func firstFree(t *testing.T, v *jvm) string {
+	t.Helper()
+	for n := 0; ; n++ {
+		if _, err := os.Lstat(fmt.Sprintf("/proc/%s/fd/%d", v.pid(), n)); err != nil {
+			return strconv.Itoa(n)
+		}
+	}
+}
+
+// limitFiles sets how many files a JVM may have open; "" for as many as it may. Its own user does so, since root may lack the
+// capability SYS_RESOURCE in a container.
+func limitFiles(t *testing.T, v *jvm, soft string) {
+	t.Helper()
+	limits, err := os.ReadFile("/proc/" + v.pid() + "/limits")
+	require.NoError(t, err)
+	hard := regexp.MustCompile(`Max open files +\S+ +(\d+)`).FindSubmatch(limits)
+	require.NotNil(t, hard, "%s", limits)
+	if soft == "" {
+		soft = string(hard[1])
+	}
+	cmd := exec.Command(gasmtest.NeedTool(t, "prlimit", "apt install util-linux"), "--pid", v.pid(), "--nofile="+soft+":"+string(hard[1]))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// TestMoments has something go wrong at each step of attaching and leaving. When gasm has ended, either nothing is left in
+// the JVM, or the next gasm says what is, and ends it.
+func TestMoments(t *testing.T) {
+	needNative(t)
+	random := newRandom(t)
+	type combination struct {
+		m   moment
+		f   fault
+		jdk gasmtest.JDK
+	}
+	var all []combination
+	for _, m := range moments {
+		for _, f := range faults {
+			for _, jdk := range someJDKs(t) {
+				all = append(all, combination{m, f, jdk})
+			}
+		}
+	}
+	require.NotEmpty(t, all)
+	if !gasmtest.Long() {
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		all = all[:min(*momentsFlag, len(all))]
+	}
+	for _, c := range all {
+		t.Run(fmt.Sprintf("%s, %s, %s", c.m.name, c.f.name, c.jdk.Name()), func(t *testing.T) { c.m.try(t, c.f, startJVM(t, c.jdk)) })
+	}
+}
+
+// answerTime is how long a JVM has for what went wrong to show, before gasm is told to end.
+const answerTime = 300 * time.Millisecond
+
+func (m moment) try(t *testing.T, f fault, v *jvm) {
+	ctx, cancel := context.WithTimeout(t.Context(), hangTime)
+	defer cancel()
+	cmd := gasmCommand(ctx, slices.Concat([]string{"attach", "--length", "60s", "--skip-asm"}, m.flags, []string{v.pid()})...)
+	s := start(t, cmd)
+	if m.leaves {
+		s.sayUntil(t, "sampling pid")
+		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	}
+	for limit := time.Now().Add(20 * time.Second); !m.come(v, s) && time.Now().Before(limit); time.Sleep(50 * time.Microsecond) {
+		if m.leaves && !isAlive(cmd.Process.Pid) {
+			break // the moment is over before it was seen
+		}
+	}
+	endFault := f.begin(t, v, cmd)
+	late := gasmtest.Lateness(t)
+	time.Sleep(answerTime)
+	told := time.Now()
+	_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	r := finish(t, cmd, s)
+	assert.Less(t, time.Since(told), endTime+late(), "after SIGTERM")
+	endFault()
+	if f.name == "the JVM is killed" {
+		runGasm(t, "attach")
+		assert.Empty(t, v.left(t))
+		return
+	}
+	require.True(t, v.alive(), "the JVM; gasm said %s", r.stderr)
+	v.cleanedUp(t)
+	if !f.breaks {
+		v.isUnchanged(t)
+	}
+}

@@ -1,0 +1,248 @@
+package hostile
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// A jvm is one of the user nobody, who means no harm.
+type jvm struct {
+	cmd  *exec.Cmd
+	jdk  gasmtest.JDK
+	dead chan struct{} // closed when it has ended
+}
+
+// startJVM starts the program that spins. It ends with the test.
+func startJVM(t *testing.T, j gasmtest.JDK) *jvm {
+	t.Helper()
+	args := spin(t, j)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Stderr = "/", os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: gasmtest.JVMOfNobody(t), Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	// The parent's death is that of the thread that has started it.
+	runtime.LockOSThread()
+	t.Cleanup(runtime.UnlockOSThread)
+	require.NoError(t, cmd.Start())
+	v := &jvm{cmd, j, make(chan struct{})}
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan() && strings.HasPrefix(lines.Text(), "READY"), lines.Text())
+	go func() {
+		for lines.Scan() {
+		}
+		_ = cmd.Wait()
+		close(v.dead)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		<-v.dead
+		for _, name := range []string{".java_pid", ".attach_pid"} {
+			os.Remove(fmt.Sprintf("/tmp/%s%d", name, cmd.Process.Pid))
+		}
+		left, _ := filepath.Glob("/tmp/*_" + v.pid()) // what Flight Recorder leaves when it is killed
+		for _, dir := range left {
+			os.RemoveAll(dir)
+		}
+	})
+	return v
+}
+
+func (v *jvm) pid() string { return strconv.Itoa(v.cmd.Process.Pid) }
+
+// alive reports whether it runs on.
+func (v *jvm) alive() bool {
+	select {
+	case <-v.dead:
+		return false
+	default:
+		return true
+	}
+}
+
+// left are the files that gasm has made for the JVM and not removed.
+func (v *jvm) left(t *testing.T) (paths []string) {
+	t.Helper()
+	for _, pattern := range []string{"/tmp/gasm-probes-" + v.pid() + "*", "/tmp/.attach_pid" + v.pid()} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		paths = append(paths, found...)
+	}
+	folders, err := filepath.Glob("/tmp/gasm-jvm-*")
+	require.NoError(t, err)
+	for _, f := range folders {
+		if info, err := os.Stat(f); err == nil && info.Sys().(*syscall.Stat_t).Uid == gasmtest.Nobody {
+			paths = append(paths, f)
+		}
+	}
+	return append(paths, v.notes(t)...)
+}
+
+// notes are gasm's notes of the JVM.
+func (v *jvm) notes(t *testing.T) (paths []string) {
+	t.Helper()
+	for _, temp := range []string{"/tmp", "/var/tmp"} {
+		for _, pattern := range []string{"gasm-events-*/events", "gasm-debug-info-*/flag"} {
+			found, err := filepath.Glob(filepath.Join(temp, pattern))
+			require.NoError(t, err)
+			for _, path := range found {
+				text, err := os.ReadFile(path)
+				if err == nil && strings.HasPrefix(string(text), v.pid()+" ") {
+					paths = append(paths, path+": "+strings.TrimSpace(string(text)))
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// thread finds a thread by its name, as the kernel cuts it.
+func (v *jvm) thread(t *testing.T, name string) (tid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		names, err := filepath.Glob("/proc/" + v.pid() + "/task/*/comm")
+		require.NoError(t, err)
+		for _, path := range names {
+			if text, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(text)) == name {
+				tid, err = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+				return err == nil
+			}
+		}
+		return false
+	}, time.Minute, time.Millisecond, "a thread called %s", name)
+	return tid
+}
+
+// holdThread stops one thread of a process until the test ends or go on is called, as a debugger does.
+func holdThread(t *testing.T, tid int) (goOn func()) {
+	t.Helper()
+	held, release, done := make(chan error), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // a tracer is a thread
+		err := unix.PtraceAttach(tid)
+		if err == nil {
+			_, err = unix.Wait4(tid, nil, unix.WALL, nil)
+		}
+		held <- err
+		if err != nil {
+			return
+		}
+		<-release
+		_ = unix.PtraceDetach(tid) // it may have ended
+	}()
+	require.NoError(t, <-held)
+	var once bool
+	goOn = func() {
+		if !once {
+			once = true
+			close(release)
+			<-done
+		}
+	}
+	t.Cleanup(goOn)
+	return goOn
+}
+
+// sayUntil waits until gasm has said something that begins so.
+func (s *started) sayUntil(t *testing.T, text string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return strings.Contains(s.stderr.String(), text) }, time.Minute, time.Millisecond, "gasm says %q", text)
+}
+
+// A JVM whose thread for commands does not answer: whatever gasm waits for, it ends within two seconds after a signal. What
+// it may have left in the JVM, the next gasm ends when the JVM answers again.
+func TestSilentJVM(t *testing.T) {
+	needNative(t)
+	for _, c := range []struct {
+		what  string
+		flags []string
+		begun bool // gasm has begun when the JVM falls silent
+	}{
+		{"loading the agent", []string{"--probe", "Spin::spin"}, false},
+		{"unloading the agent", []string{"--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil"}, true},
+		{"beginning a recording", []string{"--events", "default,alloc"}, false},
+		{"ending a recording", []string{"--events", "default,alloc"}, true},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+				v := startJVM(t, someJDKs(t)[0])
+				runGasm(t, "attach", "--length", "50ms", "--skip-asm", "--events", "default", v.pid()) // from now on it has the thread
+				listener := v.thread(t, "Attach Listener")
+				goOn := func() {}
+				if !c.begun {
+					goOn = holdThread(t, listener)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), hangTime)
+				defer cancel()
+				cmd := gasmCommand(ctx, append(append([]string{"attach", "--length", "60s", "--skip-asm"}, c.flags...), v.pid())...)
+				s := start(t, cmd)
+				if c.begun {
+					s.sayUntil(t, "sampling pid")
+					goOn = holdThread(t, listener)
+				} else {
+					s.sayUntil(t, "waiting for JVM")
+				}
+				late := gasmtest.Lateness(t)
+				sent := time.Now()
+				require.NoError(t, cmd.Process.Signal(sig))
+				r := finish(t, cmd, s)
+				assert.Less(t, time.Since(sent), endTime+late(), "%v", sig)
+				assert.NotEqual(t, 0, r.code)
+				assert.NotEmpty(t, v.notes(t), "what may be left")
+				goOn()
+				v.cleanedUp(t)
+				v.isUnchanged(t)
+			}
+		})
+	}
+}
+
+// cleanedUp checks that the next gasm ends what is left in the JVM, and says so.
+func (v *jvm) cleanedUp(t *testing.T) {
+	t.Helper()
+	before := v.left(t)
+	r := runGasm(t, "attach")
+	if len(before) > 0 {
+		assert.Contains(t, r.stderr, "gasm: JVM "+v.pid()+" still ", "what was left: %v", before)
+	}
+	assert.Empty(t, v.left(t))
+	r = runGasm(t, "attach")
+	assert.NotContains(t, r.stderr, "JVM "+v.pid()+" ")
+	assert.True(t, v.alive(), "the JVM")
+}
+
+// isUnchanged checks that the JVM has no probes and records nothing: with probes of another gasm it would take none.
+func (v *jvm) isUnchanged(t *testing.T) {
+	t.Helper()
+	r := runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", v.pid())
+	assert.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "Spin::spin")
+	assert.Empty(t, v.left(t))
+	jcmd := filepath.Join(filepath.Dir(v.jdk.Java()), "jcmd")
+	if _, err := os.Stat(jcmd); err != nil {
+		jcmd = gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK")
+	}
+	for command, want := range map[string]string{"JFR.check": "No available recordings", "VM.log list": "#1: stderr"} {
+		out, err := exec.Command(jcmd, append([]string{v.pid()}, strings.Fields(command)...)...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), want)
+		assert.NotContains(t, string(out), "gasm-", "%s", command)
+	}
+}
