@@ -3,7 +3,7 @@ package usdt
 import (
 	"strings"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // primitives are the types that a class's descriptor has a letter for.
@@ -21,5 +21,5 @@ func javaClass(internal string) string {
 		}
 		element += strings.Repeat("[]", dimensions)
 	}
-	return printassembly.JavaName(strings.ReplaceAll(element, "/", "."))
+	return javaname.Decode(strings.ReplaceAll(element, "/", "."))
 }

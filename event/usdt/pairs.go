@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event"
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // A firing is a probe that was reached.
@@ -254,7 +254,7 @@ func methodName(args []argument, otherwise string) string {
 	if len(args) < 4 || !args[1].isText || !args[2].isText {
 		return otherwise
 	}
-	return className(&args[1]) + "::" + printassembly.JavaName(args[2].text)
+	return className(&args[1]) + "::" + javaname.Decode(args[2].text)
 }
 
 // arguments names the arguments, but for the first ones that the name is made of.

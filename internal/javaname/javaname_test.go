@@ -1,4 +1,4 @@
-package printassembly
+package javaname
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestJavaName(t *testing.T) {
+func TestDecode(t *testing.T) {
 	cases := map[string]string{
 		"java.util.HashMap::<init>":           "java.util.HashMap::<init>",
 		"größe::日本":                           "größe::日本",
@@ -32,17 +32,17 @@ func TestJavaName(t *testing.T) {
 	}
 	require.NotEmpty(t, cases)
 	for in, want := range cases {
-		assert.Equal(t, want, JavaName(in), "%q", in)
+		assert.Equal(t, want, Decode(in), "%q", in)
 	}
 }
 
-// Any name comes back from both forms that HotSpot writes.
-func FuzzJavaName(f *testing.F) {
+// FuzzDecode checks that Decode recovers any name from both forms that HotSpot writes.
+func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"java.util.HashMap::<init>", "größe 日本 𝒜😀\x00\x1b\x7f", "\ufffd\ue000\uffff"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		JavaName(name)
+		Decode(name)
 		if !utf8.ValidString(name) || strings.Contains(name, `\u`) {
 			return
 		}
@@ -63,8 +63,8 @@ func FuzzJavaName(f *testing.F) {
 				modified = append(modified, 0xe0|byte(unit>>12), 0x80|byte(unit>>6&63), 0x80|byte(unit&63))
 			}
 		}
-		assert.Equal(t, name, JavaName(name))
-		assert.Equal(t, name, JavaName(quoted.String()))
-		assert.Equal(t, name, JavaName(string(modified)))
+		assert.Equal(t, name, Decode(name))
+		assert.Equal(t, name, Decode(quoted.String()))
+		assert.Equal(t, name, Decode(string(modified)))
 	})
 }
