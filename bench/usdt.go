@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 

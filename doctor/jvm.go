@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 

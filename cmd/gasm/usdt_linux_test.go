@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 

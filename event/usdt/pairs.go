@@ -265,11 +265,11 @@ func (r *Reader) arguments(probe string, args []argument, used int) (named []eve
 	}
 	for i := used; i < len(args); i++ {
 		name := "arg" + strconv.Itoa(i)
-		shown := args[i].shown(number)
+		shown := args[i].shown(Number)
 		if parameters != nil {
-			name, shown = parameters[i].name, args[i].shown(parameters[i].kind)
+			name, shown = parameters[i].Name, args[i].shown(parameters[i].Kind)
 		} else if strings.HasPrefix(probe, JNIProvider) {
-			shown = args[i].shown(address)
+			shown = args[i].shown(Address)
 		}
 		named = append(named, event.Arg{Name: name, Value: shown})
 	}
@@ -284,20 +284,20 @@ func (r *Reader) results(end *firing) []event.Arg {
 		return all[max(len(all)-1, 0):]
 	}
 	if strings.HasPrefix(end.name, JNIProvider) && len(end.args) == 1 {
-		return []event.Arg{{Name: "result", Value: end.args[0].shown(address)}}
+		return []event.Arg{{Name: "result", Value: end.args[0].shown(Address)}}
 	}
 	return nil
 }
 
-func (a *argument) shown(kind parameterKind) string {
+func (a *argument) shown(kind ParameterKind) string {
 	switch {
 	case a.unknown:
 		return "?"
 	case a.isText:
 		return a.text
-	case kind == boolean:
+	case kind == Boolean:
 		return strconv.FormatBool(a.number != 0)
-	case kind == address:
+	case kind == Address:
 		return fmt.Sprintf("%#x", uint64(a.number))
 	}
 	return strconv.FormatInt(a.number, 10)

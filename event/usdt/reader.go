@@ -94,7 +94,7 @@ func (r *Reader) Scan() bool {
 // read reads a line. What is wrong with it is "" when nothing is.
 func (r *Reader) read(line []byte) (msg string) {
 	if len(line) == 0 || line[0] == '#' {
-		if names, ok := bytes.CutPrefix(line, []byte(recordedHead)); ok {
+		if names, ok := bytes.CutPrefix(line, []byte(ProbesHead)); ok {
 			r.recorded = map[string]bool{}
 			for name := range strings.FieldsSeq(string(names)) {
 				r.recorded[name] = true
@@ -120,11 +120,11 @@ func (r *Reader) read(line []byte) (msg string) {
 	switch name := r.intern(word); {
 	case strings.Contains(name, ":"):
 		return r.reached(firing{mono, int(tid), name, args})
-	case name == wordAllocated:
+	case name == WordAllocated:
 		return r.allocated(mono, args)
-	case name == wordLost && len(args) == 1 && args[0].number > 0:
+	case name == WordLost && len(args) == 1 && args[0].number > 0:
 		r.record = &Lost{args[0].number}
-	case name == wordEnd && len(args) == 0:
+	case name == WordEnd && len(args) == 0:
 	default:
 		return "no probe behind the thread id"
 	}
@@ -227,7 +227,7 @@ func (r *Reader) allocated(mono int64, args []argument) (msg string) {
 		return "no addresses, class, count and bytes of allocations"
 	}
 	r.record = &event.Event{PID: r.pid, Kind: event.Alloc, Name: className(&args[3]), MonoNanos: mono, Bytes: args[5].number, PC: uint64(args[0].number),
-		Args: []event.Arg{{Name: countArgument, Value: strconv.FormatInt(args[4].number, 10)}, {Name: "caller", Value: args[1].shown(address)}, {Name: "above", Value: args[2].shown(address)}}}
+		Args: []event.Arg{{Name: countArgument, Value: strconv.FormatInt(args[4].number, 10)}, {Name: "caller", Value: args[1].shown(Address)}, {Name: "above", Value: args[2].shown(Address)}}}
 	return ""
 }
 

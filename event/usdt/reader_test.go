@@ -119,7 +119,7 @@ func TestPairs(t *testing.T) {
 func TestHalves(t *testing.T) {
 	check := func(recorded, lines string, want ...event.Event) {
 		t.Helper()
-		events, wrong := read(t, textHead+"\n"+recordedHead+recorded+"\n"+lines)
+		events, wrong := read(t, TextHead+"\n"+ProbesHead+recorded+"\n"+lines)
 		assert.Empty(t, wrong)
 		for i := range want {
 			want[i].PID, want[i].TID, want[i].MonoNanos = 7, 1, int64(i+1)*1e9
@@ -141,7 +141,7 @@ func TestHalves(t *testing.T) {
 		event.Event{Kind: event.JNI, Name: "GetEnv", Args: args("arg0", "0x1", "probe", "hotspot_jni:GetEnv__entry")})
 
 	// However many they are.
-	events, wrong := read(t, recordedHead+begins+"\n"+strings.Repeat("1.000000000 1 "+begins+" 0x1 0 1\n", mostOpen+3))
+	events, wrong := read(t, ProbesHead+begins+"\n"+strings.Repeat("1.000000000 1 "+begins+" 0x1 0 1\n", mostOpen+3))
 	assert.Empty(t, wrong)
 	assert.Len(t, events, mostOpen+3)
 }

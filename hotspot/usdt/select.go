@@ -78,31 +78,6 @@ func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string
 // spelled gives a name in the spelling that perf, DTrace and the notes have in common.
 func spelled(name string) string { return strings.ReplaceAll(name, "__", "-") }
 
-// Flags are the options that a JVM must be started with so that all of these probes are
-// reached, sorted.
-func Flags(probes []Probe) []string {
-	var flags []string
-	for i := range probes {
-		if f := probes[i].Flag(); f != "" {
-			flags = append(flags, f)
-		}
-	}
-	slices.Sort(flags)
-	return slices.Compact(flags)
-}
-
-// FlagsOf are the options that a JVM must be started with so that all probes that match the
-// patterns are reached.
-func FlagsOf(patterns []string) []string {
-	var all []Probe
-	for name := range known {
-		provider, name, _ := strings.Cut(name, ":")
-		all = append(all, Probe{Provider: provider, Name: name})
-	}
-	chosen, _ := Select(all, patterns)
-	return Flags(chosen)
-}
-
 // byOffset sorts probes by where they are.
 func byOffset(probes []Probe) []Probe {
 	return slices.SortedFunc(slices.Values(probes), func(a, b Probe) int { return cmp.Compare(a.Offset, b.Offset) })

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -89,7 +90,7 @@ func (r *dtraceReader) Scan() bool {
 			continue
 		}
 		if r.record = parseDTrace(line); long || r.record == nil {
-			r.record = &SyntaxError{File: "dtrace", Line: r.line, Msg: "no probe and no mark as gasm has DTrace print them"}
+			r.record = &usdt.SyntaxError{File: "dtrace", Line: r.line, Msg: "no probe and no mark as gasm has DTrace print them"}
 		}
 		return true
 	}

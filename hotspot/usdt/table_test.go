@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
@@ -50,8 +51,8 @@ func columns(t *testing.T) (all []column) {
 // arguments is what a probe's arguments are, for people.
 func tableArguments(name string) string {
 	words := []string{}
-	for _, p := range known[name] {
-		words = append(words, p.name)
+	for _, p := range usdt.Parameters(name) {
+		words = append(words, p.Name)
 	}
 	return strings.Join(words, ", ")
 }
@@ -59,7 +60,7 @@ func tableArguments(name string) string {
 // table is the text of the page.
 func table(all []column) string {
 	var b strings.Builder
-	b.WriteString("# HotSpot's USDT probes\n\nWritten by `go test ./event/usdt -run TestTable -update` from the notes in libjvm.so of the JDKs for x86-64 Linux\n" +
+	b.WriteString("# HotSpot's USDT probes\n\nWritten by `go test ./hotspot/usdt -run TestTable -update` from the notes in libjvm.so of the JDKs for x86-64 Linux\n" +
 		"that `scripts/setup.sh test` installs. A number is in how many places of the library the probe is, which differs from build to\nbuild; `-` says that a JDK has it not. " +
 		"Oracle's own builds have no probes, nor has Debian's JDK 8. None has a semaphore.\n\n`gasm profile --events usdt:hotspot:thread__park__begin` records one of them.\n\n")
 	for _, c := range all {
@@ -77,9 +78,9 @@ func table(all []column) string {
 	for _, c := range all {
 		for name := range c.places {
 			switch {
-			case strings.HasPrefix(name, JNIProvider+":"):
-				jni[strings.TrimPrefix(name, JNIProvider+":")] = true
-			case strings.HasPrefix(name, Provider+":"), strings.HasPrefix(name, PrivateProvider+":"):
+			case strings.HasPrefix(name, usdt.JNIProvider+":"):
+				jni[strings.TrimPrefix(name, usdt.JNIProvider+":")] = true
+			case strings.HasPrefix(name, usdt.Provider+":"), strings.HasPrefix(name, usdt.PrivateProvider+":"):
 				names[name] = true
 			}
 		}
@@ -104,7 +105,7 @@ func jniTable(all []column, jni map[string]bool) string {
 	var everywhere, others []string
 	var b strings.Builder
 	for _, probe := range slices.Sorted(maps.Keys(jni)) {
-		name := JNIProvider + ":" + probe
+		name := usdt.JNIProvider + ":" + probe
 		if !slices.ContainsFunc(all, func(c column) bool { return c.places[name] == 0 }) {
 			everywhere = append(everywhere, "`"+probe+"`")
 			continue
@@ -138,7 +139,7 @@ func cells(all []column, name string) (row string) {
 
 func sum(places map[string]int) (n int) {
 	for name, places := range places {
-		if strings.HasPrefix(name, Provider) || strings.HasPrefix(name, PrivateProvider) {
+		if strings.HasPrefix(name, usdt.Provider) || strings.HasPrefix(name, usdt.PrivateProvider) {
 			n += places
 		}
 	}
@@ -159,8 +160,8 @@ func TestTable(t *testing.T) {
 	if heads := regexp.MustCompile(`(?m)^\| probe \|.*$`); heads.FindString(string(want)) != heads.FindString(got) {
 		t.Skipf("docs/usdt-probes.md is of other JDKs than this machine has: scripts/setup.sh test installs those of the page")
 	}
-	assert.Equal(t, anyBuild(string(want)), anyBuild(got), "run go test ./event/usdt -run TestTable -update")
-	for name := range known {
+	assert.Equal(t, anyBuild(string(want)), anyBuild(got), "run go test ./hotspot/usdt -run TestTable -update")
+	for _, name := range usdt.Known() {
 		assert.Contains(t, got, "`"+name+"`", "a probe that no JDK has")
 	}
 }

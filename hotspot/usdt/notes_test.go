@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -60,12 +61,12 @@ func TestNotesLikeReadelf(t *testing.T) {
 					assert.NotEqual(t, UnknownForm, p.Args[k].Form, "%s: %s", p.FullName(), p.Args[k].Text)
 				}
 				assert.Equal(t, w[4], strings.Join(texts, " "))
-				if p.Provider == Provider || p.Provider == PrivateProvider {
-					assert.Contains(t, known, p.FullName())
+				if p.Provider == usdt.Provider || p.Provider == usdt.PrivateProvider {
+					assert.Contains(t, usdt.Known(), p.FullName())
 					width := 0
 					for _, par := range parametersOf(p) {
-						assert.NotEmpty(t, par.name, "%s has %d arguments, which is not what is known", p.FullName(), len(p.Args))
-						width += par.kind.width()
+						assert.NotEmpty(t, par.Name, "%s has %d arguments, which is not what is known", p.FullName(), len(p.Args))
+						width += par.Kind.Width()
 					}
 					assert.Len(t, p.Args, width)
 				}

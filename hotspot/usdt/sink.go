@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
 // maxLines is how many lines a text may have. No capture's events are more, see package
@@ -53,16 +55,12 @@ type allocSum struct {
 
 func newSink(w io.Writer, places []place, layouts []layout) *sink {
 	s := &sink{out: bufio.NewWriterSize(w, 1<<18), places: places, layouts: layouts, allocs: map[allocSite]*allocSum{}}
-	s.line = append(s.line, textHead...)
+	s.line = append(s.line, usdt.TextHead...)
 	s.write()
-	s.line = append(append(s.line, recordedHead...), strings.Join(namesOf(places), " ")...)
+	s.line = append(append(s.line, usdt.ProbesHead...), strings.Join(namesOf(places), " ")...)
 	s.write()
 	return s
 }
-
-// textHead is the first line of a text, recordedHead what its second one begins with: the names of the
-// probes that are recorded follow, which tell of what there are both a begin and an end.
-const textHead, recordedHead = "# gasm usdt 1", "# probes "
 
 // namesOf gives the names of probes, sorted.
 func namesOf(places []place) (names []string) {
@@ -145,17 +143,17 @@ func (s *sink) arguments(p *place, l *layout, data []byte) {
 		switch {
 		case p.Args[at].Form == UnknownForm:
 			s.line = append(s.line, '?')
-		case par.kind == number || par.kind == boolean:
+		case par.Kind == usdt.Number || par.Kind == usdt.Boolean:
 			s.line = strconv.AppendInt(s.line, v[at], 10)
-		case par.kind == address:
+		case par.Kind == usdt.Address:
 			s.line = append(s.line, "0x"...)
 			s.line = strconv.AppendUint(s.line, uint64(v[at]), 16)
-		case par.kind == brief && l.brief >= 0:
+		case par.Kind == usdt.Brief && l.brief >= 0:
 			s.quote(data[l.briefAt():][:min(max(v[at+1], 0), briefSize)], true)
 		default:
 			s.quote(s.texts(uint64(v[at]), uint64(v[at+1])))
 		}
-		at += par.kind.width()
+		at += par.Kind.Width()
 	}
 }
 
@@ -170,7 +168,7 @@ func (s *sink) quote(text []byte, ok bool) {
 // allocated adds an allocation up. It is false when the record is not as those of JDK 11 to
 // 28 are.
 func (s *sink) allocated(p *place, l *layout, data []byte) bool {
-	if len(p.parameters) != 3 || p.parameters[1].kind != text {
+	if len(p.parameters) != 3 || p.parameters[1].Kind != usdt.Text {
 		return false
 	}
 	var room [8]int64
@@ -225,7 +223,7 @@ func (s *sink) flush() {
 			continue
 		}
 		s.begin(sum.mono, 0)
-		s.line = fmt.Appendf(s.line, "%s %#x %#x %#x ", wordAllocated, site.pc, site.caller, site.above)
+		s.line = fmt.Appendf(s.line, "%s %#x %#x %#x ", usdt.WordAllocated, site.pc, site.caller, site.above)
 		s.quote(s.texts(site.class, site.length))
 		if s.line = fmt.Appendf(s.line, " %d ", sum.count); sum.noBytes {
 			s.line = append(s.line, '?')
@@ -241,23 +239,16 @@ func (s *sink) flush() {
 	}
 }
 
-// The words of lines that are no probes.
-const (
-	wordAllocated = "allocated"
-	wordLost      = "lost"
-	wordEnd       = "end"
-)
-
 // end writes how many events were lost, and when the recording ended.
 func (s *sink) end(mono uint64, lost int64) {
 	s.flush()
 	if lost += s.full; lost > 0 {
 		s.begin(mono, 0)
-		s.line = fmt.Appendf(s.line, "%s %d", wordLost, lost)
+		s.line = fmt.Appendf(s.line, "%s %d", usdt.WordLost, lost)
 		s.write()
 	}
 	s.begin(mono, 0)
-	s.line = append(s.line, wordEnd...)
+	s.line = append(s.line, usdt.WordEnd...)
 	s.write()
 	s.flush()
 }

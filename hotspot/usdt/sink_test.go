@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
 // A kernel makes records of the probes of a sink, as the program does that is at them.
@@ -28,7 +30,7 @@ func newKernel(t *testing.T, arguments map[string]string) *kernel {
 	require.NoError(t, err)
 	var probes []Probe
 	for name, text := range arguments {
-		probes = append(probes, Probe{Provider: Provider, Name: name, Offset: uint64(0x1000 + len(name)), Args: parseOperands(text, set)})
+		probes = append(probes, Probe{Provider: usdt.Provider, Name: name, Offset: uint64(0x1000 + len(name)), Args: parseOperands(text, set)})
 	}
 	places, layouts := layOut(probes)
 	k := &kernel{text: new(bytes.Buffer)}
@@ -64,9 +66,9 @@ func (k *kernel) written(t *testing.T) string {
 // withoutHead is a text behind the two lines that each has.
 func withoutHead(t testing.TB, text string) string {
 	t.Helper()
-	head, text, ok := strings.Cut(text, "\n"+recordedHead)
+	head, text, ok := strings.Cut(text, "\n"+usdt.ProbesHead)
 	require.True(t, ok)
-	require.Equal(t, textHead, head)
+	require.Equal(t, usdt.TextHead, head)
 	_, text, _ = strings.Cut(text, "\n")
 	return text
 }

@@ -3,6 +3,8 @@ package usdt
 import (
 	"runtime"
 	"slices"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
 // A layout is how the program in the kernel writes down that a probe was reached. All probes
@@ -64,7 +66,7 @@ type place struct {
 	Probe
 	name       string // its full name
 	layout     int
-	parameters []parameter
+	parameters []usdt.Parameter
 }
 
 // layOut says how each of the probes is written down.
@@ -84,19 +86,41 @@ func layOut(probes []Probe) (places []place, layouts []layout) {
 	return places, layouts
 }
 
+// parametersOf says what a probe's arguments are. Of a probe that is not known, or has not as
+// many arguments as it is known to have, they are numbers without a name.
+func parametersOf(p *Probe) []usdt.Parameter {
+	parameters := usdt.Parameters(p.FullName())
+	width := 0
+	for _, par := range parameters {
+		width += par.Kind.Width()
+	}
+	if parameters != nil && width == len(p.Args) {
+		return parameters
+	}
+	kind := usdt.Number
+	if p.Provider == usdt.JNIProvider {
+		kind = usdt.Address
+	}
+	plain := make([]usdt.Parameter, len(p.Args))
+	for i := range plain {
+		plain[i].Kind = kind
+	}
+	return plain
+}
+
 func layoutOf(p *place) layout {
 	l := layout{caller: p.Name == objectAlloc, words: p.Name == objectAlloc && !p.hasSize(), brief: -1}
 	arg := 0
 	for _, par := range p.parameters {
-		for i := range par.kind.width() {
+		for i := range par.Kind.Width() {
 			if o := p.Args[arg+i]; o.isRead() {
-				if par.kind == brief && i == 0 {
+				if par.Kind == usdt.Brief && i == 0 {
 					l.brief = len(l.args)
 				}
 				l.args = append(l.args, o)
 			}
 		}
-		arg += par.kind.width()
+		arg += par.Kind.Width()
 	}
 	return l
 }
@@ -106,7 +130,7 @@ func (p *Probe) hasSize() bool { return len(p.Args) == 4 && p.Args[3].Size == 8 
 
 // isFrequent tells the probes that a program may reach a million times a second.
 func (p *Probe) isFrequent() bool {
-	return p.Provider == JNIProvider || p.Name == objectAlloc || p.Flag() == methodFlag
+	return p.Provider == usdt.JNIProvider || p.Name == objectAlloc || p.Flag() == methodFlag
 }
 
 // cookie is what the kernel hands to the program with each event.

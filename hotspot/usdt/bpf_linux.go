@@ -13,6 +13,7 @@ import (
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
@@ -34,7 +35,7 @@ func Allowed(path string) (note string, err error) {
 	}
 	t := target{pid: int32(os.Getpid())}
 	if path == "" {
-		_, layouts := layOut([]Probe{{Provider: Provider, Name: "gc__end"}})
+		_, layouts := layOut([]Probe{{Provider: usdt.Provider, Name: "gc__end"}})
 		b := &bpf{}
 		defer b.close()
 		if b.ring, err = newRing(someSlots, layouts); err == nil {
@@ -51,7 +52,7 @@ func Allowed(path string) (note string, err error) {
 	if err != nil {
 		return "", err
 	}
-	probes, _ := Select(found, []string{Provider + ":*", PrivateProvider + ":*"})
+	probes, _ := Select(found, []string{usdt.Provider + ":*", usdt.PrivateProvider + ":*"})
 	places, layouts := layOut(probes)
 	b, err := load(t, os.Getpid(), path, places, layouts)
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -154,18 +155,18 @@ func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	fields, brief, at := fieldsLeft{fields: e.fields}, []byte(nil), 0
 	for _, par := range p.parameters {
 		var values [2]uint64
-		for k := range par.kind.width() {
+		for k := range par.Kind.Width() {
 			if p.Args[at+k].isRead() {
 				values[k] = fields.number()
 				record = binary.NativeEndian.AppendUint64(record, values[k])
 			}
 		}
-		if p.hasText(par.kind, at) {
-			if brief = fields.text(); par.kind == text {
+		if p.hasText(par.Kind, at) {
+			if brief = fields.text(); par.Kind == usdt.Text {
 				d.keep(values[0], values[1], brief)
 			}
 		}
-		at += par.kind.width()
+		at += par.Kind.Width()
 	}
 	record = append(record, make([]byte, l.size()-len(record))...)
 	if l.caller && len(fields.fields) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -25,10 +26,10 @@ func inRegisters(sizes ...int) (args []Operand) {
 // traced are probes with texts, a text that is gone soon, and the caller.
 func traced() []Probe {
 	return []Probe{
-		{Provider: Provider, Name: "thread__start", Offset: 1, Args: inRegisters(8, -4, 8, 8, -4)},
-		{Provider: Provider, Name: "method__compile__begin", Offset: 2, Args: inRegisters(8, -4, 8, -4, 8, -4, 8, -4)},
-		{Provider: Provider, Name: objectAlloc, Offset: 3, Args: inRegisters(8, 8, -4, 8)},
-		{Provider: Provider, Name: "thread__sleep__end", Offset: 4, Args: inRegisters(-4)},
+		{Provider: usdt.Provider, Name: "thread__start", Offset: 1, Args: inRegisters(8, -4, 8, 8, -4)},
+		{Provider: usdt.Provider, Name: "method__compile__begin", Offset: 2, Args: inRegisters(8, -4, 8, -4, 8, -4, 8, -4)},
+		{Provider: usdt.Provider, Name: objectAlloc, Offset: 3, Args: inRegisters(8, 8, -4, 8)},
+		{Provider: usdt.Provider, Name: "thread__sleep__end", Offset: 4, Args: inRegisters(-4)},
 	}
 }
 
@@ -163,8 +164,8 @@ func TestDTraceLongText(t *testing.T) {
 
 // What DTrace is asked for has each probe once, by its name for it. What is no name would be a part of the program.
 func TestDTraceScript(t *testing.T) {
-	probes := append(traced(), Probe{Provider: Provider, Name: "thread__sleep__end", Offset: 9, Args: []Operand{{Size: 4, Signed: true, Form: ConstantForm, Number: 1}}},
-		Probe{Provider: Provider, Name: `x{system("id")}`, Offset: 10}, Probe{Provider: JNIProvider, Name: "Many__entry", Offset: 11, Args: inRegisters(8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8)})
+	probes := append(traced(), Probe{Provider: usdt.Provider, Name: "thread__sleep__end", Offset: 9, Args: []Operand{{Size: 4, Signed: true, Form: ConstantForm, Number: 1}}},
+		Probe{Provider: usdt.Provider, Name: `x{system("id")}`, Offset: 10}, Probe{Provider: usdt.JNIProvider, Name: "Many__entry", Offset: 11, Args: inRegisters(8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8)})
 	probes[0].Args[2].Form = UnknownForm
 	places, layouts := layOut(byName(probes))
 	require.Len(t, places, 5)
@@ -189,7 +190,7 @@ func TestProbesListed(t *testing.T) {
 	chosen, unknown := Select(probes, []string{"hotspot:thread__park__*", "hotspot:gc-begin", "hotspot_jni:AllocObject*", "hotspot:object__alloc"})
 	assert.Len(t, chosen, 4)
 	assert.Empty(t, unknown)
-	assert.Equal(t, []string{"blocker"}, []string{parametersOf(&probes[0])[0].name})
+	assert.Equal(t, []string{"blocker"}, []string{parametersOf(&probes[0])[0].Name})
 	assert.False(t, probes[1].hasSize())
 	assert.Len(t, probes[1].Args, 4)
 	assert.Empty(t, probes[2].Args)
@@ -204,10 +205,10 @@ func FuzzDTrace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		d := newDTraced(traced())
 		got := d.textOf(t, text)
-		for r := NewReader(strings.NewReader(got), "made", 7); r.Scan(); {
+		for r := usdt.NewReader(strings.NewReader(got), "made", 7); r.Scan(); {
 			switch rec := r.Record().(type) {
 			case *event.Event:
-			case *SyntaxError:
+			case *usdt.SyntaxError:
 				// A time of more than nine digits of seconds, which no clock has.
 				line := strings.Split(got, "\n")[rec.Line-1]
 				if at, _, _ := strings.Cut(line, "."); len(at) <= 9 {

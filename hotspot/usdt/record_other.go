@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -37,7 +38,7 @@ func Start(pid int, o Options) (*Recorder, error) {
 
 // dtraceProviders describe all of HotSpot's probes in a process to DTrace.
 func dtraceProviders(pid int) (descriptions []string) {
-	for _, p := range []string{Provider, JNIProvider, PrivateProvider} {
+	for _, p := range []string{usdt.Provider, usdt.JNIProvider, usdt.PrivateProvider} {
 		descriptions = append(descriptions, p+strconv.Itoa(pid)+":::")
 	}
 	return descriptions

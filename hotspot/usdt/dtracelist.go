@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -18,15 +19,15 @@ func probesListed(pid int, listed []sampler.DTraceProbe) (probes []Probe) {
 			continue // a place of its own
 		}
 		seen[p.FullName()] = true
-		for _, par := range known[p.FullName()] {
-			o := Operand{Size: 8, Signed: par.kind != address, Form: RegisterForm, Index: -1}
-			if par.kind == boolean {
+		for _, par := range usdt.Parameters(p.FullName()) {
+			o := Operand{Size: 8, Signed: par.Kind != usdt.Address, Form: RegisterForm, Index: -1}
+			if par.Kind == usdt.Boolean {
 				o.Size, o.Signed = 1, false
-			} else if p.Name == objectAlloc && par.name == "size" {
+			} else if p.Name == objectAlloc && par.Name == "size" {
 				o.Size = 4
 			}
 			p.Args = append(p.Args, o)
-			if par.kind.width() == 2 {
+			if par.Kind.Width() == 2 {
 				p.Args = append(p.Args, Operand{Size: 4, Signed: true, Form: RegisterForm, Index: -1})
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -66,15 +67,15 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *sampl
 		format, values := `e %x %x %x %x`, []string{strconv.Itoa(i), "cpu", "timestamp", "tid"}
 		at := 0
 		for _, par := range p.parameters {
-			for k := range par.kind.width() {
+			for k := range par.Kind.Width() {
 				if p.Args[at+k].isRead() {
 					format, values = format+" %x", append(values, "arg"+strconv.Itoa(at+k))
 				}
 			}
-			if p.hasText(par.kind, at) {
+			if p.hasText(par.Kind, at) {
 				format, values = format+` \"%S\"`, append(values, fmt.Sprintf(`arg%d ? copyinstr(arg%d, arg%d + 1) : ""`, at+1, at, at+1))
 			}
-			at += par.kind.width()
+			at += par.Kind.Width()
 		}
 		if layouts[p.layout].caller && lib.hi != 0 {
 			s.WriteString(callerClause(lib))
@@ -90,8 +91,8 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *sampl
 }
 
 // hasText tells whether a parameter is a text that can be read.
-func (p *Probe) hasText(kind parameterKind, at int) bool {
-	return kind.width() == 2 && p.Args[at].isRead() && p.Args[at+1].isRead()
+func (p *Probe) hasText(kind usdt.ParameterKind, at int) bool {
+	return kind.Width() == 2 && p.Args[at].isRead() && p.Args[at+1].isRead()
 }
 
 // callerClause goes through the library's frames in D, which has no loops, as the program in the kernel does: once it has come to

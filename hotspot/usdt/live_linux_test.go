@@ -21,6 +21,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/event/jfr"
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
@@ -97,12 +98,12 @@ func (j *probedJVM) end(t testing.TB) {
 
 func eventsIn(t testing.TB, text []byte) (events []event.Event, lost int64) {
 	t.Helper()
-	r := NewReader(bytes.NewReader(text), "usdt.log", 7)
+	r := usdt.NewReader(bytes.NewReader(text), "usdt.log", 7)
 	for r.Scan() {
 		switch rec := r.Record().(type) {
 		case *event.Event:
 			events = append(events, *rec)
-		case *Lost:
+		case *usdt.Lost:
 			lost += rec.Events
 		default:
 			t.Fatalf("%#v\n%s", rec, bytes.Split(text, []byte("\n"))[r.Lines()-1])
@@ -193,10 +194,10 @@ func checkAllocations(t *testing.T, feature int, events []event.Event, lost int6
 		if e.Name != "int[]" {
 			continue
 		}
-		count += Count(&e)
+		count += usdt.Count(&e)
 		bytes += e.Bytes
 		if e.PC != 0 {
-			placed += Count(&e)
+			placed += usdt.Count(&e)
 		}
 	}
 	assert.GreaterOrEqual(t, count+lost, int64(200_000), "what is lost is counted: the race detector slows the reader down")

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
@@ -121,9 +122,9 @@ func arraysIn(events []event.Event) (count, placed int64) {
 		if e.Name != "int[]" {
 			continue
 		}
-		count += Count(&e)
+		count += usdt.Count(&e)
 		if e.PC != 0 {
-			placed += Count(&e)
+			placed += usdt.Count(&e)
 		}
 	}
 	return count, placed

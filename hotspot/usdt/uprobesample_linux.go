@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
 // samples makes records, as the program in the kernel writes them, out of perf's samples:
@@ -169,10 +171,10 @@ func sampled(probes []Probe) []Probe {
 		}
 		at := 0
 		for _, par := range parametersOf(p) {
-			if par.kind == brief {
+			if par.Kind == usdt.Brief {
 				p.Args[at].Form = UnknownForm
 			}
-			at += par.kind.width()
+			at += par.Kind.Width()
 		}
 	}
 	return probes
