@@ -266,7 +266,7 @@ func FuzzDTraceReader(f *testing.F) {
 func checkDTraceSample(t *testing.T, s *Sample) {
 	t.Helper()
 	if !strings.HasPrefix(s.Event, "profile-") || s.MonoNanos < 0 || s.TID != NoPID || s.PID < -1<<31 ||
-		s.PC >= kernelStart && !s.Kernel() || strings.Contains(s.Module, "`") && !s.Kernel() {
+		s.PC >= KernelStart && !s.Kernel() || strings.Contains(s.Module, "`") && !s.Kernel() {
 		t.Errorf("%+v", *s)
 	}
 }

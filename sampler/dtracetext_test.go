@@ -207,7 +207,7 @@ dtrace: 12 drops on CPU 1
 func TestDTraceDrops(t *testing.T) {
 	check := func(line string, want int64) {
 		t.Helper()
-		n, ok := parseDrops([]byte(line))
+		n, ok := DTraceDrops([]byte(line))
 		if n != want || ok != (want > 0) {
 			t.Errorf("%q: got %d, %t, want %d", line, n, ok, want)
 		}

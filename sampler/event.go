@@ -134,8 +134,18 @@ func Specs(events []Event) []string {
 // task-clock, Instruments' Time Profiler, and DTrace's profile probe with any frequency
 // (profile-1001, profile-997hz).
 func (e Event) ByClock() bool {
-	return e.Name == cpuClock || e.Name == taskClock || e.Name == timeProfile || strings.HasPrefix(e.Name, probePrefix)
+	return e.Name == CPUClock || e.Name == TaskClock || e.Name == TimeProfile || strings.HasPrefix(e.Name, probePrefix)
 }
+
+// Names of events that are sampled by a clock.
+const (
+	CPUClock    = "cpu-clock"    // perf's
+	TaskClock   = "task-clock"   // perf's
+	TimeProfile = "time-profile" // of Instruments' Time Profiler: a timer that fires each ms on each CPU
+)
+
+// DTraceEvent returns the event of DTrace's profile probe with this frequency in Hz: profile-1001.
+func DTraceEvent(hertz int) Event { return ParseEvent(probePrefix + strconv.Itoa(hertz)) }
 
 // probePrefix starts the name of DTrace's profile probe; its frequency follows.
 const probePrefix = "profile-"
@@ -171,7 +181,3 @@ func (e Event) NamedFrequency() int {
 	}
 	return hertz
 }
-
-// tracepoint tells whether the event is one of the kernel's tracepoints
-// ("sched:sched_switch"), which another user than root may not sample.
-func (e Event) tracepoint() bool { return strings.Contains(e.Name, ":") }

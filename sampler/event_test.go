@@ -17,9 +17,6 @@ func eventsOf(specs ...string) (events []Event) {
 	return events
 }
 
-// specsOf gives what perf samples as one asks for it: "cycles:u,page-faults".
-func specsOf(p *Perf) string { return strings.Join(Specs(p.Events()), ",") }
-
 func TestParseEvent(t *testing.T) {
 	check := func(spec, name string, userOnly bool) {
 		t.Helper()

@@ -3,11 +3,13 @@ package sampler
 import (
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
 // kernelStart is where the kernel's half of the address space starts, on amd64 and
 // on arm64.
-const kernelStart = 0xffff_8000_0000_0000
+const KernelStart = 0xffff_8000_0000_0000
 
 // parseSymbol returns the function's name, "" for [unknown]. With some lists of fields
 // perf prints an offset ("memcpy+0x1f"), which is cut off.
@@ -20,7 +22,7 @@ func parseSymbol(text string) string {
 		return text
 	}
 	for _, c := range []byte(text[i+3:]) {
-		if !isHex(c) {
+		if !fields.IsHex(c) {
 			return text
 		}
 	}
@@ -37,18 +39,18 @@ type module struct {
 // stand with their file (/lib/modules/…/ext4.ko), a BPF program with its name
 // (bpf_prog_…), so the PC tells what is the kernel.
 func (m module) at(pc uint64) string {
-	if pc >= kernelStart && !m.user {
+	if pc >= KernelStart && !m.user {
 		return KernelModule
 	}
 	return m.name
 }
 
 // vsyscall is the page that old programs call for the time.
-const vsyscall = "[vsyscall]"
+const Vsyscall = "[vsyscall]"
 
 // userPages are the pages that the kernel maps into a process for it to run.
 // [vsyscall] lies in the kernel's half of the address space.
-var userPages = []string{"[vdso]", "[vdso32]", "[vdsox32]", vsyscall, "[vvar]", "[vectors]", "[uprobes]"}
+var userPages = []string{"[vdso]", "[vdso32]", "[vdsox32]", Vsyscall, "[vvar]", "[vectors]", "[uprobes]"}
 
 // anonymousPrefixes start the names of mappings that are not of a file: anonymous
 // memory, huge pages, and shared memory.

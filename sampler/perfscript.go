@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"math"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
 // A PerfReader reads the text of `perf script` with the fields
@@ -64,7 +66,7 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	if !ok {
 		return outcome{kind: badRecord, msg: "no event"}
 	}
-	s.PC, rest, ok = cutHex(rest)
+	s.PC, rest, ok = fields.CutHex(rest)
 	if !ok {
 		return outcome{kind: badRecord, msg: "no address after the event"}
 	}
@@ -84,9 +86,9 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 func (p *perfParser) head(line []byte, s *Sample) (rest []byte) {
 	for i := range p.heads {
 		h := &p.heads[i]
-		if n := len(h.text); n > 0 && n < len(line) && isBlank(line[n]) && bytes.Equal(line[:n], h.text) {
+		if n := len(h.text); n > 0 && n < len(line) && fields.IsBlank(line[n]) && bytes.Equal(line[:n], h.text) {
 			s.Thread, s.PID, s.TID = h.thread, h.pid, h.tid
-			return trimBlanks(line[n:])
+			return fields.TrimBlanks(line[n:])
 		}
 	}
 	if pid, tid, after, ok := cutIDs(line); ok {
@@ -138,7 +140,7 @@ func (p *perfParser) function(text []byte) (perfFunction, bool) {
 func parseLost(text []byte) outcome {
 	text, samples := bytes.CutPrefix(text, []byte("_SAMPLES"))
 	_, digits, ok := bytes.Cut(text, []byte("lost"))
-	n, after, okN := cutUint(bytes.TrimLeft(digits, ": \t"), math.MaxInt32)
+	n, after, okN := fields.CutUint(bytes.TrimLeft(digits, ": \t"), math.MaxInt32)
 	if !ok || !okN || len(after) > 0 {
 		return outcome{kind: badRecord, msg: "no count of lost records"}
 	}
@@ -148,16 +150,16 @@ func parseLost(text []byte) outcome {
 // cutIDs cuts "24997/24998" and the blanks after it. An event with a PMU
 // ("cpu_core/cycles/") has a slash too, but no number in front of it.
 func cutIDs(text []byte) (pid, tid int, rest []byte, ok bool) {
-	pid, rest, ok = cutInt(text)
+	pid, rest, ok = fields.CutInt(text)
 	if !ok || len(rest) == 0 || rest[0] != '/' {
 		return 0, 0, text, false
 	}
 	// perf pads a tid to five columns.
-	tid, rest, ok = cutInt(rest[1:])
-	if !ok || len(rest) == 0 || !isBlank(rest[0]) {
+	tid, rest, ok = fields.CutInt(rest[1:])
+	if !ok || len(rest) == 0 || !fields.IsBlank(rest[0]) {
 		return 0, 0, text, false
 	}
-	return pid, tid, trimBlanks(rest), true
+	return pid, tid, fields.TrimBlanks(rest), true
 }
 
 // cutThread cuts a thread's name and the ids behind it, "C2 CompilerThre 24997/25003",
@@ -165,7 +167,7 @@ func cutIDs(text []byte) (pid, tid int, rest []byte, ok bool) {
 // the ids are those that a time follows.
 func cutThread(text []byte) (name []byte, pid, tid int, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
-		if !isBlank(text[i-1]) || isBlank(text[i]) {
+		if !fields.IsBlank(text[i-1]) || fields.IsBlank(text[i]) {
 			continue
 		}
 		pid, tid, rest, ok := cutIDs(text[i:])
@@ -182,12 +184,12 @@ func cutThread(text []byte) (name []byte, pid, tid int, rest []byte, ok bool) {
 // cutTime cuts "1884.749632617:" (seconds with 1 to 9 decimals) and the blanks
 // after it, and returns nanoseconds.
 func cutTime(text []byte) (nanos int64, rest []byte, ok bool) {
-	sec, rest, ok := cutUint(text, math.MaxInt64/1_000_000_000-1)
+	sec, rest, ok := fields.CutUint(text, math.MaxInt64/1_000_000_000-1)
 	if !ok || len(rest) == 0 || rest[0] != '.' {
 		return 0, text, false
 	}
 	rest = rest[1:]
-	frac, after, ok := cutUint(rest, 999_999_999)
+	frac, after, ok := fields.CutUint(rest, 999_999_999)
 	decimals := len(rest) - len(after)
 	if !ok || decimals > 9 || len(after) == 0 || after[0] != ':' {
 		return 0, text, false
@@ -195,15 +197,15 @@ func cutTime(text []byte) (nanos int64, rest []byte, ok bool) {
 	for ; decimals < 9; decimals++ {
 		frac *= 10
 	}
-	return int64(sec)*1_000_000_000 + int64(frac), trimBlanks(after[1:]), true
+	return int64(sec)*1_000_000_000 + int64(frac), fields.TrimBlanks(after[1:]), true
 }
 
 // cutEvent cuts the event, which ends at the first colon that a blank follows, and the
 // blanks after it.
 func cutEvent(text []byte) (name, rest []byte, ok bool) {
 	for i, c := range text {
-		if c == ':' && i > 0 && i+1 < len(text) && isBlank(text[i+1]) {
-			return text[:i], trimBlanks(text[i+1:]), true
+		if c == ':' && i > 0 && i+1 < len(text) && fields.IsBlank(text[i+1]) {
+			return text[:i], fields.TrimBlanks(text[i+1:]), true
 		}
 	}
 	return nil, text, false
@@ -261,6 +263,6 @@ func firstPath(text []byte) int {
 }
 
 // startsModule tells whether a module may start with the parenthesis at an index.
-func startsModule(text []byte, paren int) bool { return paren == 0 || isBlank(text[paren-1]) }
+func startsModule(text []byte, paren int) bool { return paren == 0 || fields.IsBlank(text[paren-1]) }
 
 func pathLike(text []byte) bool { return len(text) > 0 && (text[0] == '/' || text[0] == '[') }

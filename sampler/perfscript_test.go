@@ -350,7 +350,7 @@ func checkSample(t *testing.T, s *Sample) {
 	switch {
 	case s.Event == "", s.MonoNanos < -1, s.Symbol == "[unknown]", strings.Contains(s.Module, "/"),
 		s.Module == "[unknown]", s.Kernel() && s.PC == 0 && s.Symbol == "" && s.Module == "",
-		s.PC >= kernelStart && !s.Kernel() && !strings.HasPrefix(s.Module, "[") && s.Module != "":
+		s.PC >= KernelStart && !s.Kernel() && !strings.HasPrefix(s.Module, "[") && s.Module != "":
 		t.Errorf("%+v", *s)
 	}
 }

@@ -4,25 +4,35 @@ import "strconv"
 
 // A perfText makes text as perf script does, in the form that a [PerfReader] reads. See
 // the package comment for its lines.
-type perfText struct {
+type PerfText struct {
 	lines  []byte
 	events []string // as they are printed, all in one width
 }
 
-func newPerfText(specs []string) *perfText {
+// NewPerfText returns an empty text of samples of these events, which are named as [Event.Spec] has them.
+func NewPerfText(specs []string) *PerfText {
 	width := 0
 	for _, spec := range specs {
 		width = max(width, len(spec))
 	}
-	t := &perfText{}
+	t := &PerfText{}
 	for _, spec := range specs {
 		t.events = append(t.events, string(padLeft(nil, spec, width)))
 	}
 	return t
 }
 
-// sample appends a line. The event is an index; path is the file, or what stands for it.
-func (t *perfText) sample(s *Sample, event int, path string) {
+// Bytes returns the lines. They are valid until something is appended after a Reset.
+func (t *PerfText) Bytes() []byte { return t.lines }
+
+// Len returns the length of the lines in bytes.
+func (t *PerfText) Len() int { return len(t.lines) }
+
+// Reset removes all lines, and keeps their memory for the next ones.
+func (t *PerfText) Reset() { t.lines = t.lines[:0] }
+
+// Sample appends a line. The event is an index; path is the file, or what stands for it.
+func (t *PerfText) Sample(s *Sample, event int, path string) {
 	t.head(s)
 	t.lines = append(t.lines, t.events[event]...)
 	t.lines = append(t.lines, ": "...)
@@ -43,9 +53,9 @@ func (t *perfText) sample(s *Sample, event int, path string) {
 	t.lines = append(t.lines, ")\n"...)
 }
 
-// lost appends a line about samples that were lost. total tells that it is the kernel's
+// Lost appends a line about samples that were lost. total tells that it is the kernel's
 // count of all, which has those of other lines in it.
-func (t *perfText) lost(s *Sample, count int64, total bool) {
+func (t *PerfText) Lost(s *Sample, count int64, total bool) {
 	t.head(s)
 	t.lines = append(t.lines, "PERF_RECORD_LOST"...)
 	if total {
@@ -57,7 +67,7 @@ func (t *perfText) lost(s *Sample, count int64, total bool) {
 }
 
 // head appends the thread's name and ids, and the time.
-func (t *perfText) head(s *Sample) {
+func (t *PerfText) head(s *Sample) {
 	for range 16 - len(s.Thread) {
 		t.lines = append(t.lines, ' ')
 	}

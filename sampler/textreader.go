@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
 const (
@@ -228,7 +230,7 @@ func (c *chunk) parse(p lineParser) {
 			c.others = append(c.others, otherLine{tooLong, c.lines, len(c.samples)})
 			continue
 		}
-		cut := !whole && c.cut && len(line) > 0 && !isBlank(line[len(line)-1])
+		cut := !whole && c.cut && len(line) > 0 && !fields.IsBlank(line[len(line)-1])
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}

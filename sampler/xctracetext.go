@@ -3,9 +3,13 @@ package sampler
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
 // An XCTraceReader reads what `xctrace export` writes of a recording of Instruments: the rows of the tables time-profile,
@@ -38,10 +42,7 @@ type XCTraceReader struct {
 
 // xcEvents are the tables that have samples, and the events that these are of. Time Profiler samples by a timer, CPU Profiler
 // by each CPU's counter of cycles, and CPU Counters by what its template says.
-var xcEvents = map[string]string{"time-profile": timeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
-
-// timeProfile is the event of Instruments' Time Profiler: a timer that fires each ms on each CPU.
-const timeProfile = "time-profile"
+var xcEvents = map[string]string{"time-profile": TimeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
 
 // An xcOpen is an element whose end has not come yet.
 type xcOpen struct {
@@ -185,7 +186,7 @@ func threadOf(text []byte) []byte {
 }
 
 func parseNumber(text []byte) (uint64, bool) {
-	n, rest, ok := cutUint(text, math.MaxInt64)
+	n, rest, ok := fields.CutUint(text, math.MaxInt64)
 	return n, ok && len(rest) == 0
 }
 
@@ -327,7 +328,7 @@ func (r *XCTraceReader) endRow() bool {
 	if row.stack.flags&xcMore != 0 {
 		r.sample.Module = r.names.all[row.stack.more]
 	}
-	if r.sample.PC >= kernelStart {
+	if r.sample.PC >= KernelStart {
 		r.sample.Module, r.kernel = KernelModule, true
 	}
 	r.samples = true
@@ -384,4 +385,22 @@ func XCTraceStart(in io.Reader) (nanos int64, err error) {
 		return 0, errors.New("xctrace: the recording's table time-info does not tell when it began")
 	}
 	return nanos, nil
+}
+
+// XCTraceDate reads when a recording began out of its table of contents, which `xctrace export --toc` writes. It is a time of
+// the wall clock, in ms:
+//
+//	<start-date>2026-03-01T12:30:05.123+01:00</start-date>
+func XCTraceDate(toc []byte) (time.Time, error) {
+	x := newXMLReader(bytes.NewReader(toc))
+	for x.scan() {
+		if name, _, end, _ := cutTag(x.tag); x.bad == "" && end && string(name) == "start-date" {
+			at, err := time.Parse(time.RFC3339Nano, string(x.text))
+			if err != nil {
+				return at, fmt.Errorf("xctrace: the recording's start-date can't be read: %w", err)
+			}
+			return at, nil
+		}
+	}
+	return time.Time{}, errors.New("xctrace: the recording does not tell when it began: it has no time-info and no start-date")
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // readXCTrace reads an export, by the reader that NewReader takes for it, and returns copies of its records.
@@ -198,7 +200,7 @@ func tinyRow(i int) string {
 // is the collector's timing, and differs from machine to machine, so what is counted is what a collection leaves.
 func TestXCTraceMemory(t *testing.T) {
 	size, limit := 100<<20, int64(150<<20)
-	if raceDetector || testing.Short() { // which takes ten times as long
+	if gasmtest.RaceDetector || testing.Short() { // which takes ten times as long
 		size, limit = size/10, 20<<20 // a tenth of the size has more than a tenth of the names that are kept
 	}
 	held := func() int64 {
@@ -261,7 +263,7 @@ func FuzzXCTraceReader(f *testing.F) {
 			records++
 			switch rec := r.Record().(type) {
 			case *Sample:
-				if rec.MonoNanos < 0 || rec.PID < NoPID || rec.TID < NoPID || len(rec.Thread) > 15 || rec.Event == "" || (rec.PC >= kernelStart) != rec.Kernel() && rec.PC >= kernelStart {
+				if rec.MonoNanos < 0 || rec.PID < NoPID || rec.TID < NoPID || len(rec.Thread) > 15 || rec.Event == "" || (rec.PC >= KernelStart) != rec.Kernel() && rec.PC >= KernelStart {
 					t.Errorf("%+v", rec)
 				}
 			case *SyntaxError:

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // A dtraced is probes that DTrace tells of: the only way where the system is not Linux, and the last one there. DTrace reads the texts
@@ -22,7 +22,7 @@ type dtraced struct {
 	layouts []layout
 	why     string        // there is no other way; "" when it was asked for
 	delay   time.Duration // until DTrace told of probes
-	tracer  *sampler.DTrace
+	tracer  *collect.DTrace
 	pipe    *io.PipeWriter
 	ended   chan struct{} // closed when all has come
 
@@ -59,12 +59,12 @@ func openDTrace(pid int, lib library, places []place, layouts []layout, sudo boo
 	return d, nil
 }
 
-func (d *dtraced) start(ctx context.Context, script *sampler.Script, sudo bool) (err error) {
+func (d *dtraced) start(ctx context.Context, script *collect.Script, sudo bool) (err error) {
 	var text io.ReadCloser
 	text, d.pipe = io.Pipe()
 	go d.collect(text)
 	begin := time.Now()
-	d.tracer, err = sampler.StartDTrace(ctx, sampler.DTraceOptions{Sudo: sudo, Script: script, Text: d.pipe})
+	d.tracer, err = collect.StartDTrace(ctx, collect.DTraceOptions{Sudo: sudo, Script: script, Text: d.pipe})
 	if err != nil {
 		d.pipe.Close()
 		return err

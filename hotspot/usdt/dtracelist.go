@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // probesListed makes probes of those that DTrace lists in a process, where no notes tell of them: their arguments are as many as
 // those of known ones. The size of an allocation is not trusted: DTrace does not say whether it has 4 bytes, see doc.go.
-func probesListed(pid int, listed []sampler.DTraceProbe) (probes []Probe) {
+func probesListed(pid int, listed []collect.DTraceProbe) (probes []Probe) {
 	seen := map[string]bool{}
 	for _, l := range listed {
 		p := Probe{Provider: strings.TrimSuffix(l.Provider, strconv.Itoa(pid)), Name: strings.ReplaceAll(l.Name, "-", "__"), Offset: uint64(len(probes))}
@@ -39,7 +39,7 @@ func probesListed(pid int, listed []sampler.DTraceProbe) (probes []Probe) {
 // allowedByDTrace tries DTrace, with no probes; why is why there is no other way.
 func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
 	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
-	if err := d.start(ctx, &sampler.Script{}, false); err != nil {
+	if err := d.start(ctx, &collect.Script{}, false); err != nil {
 		return "", err
 	}
 	err = d.detach()

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // A dtraceEvent is a probe that was reached, as DTrace tells of it.
@@ -83,7 +83,7 @@ func (r *dtraceReader) Scan() bool {
 		}
 		r.line++
 		var first bool
-		if first, r.ended = sampler.IsMark(line); first || r.ended {
+		if first, r.ended = collect.IsMark(line); first || r.ended {
 			continue
 		}
 		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {

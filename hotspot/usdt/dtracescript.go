@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 const (
@@ -59,7 +59,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // The last one is how many probes were reached in all, which DTrace counts without printing: it does not tell of all that it loses.
 // An event has the number of the probe, the processor, the time, the thread, and the arguments; behind the length of a text is the
 // text, as %S has it. An allocation has more: where the library returns to, and what is on the stack there.
-func dtraceScript(pid int, places []place, layouts []layout, lib library) *sampler.Script {
+func dtraceScript(pid int, places []place, layouts []layout, lib library) *collect.Script {
 	var s strings.Builder
 	for i := range places {
 		p := &places[i]
@@ -87,7 +87,7 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *sampl
 		fmt.Fprintf(&s, `printf("%s\n", %s); } `, format, strings.Join(values, ", "))
 	}
 	fmt.Fprintf(&s, `profile-%d { printf("m %%x %%x\n", cpu, timestamp); } END { printa("n %%@d\n", @n); }`, marksPerSecond)
-	return &sampler.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
+	return &collect.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 
 // hasText tells whether a parameter is a text that can be read.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/native"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // firstNamespace is the inode of the machine's first namespace of processes (PROC_PID_INIT_INO
@@ -65,7 +65,7 @@ func (r *Recorder) open(pid int, lib library, chosen []Probe, o Options) error {
 
 // withDTrace adds why DTrace could not be used either, where it is there.
 func withDTrace(refused *RefusedError, failed error) *RefusedError {
-	if missing := (*sampler.MissingToolError)(nil); errors.As(failed, &missing) {
+	if missing := (*collect.MissingToolError)(nil); errors.As(failed, &missing) {
 		return refused
 	}
 	return &RefusedError{refused.Cause + "; nor by DTrace (" + strings.TrimPrefix(failed.Error(), "dtrace: ") + ")", refused.Mend}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // Allowed tells why this process may not record probes, by trying DTrace, which is the only way here.
@@ -18,7 +18,7 @@ func Allowed(string) (note string, err error) {
 
 // Start records probes of a JVM, and writes their text. What its probes are, DTrace tells; where their code is remains unknown.
 func Start(pid int, o Options) (*Recorder, error) {
-	listed, err := sampler.ListDTrace(context.Background(), o.Sudo, dtraceProviders(pid)...)
+	listed, err := collect.ListDTrace(context.Background(), o.Sudo, dtraceProviders(pid)...)
 	if err != nil {
 		return nil, err
 	}

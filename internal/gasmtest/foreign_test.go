@@ -25,8 +25,8 @@ var ofProcesses = map[string]string{
 	"hotspot/probe/session_linux.go":     "a path for other programs, which gasm does not open",
 	"internal/native/maps.go":            "the name of a text, for messages",
 	"internal/native/proc_linux.go":      "the kernel's list of mappings",
-	"sampler/drain_linux.go":             "the names of threads",
-	"sampler/host.go":                    "whether a process is there",
+	"sampler/collect/drain_linux.go":     "the names of threads",
+	"sampler/collect/host.go":            "whether a process is there",
 	"sampler/perfevent/running_linux.go": "the threads of a process",
 }
 
