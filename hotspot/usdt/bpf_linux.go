@@ -29,7 +29,7 @@ type bpf struct {
 // Allowed tells why this process may not record probes; nil when it may. It has the kernel set all probes of a library,
 // as far as this very process has them; the note says how that differs from what is best, as that of a [Result]. With an empty path
 // it only loads a program (BPF).
-func Allowed(path string) (note string, err error) {
+func Allowed(ctx context.Context, path string) (note string, err error) {
 	if err := machine(); err != nil {
 		return "", err
 	}
@@ -69,7 +69,7 @@ func Allowed(path string) (note string, err error) {
 		if !errors.As(err, &refused) {
 			return "", err
 		}
-		note, failed := allowedByDTrace(context.Background(), refused.Cause)
+		note, failed := allowedByDTrace(ctx, refused.Cause)
 		if failed != nil {
 			return "", withDTrace(refused, failed)
 		}

@@ -51,9 +51,9 @@ const (
 )
 
 // openDTrace has DTrace tell of the probes of a JVM.
-func openDTrace(pid int, lib library, places []place, layouts []layout, sudo bool, why string) (*dtraced, error) {
+func openDTrace(ctx context.Context, pid int, lib library, places []place, layouts []layout, sudo bool, why string) (*dtraced, error) {
 	d := &dtraced{places: places, layouts: layouts, why: why, ended: make(chan struct{}), cpus: map[int]uint64{}, texts: map[textKey][]byte{}}
-	if err := d.start(context.Background(), dtraceScript(pid, places, layouts, lib), sudo); err != nil {
+	if err := d.start(ctx, dtraceScript(pid, places, layouts, lib), sudo); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -76,9 +76,9 @@ func (d *dtraced) start(ctx context.Context, script *collect.Script, sudo bool) 
 // collect reads what DTrace prints, and then, until it closes its end, what nobody needs.
 func (d *dtraced) collect(text io.ReadCloser) {
 	r := newDTraceReader(text)
-	for r.Scan() {
+	for r.scan() {
 		d.mu.Lock()
-		switch rec := r.Record().(type) {
+		switch rec := r.record.(type) {
 		case *dtraceEvent:
 			d.come = append(d.come, rec)
 			d.at(rec.cpu, rec.mono)

@@ -40,9 +40,9 @@ type dtraceTotal int64
 // A dtraceReader reads what DTrace prints for a [dtraceScript], up to the line that says that this is all.
 type dtraceReader struct {
 	in     *bufio.Reader
-	err    error
+	err    error // ended the reading; nil when DTrace had printed all, or its text ended
 	line   int
-	record any
+	record any // what scan has read: a *dtraceEvent, a *dtraceMark, a dtraceTotal or a *usdt.SyntaxError
 	ended  bool
 }
 
@@ -59,14 +59,8 @@ func newDTraceReader(r io.Reader) *dtraceReader {
 	return &dtraceReader{in: bufio.NewReaderSize(r, longestDTraceLine)}
 }
 
-// Err is the error that ended the reading; nil when DTrace had printed all, or its text ended.
-func (r *dtraceReader) Err() error { return r.err }
-
-// Record gives what Scan has read: a *dtraceEvent, a *dtraceMark, a dtraceTotal or a *SyntaxError.
-func (r *dtraceReader) Record() any { return r.record }
-
-// Scan reads to the next event, mark or bad line. A last line without its end is left out: DTrace was killed while it wrote it.
-func (r *dtraceReader) Scan() bool {
+// scan reads to the next event, mark or bad line. A last line without its end is left out: DTrace was killed while it wrote it.
+func (r *dtraceReader) scan() bool {
 	for r.err == nil && !r.ended {
 		line, err := r.in.ReadSlice('\n')
 		long := errors.Is(err, bufio.ErrBufferFull)

@@ -29,7 +29,7 @@ import (
 // needBPF skips a test where the kernel does not let this process record probes.
 func needBPF(t testing.TB) {
 	t.Helper()
-	if _, err := Allowed(""); err != nil {
+	if _, err := Allowed(t.Context(), ""); err != nil {
 		t.Skipf("USDT probes can't be recorded here: %v", err)
 	}
 }
@@ -79,7 +79,7 @@ func (j *probedJVM) goOn(t testing.TB) {
 func (j *probedJVM) recordUntil(t testing.TB, line string, patterns ...string) (text []byte, r Result) {
 	t.Helper()
 	var out bytes.Buffer
-	recorder, err := Start(j.cmd.Process.Pid, Options{Patterns: patterns, Text: &out})
+	recorder, err := Start(t.Context(), j.cmd.Process.Pid, Options{Patterns: patterns, Text: &out})
 	require.NoError(t, err)
 	j.goOn(t)
 	j.await(t, line)
@@ -345,7 +345,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if pid := os.Getenv("GASM_RECORD_PID"); pid != "" { // this test in a process of its own
 		n, err := strconv.Atoi(pid)
 		require.NoError(t, err)
-		_, err = Start(n, Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
+		_, err = Start(t.Context(), n, Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
 		require.NoError(t, err)
 		fmt.Println("RECORDING")
 		time.Sleep(time.Minute)
@@ -385,8 +385,8 @@ func probesInTracefs(t *testing.T) string {
 
 // A recording in JVMs that are no more, or that gasm has no right to.
 func TestStartRefused(t *testing.T) {
-	_, err := Start(os.Getpid(), Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
+	_, err := Start(t.Context(), os.Getpid(), Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
 	assert.ErrorContains(t, err, "has no libjvm.so mapped")
-	_, err = Start(1<<30, Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
+	_, err = Start(t.Context(), 1<<30, Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -1,6 +1,7 @@
 package usdt
 
 import (
+	"context"
 	"errors"
 	"os"
 	"time"
@@ -55,9 +56,9 @@ func (r *Recorder) begin() *Recorder {
 }
 
 // recordByDTrace has DTrace tell of the probes.
-func (r *Recorder) recordByDTrace(pid int, lib library, chosen []Probe, o Options, why string) error {
+func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, chosen []Probe, o Options, why string) error {
 	places, layouts := layOut(byName(chosen))
-	d, err := openDTrace(pid, lib, places, layouts, o.Sudo, why)
+	d, err := openDTrace(ctx, pid, lib, places, layouts, o.Sudo, why)
 	if err != nil {
 		return err
 	}

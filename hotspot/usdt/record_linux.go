@@ -1,6 +1,7 @@
 package usdt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +20,8 @@ import (
 // in the kernel's include/linux/proc_ns.h).
 const firstNamespace = 0xEFFFFFFC
 
-// Start records probes of a JVM, and writes their text.
-func Start(pid int, o Options) (*Recorder, error) {
+// Start records probes of a JVM, and writes their text. If DTrace records them, the end of ctx kills it.
+func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	if err := machine(); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func Start(pid int, o Options) (*Recorder, error) {
 		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `gasm doctor` and docs/usdt-probes.md list them", unknown)
 	}
 	r := &Recorder{unknown: unknown}
-	if err := r.open(pid, lib, chosen, o); err != nil {
+	if err := r.open(ctx, pid, lib, chosen, o); err != nil {
 		return nil, err
 	}
 	return r.begin(), nil
@@ -48,16 +49,16 @@ func Start(pid int, o Options) (*Recorder, error) {
 var tryBPF, tryUprobes = true, true
 
 // open sets the probes: by BPF, or by perf's events where the kernel refuses that, or by DTrace where it refuses both.
-func (r *Recorder) open(pid int, lib library, chosen []Probe, o Options) error {
+func (r *Recorder) open(ctx context.Context, pid int, lib library, chosen []Probe, o Options) error {
 	if o.DTrace {
-		return r.recordByDTrace(pid, lib, chosen, o, "")
+		return r.recordByDTrace(ctx, pid, lib, chosen, o, "")
 	}
 	err := r.recordByKernel(pid, lib, chosen, o)
 	refused := (*RefusedError)(nil)
 	if !errors.As(err, &refused) {
 		return err
 	}
-	if failed := r.recordByDTrace(pid, lib, chosen, o, refused.Cause); failed != nil {
+	if failed := r.recordByDTrace(ctx, pid, lib, chosen, o, refused.Cause); failed != nil {
 		return withDTrace(refused, failed)
 	}
 	return nil

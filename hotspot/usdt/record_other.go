@@ -12,13 +12,13 @@ import (
 )
 
 // Allowed tells why this process may not record probes, by trying DTrace, which is the only way here.
-func Allowed(string) (note string, err error) {
-	return allowedByDTrace(context.Background(), "")
+func Allowed(ctx context.Context, _ string) (note string, err error) {
+	return allowedByDTrace(ctx, "")
 }
 
 // Start records probes of a JVM, and writes their text. What its probes are, DTrace tells; where their code is remains unknown.
-func Start(pid int, o Options) (*Recorder, error) {
-	listed, err := collect.ListDTrace(context.Background(), o.Sudo, dtraceProviders(pid)...)
+func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
+	listed, err := collect.ListDTrace(ctx, o.Sudo, dtraceProviders(pid)...)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func Start(pid int, o Options) (*Recorder, error) {
 		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `dtrace -l -n 'hotspot%s:::'` lists them", unknown, strconv.Itoa(pid))
 	}
 	r := &Recorder{unknown: unknown}
-	if err := r.recordByDTrace(pid, library{}, chosen, o, ""); err != nil {
+	if err := r.recordByDTrace(ctx, pid, library{}, chosen, o, ""); err != nil {
 		return nil, err
 	}
 	return r.begin(), nil

@@ -95,7 +95,7 @@ func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (
 		tryBPF, allAtOnce, tryUprobes = w.bpf, w.atOnce, w.uprobes
 		var err error
 		begin := time.Now()
-		recorders[i], err = Start(j.cmd.Process.Pid, Options{Patterns: Patterns(kinds), Text: &texts[i]})
+		recorders[i], err = Start(t.Context(), j.cmd.Process.Pid, Options{Patterns: Patterns(kinds), Text: &texts[i]})
 		require.NoError(t, err)
 		t.Logf("set in %v %s", time.Since(begin), w.note)
 	}

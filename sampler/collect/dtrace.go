@@ -72,7 +72,8 @@ type DTrace struct {
 	slow      func(message string) // may be nil
 	process   *process
 	text      *dtraceText
-	inTracefs bool // its probes were seen there
+	inTracefs bool         // its probes were seen there
+	sudoKill  func() error // sends SIGTERM to a DTrace that runs under sudo; nil for another one
 
 	stopOnce sync.Once
 	stopErr  error
@@ -115,6 +116,8 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 			return nil, &MissingToolError{Tool: "sudo", Cause: "not on PATH", Hint: "run gasm as root, without --sudo"}
 		}
 		command = append([]string{sudo, "-n"}, command...)
+		ctx := context.WithoutCancel(ctx) // DTrace must be stopped after the end of ctx as well
+		d.sudoKill = func() error { return d.killBySudo(ctx) }
 	}
 	pipe, err := d.open(ctx, command, &opts)
 	if err != nil {
@@ -318,18 +321,22 @@ func (d *DTrace) Wait() {
 	<-d.text.saved
 }
 
-// terminate sends the one SIGTERM. A second one would lose samples. Where DTrace runs
-// under sudo, it goes to sudo, which hands it on, and only root may send it there.
+// terminate sends the one SIGTERM. A second one would lose samples.
 func (d *DTrace) terminate() error {
 	defer d.process.wake()
-	if !d.sudo {
-		err := d.process.cmd.Process.Signal(syscall.SIGTERM)
-		if errors.Is(err, os.ErrProcessDone) {
-			return nil
-		}
-		return err
+	if d.sudoKill != nil {
+		return d.sudoKill()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	err := d.process.cmd.Process.Signal(syscall.SIGTERM)
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
+}
+
+// killBySudo sends SIGTERM to the sudo that runs DTrace, which hands it on. Only root may send it there.
+func (d *DTrace) killBySudo(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	cmd := tool.Command(ctx, "sudo", "-n", "kill", "-TERM", strconv.Itoa(d.process.cmd.Process.Pid))
 	if text, err := cmd.CombinedOutput(); err != nil && !d.process.ended() {

@@ -27,19 +27,41 @@ const (
 	settled = 200 * time.Millisecond
 )
 
-// Why record takes back a perf that it has started. What perf printed on stderr
-// tells more.
+// Why perf does not sample. What it printed on stderr says more.
 var (
 	errPerfEnded     = errors.New("perf has ended")
 	errEventsMissing = errors.New("perf left out some of these events")
 )
 
-// record starts perf and returns when it samples. perf gets --control if it knows
-// that option.
+// record starts perf and returns when it samples. After an error perf has ended, and its data is removed.
 func record(ctx context.Context, tool string, opts Options, events []sampler.Event, h host) (*Perf, error) {
 	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events), slow: opts.Slow}
-	args := []string{
-		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", strings.Join(sampler.Specs(events), ","),
+	// startUnconfirmed would take an older file for a sign that perf samples.
+	if err := os.Remove(p.data); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	args := p.recordArgs(opts)
+	err := p.start(ctx, args)
+	if err == nil {
+		return p, nil
+	}
+	if p.process == nil { // it could not be run
+		return nil, fmt.Errorf("%s: %w", tool, err)
+	}
+	full := p.takeBack()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("perf: %w", context.Cause(ctx))
+	}
+	if refused := p.refused(err, opts.PID, h); refused != nil {
+		return nil, refused
+	}
+	return nil, p.failure(err, args, full)
+}
+
+// recordArgs returns the arguments of perf record.
+func (p *Perf) recordArgs(opts Options) []string {
+	return []string{
+		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", strings.Join(sampler.Specs(p.events), ","),
 		"-B", "-N", "-o", p.data,
 		// Follow the process's first thread and all that it starts. With -p perf would
 		// also follow the process's other threads, those of the Go runtime, which end
@@ -48,44 +70,50 @@ func record(ctx context.Context, tool string, opts Options, events []sampler.Eve
 		// command.
 		"--inherit", "-t", strconv.Itoa(opts.PID),
 	}
-	// startUnconfirmed would take an older file for a sign that perf samples.
-	if err := os.Remove(p.data); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
+}
+
+// start starts perf and returns when it samples. perf gets --control if it knows that option.
+func (p *Perf) start(ctx context.Context, args []string) error {
 	err := p.startConfirmed(ctx, args)
 	if errors.Is(err, errPerfEnded) && ctx.Err() == nil && p.unknownOption() {
 		err = p.startUnconfirmed(ctx, args)
 	}
-	if err == nil {
-		err = p.readOpened()
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		return p, nil
-	}
-	if p.process == nil { // never started
-		return nil, fmt.Errorf("%s: %w", tool, err)
-	}
+	return p.readOpened()
+}
+
+// takeBack ends a perf that was started in vain, and removes its data, which perf creates before it opens the events.
+// full reports whether the disk had no room for more data.
+func (p *Perf) takeBack() (full bool) {
 	p.process.kill()
 	<-p.process.done
 	p.closeControl()
-	full := isFull(opts.Dir)
-	os.Remove(p.data) // perf creates it before it opens the events
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("perf: %w", context.Cause(ctx))
+	full = isFull(filepath.Dir(p.data))
+	os.Remove(p.data)
+	return full
+}
+
+// refused returns the error of a perf that was refused, as its stderr says; nil if err has another cause or the text is
+// not known.
+func (p *Perf) refused(err error, pid int, h host) error {
+	if !errors.Is(err, errPerfEnded) && !errors.Is(err, errEventsMissing) {
+		return nil
 	}
-	text := p.process.stderr.String()
-	if errors.Is(err, errPerfEnded) || errors.Is(err, errEventsMissing) {
-		if refused := refusal(text, events, opts.PID, h); refused != nil {
-			return nil, refused
-		}
-	}
-	if errors.Is(err, errPerfEnded) && full && perfComplaint(text) == "" { // perf may end without a word
-		return nil, fmt.Errorf("perf: its data can't be written: %w; make room in %s", syscall.ENOSPC, opts.Dir)
-	}
+	return refusal(p.process.stderr.String(), p.events, pid, h)
+}
+
+// failure returns the error of a perf that failed for another reason than a refusal.
+func (p *Perf) failure(err error, args []string, full bool) error {
 	if errors.Is(err, errPerfEnded) {
-		err = fmt.Errorf("%s: %s", p.process.cmd.ProcessState, perfComplaint(text))
+		complaint := perfComplaint(p.process.stderr.String())
+		if full && complaint == "" { // perf may end without a word
+			return fmt.Errorf("perf: its data can't be written: %w; make room in %s", syscall.ENOSPC, filepath.Dir(p.data))
+		}
+		err = fmt.Errorf("%s: %s", p.process.cmd.ProcessState, complaint)
 	}
-	return nil, fmt.Errorf("%s %s: %w", tool, strings.Join(args, " "), err)
+	return fmt.Errorf("%s %s: %w", p.tool, strings.Join(args, " "), err)
 }
 
 // startConfirmed starts perf with its events off (-D -1), tells it to enable them,
