@@ -58,8 +58,8 @@ var (
 	startedThread  = []Parameter{{"name", Brief}, {"thread", Number}, {"os_thread", Number}, {"daemon", Boolean}}
 )
 
-// known are the probes of hotspot and hs_private by their names, with what their arguments are
-// (src/hotspot/os/posix/dtrace/hotspot.d and hs_private.d in the JDK's source; 11 to 28).
+// known has the parameters of the probes of hotspot and hs_private by their full names
+// (src/hotspot/os/posix/dtrace/hotspot.d and hs_private.d in the source of JDK 11 to 28).
 var known = map[string][]Parameter{
 	"hotspot:class__initialization__clinit":        initializing,
 	"hotspot:class__initialization__concurrent":    initializing,

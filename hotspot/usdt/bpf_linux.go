@@ -17,18 +17,19 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A bpf is the program in the kernel, at the places of one JVM. All of it is file descriptors:
-// when gasm ends, however it ends, nothing of it is left.
+// A bpf is the program in the kernel, attached to the places of one JVM. It consists of file
+// descriptors only, so nothing of it is left when gasm ends, however it ends.
 type bpf struct {
 	program  *ebpf.Program
 	links    []link.Link
 	ring     *ring
-	oneByOne int // places, where they are not set at once
+	oneByOne int // places, if they are not set at once
 }
 
-// Allowed tells why this process may not record probes; nil when it may. It has the kernel set all probes of a library,
-// as far as this very process has them; the note says how that differs from what is best, as that of a [Result]. With an empty path
-// it only loads a program (BPF).
+// Allowed returns an error that says why this process may not record probes, or nil if it may. It has
+// the kernel set all probes of a library, which reach only this process; the note says how the way to
+// record differs from the best one, like that of a [Result]. With an empty path it only loads a program
+// (BPF). The end of ctx kills a DTrace that is tried.
 func Allowed(ctx context.Context, path string) (note string, err error) {
 	if err := machine(); err != nil {
 		return "", err
@@ -78,7 +79,7 @@ func Allowed(ctx context.Context, path string) (note string, err error) {
 	return "", err
 }
 
-// load loads the program and sets it on the places, of the library that a process has mapped.
+// load loads the program and attaches it to the places in the library that a process has mapped.
 func load(t target, pid int, library string, places []place, layouts []layout) (b *bpf, err error) {
 	if !tryBPF {
 		return nil, refused(unix.EPERM)
@@ -99,7 +100,7 @@ func load(t target, pid int, library string, places []place, layouts []layout) (
 	return b, refused(err)
 }
 
-// attach sets the program on all places at once, as kernels since 6.6 can, or one by one.
+// attach attaches the program to all places at once, which kernels since 6.6 can do, or one by one.
 func (b *bpf) attach(t target, pid int, library string, places []place, layouts []layout) (err error) {
 	lib, err := link.OpenExecutable(library)
 	if err != nil {
@@ -113,7 +114,7 @@ func (b *bpf) attach(t target, pid int, library string, places []place, layouts 
 	return b.attachEach(lib, t, pid, places, layouts)
 }
 
-// allAtOnce is false in a test of what kernels before 6.6 can.
+// allAtOnce is false in a test of kernels before 6.6.
 var allAtOnce = true
 
 func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
@@ -122,7 +123,7 @@ func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place,
 	}
 	o := link.UprobeMultiOptions{PID: uint32(pid)}
 	if ofFirstThread() {
-		o.PID = 0 // the program itself looks whose event it is
+		o.PID = 0 // the program itself checks whose event it is
 	}
 	for i := range places {
 		o.Addresses = append(o.Addresses, places[i].Offset)
@@ -138,8 +139,8 @@ func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place,
 	return nil
 }
 
-// ofFirstThread tells kernels that take the id of a process for that of its first thread
-// here; mended in Linux 6.10 (commit 46ba0e49b642).
+// ofFirstThread reports whether this kernel takes the id of a process for the id of its first thread
+// here. That was fixed in Linux 6.10 (commit 46ba0e49b642).
 func ofFirstThread() bool {
 	var name syscall.Utsname
 	if err := syscall.Uname(&name); err != nil {
@@ -154,7 +155,7 @@ func ofFirstThread() bool {
 	return err == nil && (major < 6 || major == 6 && minor < 10)
 }
 
-// attachEach sets the program on each place by an event of perf's.
+// attachEach attaches the program to each place by a perf event of its own.
 func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
 	if b.program, err = b.newProgram(t, layouts, ebpf.AttachNone); err != nil {
 		return err
@@ -172,10 +173,10 @@ func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place
 
 func (b *bpf) newProgram(t target, layouts []layout, as ebpf.AttachType) (*ebpf.Program, error) {
 	return ebpf.NewProgram(&ebpf.ProgramSpec{Name: "gasm_usdt", Type: ebpf.Kprobe, AttachType: as,
-		// Kernels since 5.0 ignore their version here. To find it out, /proc/self/mem must be read, which a program with
-		// capabilities of its file may not.
+		// Kernels since 5.0 ignore the kernel version here. To find it out, the library would read
+		// /proc/self/mem, which a program with file capabilities may not read.
 		KernelVersion: 1,
-		// The kernel lets programs read memory and stacks that say they are under a license that goes with its own.
+		// The kernel lets only programs under a license compatible with its own read memory and stacks.
 		License: "Dual BSD/GPL", Instructions: program(t, layouts, b.ring)})
 }
 
@@ -190,7 +191,7 @@ func (b *bpf) note() string {
 	return fmt.Sprintf("this kernel sets USDT probes one by one (Linux 6.6 and newer at once): %d of them", b.oneByOne)
 }
 
-// detach takes the program off, so that no event comes any more.
+// detach takes the program off all places. No event comes after that.
 func (b *bpf) detach() error {
 	for _, l := range b.links {
 		l.Close()
@@ -200,7 +201,7 @@ func (b *bpf) detach() error {
 }
 
 func (b *bpf) close() {
-	_ = b.detach() // which has no error
+	_ = b.detach() // it returns no error
 	if b.program != nil {
 		b.program.Close()
 	}
@@ -209,7 +210,7 @@ func (b *bpf) close() {
 	}
 }
 
-// refused says what an error of the kernel's means.
+// refused converts an error of the kernel's to a *RefusedError if the kernel refused.
 func refused(err error) error {
 	var number syscall.Errno
 	switch errors.As(err, &number); {
@@ -226,7 +227,8 @@ func refused(err error) error {
 	return fmt.Errorf("setting USDT probes: %w", err)
 }
 
-// machine tells whether programs for this machine are known: the kernel's registers differ.
+// machine returns an error if gasm can't assemble the program for this machine, because each machine
+// has other registers.
 func machine() error {
 	if !slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH) {
 		return fmt.Errorf("gasm does not know the registers of %s", runtime.GOARCH)

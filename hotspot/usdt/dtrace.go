@@ -14,43 +14,45 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// A dtraced is probes that DTrace tells of: the only way where the system is not Linux, and the last one there. DTrace reads the texts
-// itself. It has a buffer for each processor, and prints one after another, so events are held until all processors have come
-// as far.
+// A dtraced is a set of probes that DTrace records: the only way on systems other than Linux, and the
+// last resort there. DTrace reads the texts itself. It has a buffer for each processor, and prints one
+// buffer after another, so events are held back until all processors have come as far.
 type dtraced struct {
 	places  []place
 	layouts []layout
-	why     string        // there is no other way; "" when it was asked for
-	delay   time.Duration // until DTrace told of probes
+	why     string        // why there is no other way; "" if DTrace was asked for
+	delay   time.Duration // from the start of DTrace until its probes were set
 	tracer  *collect.DTrace
 	pipe    *io.PipeWriter
-	ended   chan struct{} // closed when all has come
+	ended   chan struct{} // closed when DTrace has printed all
 
 	mu     sync.Mutex
 	come   []*dtraceEvent
 	cpus   map[int]uint64 // how far each processor has come
-	first  uint64         // the first time that came
+	first  uint64         // the first time that DTrace has printed
 	newest uint64
 	bad    int64 // lines that could not be read
-	good   int64 // events that could
-	total  int64 // as DTrace has counted them; 0 while it has not ended
+	good   int64 // events that could be read
+	total  int64 // probes reached, by DTrace's own count; 0 while it has not ended
 
-	texts map[textKey][]byte // of the events that were given, by where they are in the JVM
+	texts map[textKey][]byte // of the events that read has handed out, by their place in the JVM
 }
 
 type textKey struct{ addr, length uint64 }
 
 const (
-	// settle is for how long no event is given at the begin: until then each processor has printed a mark.
+	// settle is the time at the begin in which no event is handed out. By its end each processor has
+	// printed a mark.
 	settle = uint64(time.Second)
-	// silence is after which time a processor is not waited for that prints no marks, because it was switched off.
+	// silence is the time after which a processor that prints no marks is no longer waited for, because
+	// it was switched off.
 	silence = uint64(5 * time.Second)
-	// mostHeld bounds the events that are held.
+	// mostHeld limits the events that are held back. When there are more, all are handed out.
 	mostHeld  = 1 << 18
 	mostTexts = 1 << 16
 )
 
-// openDTrace has DTrace tell of the probes of a JVM.
+// openDTrace has DTrace record the probes of a JVM.
 func openDTrace(ctx context.Context, pid int, lib library, places []place, layouts []layout, sudo bool, why string) (*dtraced, error) {
 	d := &dtraced{places: places, layouts: layouts, why: why, ended: make(chan struct{}), cpus: map[int]uint64{}, texts: map[textKey][]byte{}}
 	if err := d.start(ctx, dtraceScript(pid, places, layouts, lib), sudo); err != nil {
@@ -73,7 +75,8 @@ func (d *dtraced) start(ctx context.Context, script *collect.Script, sudo bool) 
 	return nil
 }
 
-// collect reads what DTrace prints, and then, until it closes its end, what nobody needs.
+// collect reads what DTrace prints. After DTrace's last line it discards the rest, until the pipe is
+// closed.
 func (d *dtraced) collect(text io.ReadCloser) {
 	r := newDTraceReader(text)
 	for r.scan() {
@@ -92,7 +95,7 @@ func (d *dtraced) collect(text io.ReadCloser) {
 		d.mu.Unlock()
 	}
 	close(d.ended)
-	_, _ = io.Copy(io.Discard, text) // a pipe of this process
+	_, _ = io.Copy(io.Discard, text) // reading a pipe of this process does not fail
 }
 
 func (d *dtraced) at(cpu int, mono uint64) {
@@ -103,7 +106,7 @@ func (d *dtraced) at(cpu int, mono uint64) {
 	}
 }
 
-// until is the time that all processors have come to. The caller has the lock.
+// until returns the time that all processors have come to. The caller holds the lock.
 func (d *dtraced) until() uint64 {
 	if d.newest < d.first+settle {
 		return 0
@@ -117,7 +120,7 @@ func (d *dtraced) until() uint64 {
 	return least
 }
 
-// read gives the events that have come, by their times.
+// read calls give for each event that has come, in the order of their times.
 func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Lock()
 	until := d.until()
@@ -142,7 +145,8 @@ func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Unlock()
 }
 
-// record makes the record of an event, as the program in the kernel writes it; false when the event has not what its probe has.
+// record returns the record of an event, as the program in the kernel writes it. ok is false if the
+// event has not the fields of its probe.
 func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	if e.probe >= len(d.places) {
 		return nil, false
@@ -170,7 +174,7 @@ func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	}
 	record = append(record, make([]byte, l.size()-len(record))...)
 	if l.caller && len(fields.fields) > 0 {
-		for i := range 2 + words { // those of the stack may have no room
+		for i := range 2 + words { // the record may have no room for those of the stack
 			value := fields.number()
 			if to := l.callerAt() + 8*i; i < 2 || l.words {
 				binary.NativeEndian.PutUint64(record[to:], value)
@@ -183,10 +187,10 @@ func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	return record, !fields.missing && len(fields.fields) == 0
 }
 
-// fieldsLeft are the fields of an event that are not taken yet.
+// fieldsLeft are the fields of an event that were not taken yet.
 type fieldsLeft struct {
 	fields  []dtraceField
-	missing bool // a field that is not there, or is not as it must be, was asked for
+	missing bool // a field was asked for that is not there, or has another type
 }
 
 func (l *fieldsLeft) next(isText bool) (f dtraceField) {
@@ -201,7 +205,8 @@ func (l *fieldsLeft) next(isText bool) (f dtraceField) {
 func (l *fieldsLeft) number() uint64 { return l.next(false).number }
 func (l *fieldsLeft) text() []byte   { return l.next(true).text }
 
-// keep keeps a text for the event that has it. One that had no room ends in three points.
+// keep keeps a text for the event that has it. If DTrace had no room for all of a text, an ellipsis is
+// appended.
 func (d *dtraced) keep(addr, length uint64, text []byte) {
 	if uint64(len(text)) < length && len(text) >= longestDTraceText {
 		text = append(text[:len(text):len(text)], "…"...)
@@ -211,20 +216,22 @@ func (d *dtraced) keep(addr, length uint64, text []byte) {
 	d.texts[textKey{addr, length}] = text
 }
 
-// text gives a text of the events that were given last.
+// text returns a text of the events that read handed out last.
 func (d *dtraced) text(addr, length uint64) ([]byte, bool) {
 	text, ok := d.texts[textKey{addr, length}]
 	return text, ok || length == 0
 }
 
-// forget forgets texts when they are many. The sums of allocations that need them are written then.
+// forget forgets the texts when they are many. It is called when the sums of allocations that need them
+// have been written.
 func (d *dtraced) forget() {
 	if len(d.texts) > mostTexts {
 		clear(d.texts)
 	}
 }
 
-// detach ends DTrace, which prints what it has, and takes some seconds to give back what it holds of the kernel.
+// detach ends DTrace, which prints what it has, and takes some seconds to release what it holds of the
+// kernel.
 func (d *dtraced) detach() error {
 	err := d.tracer.Stop()
 	d.tracer.Wait()
@@ -233,8 +240,9 @@ func (d *dtraced) detach() error {
 	return err
 }
 
-// lost is how many events did not come. A DTrace that is killed has not told how many there were: then it is what it told of while it ran,
-// which leaves out what a processor lost last.
+// lost returns the number of events that did not come. A DTrace that is killed does not print how many
+// probes were reached. Then lost returns the losses that DTrace reported while it ran, without what a
+// processor lost last.
 func (d *dtraced) lost() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

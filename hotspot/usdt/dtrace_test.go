@@ -15,7 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// inRegisters makes arguments of these sizes, which are in registers.
+// inRegisters returns arguments of these sizes, which are in registers. A negative size is that of a
+// signed number.
 func inRegisters(sizes ...int) (args []Operand) {
 	for i, size := range sizes {
 		args = append(args, Operand{Size: max(size, -size), Signed: size < 0, Form: RegisterForm, Register: 8 * i, Index: -1})
@@ -23,7 +24,7 @@ func inRegisters(sizes ...int) (args []Operand) {
 	return args
 }
 
-// traced are probes with texts, a text that is gone soon, and the caller.
+// traced returns probes with texts, with a brief text, and with a caller.
 func traced() []Probe {
 	return []Probe{
 		{Provider: usdt.Provider, Name: "thread__start", Offset: 1, Args: inRegisters(8, -4, 8, 8, -4)},
@@ -33,14 +34,14 @@ func traced() []Probe {
 	}
 }
 
-// newDTraced is what records would go through, without a DTrace.
+// newDTraced returns a dtraced without a DTrace.
 func newDTraced(probes []Probe) *dtraced {
 	d := &dtraced{ended: make(chan struct{}), cpus: map[int]uint64{}, texts: map[textKey][]byte{}, tracer: nil}
 	d.places, d.layouts = layOut(byName(probes))
 	return d
 }
 
-// read gives what a text of DTrace's becomes.
+// textOf returns the text that is written for what DTrace prints.
 func (d *dtraced) textOf(t testing.TB, text string) string {
 	t.Helper()
 	d.collect(&closed{strings.NewReader(text)})
@@ -57,10 +58,12 @@ type closed struct{ *strings.Reader }
 
 func (*closed) Close() error { return nil }
 
-// stack is the caller and what is above it, and twelve words.
+// stack is the fields of an allocation after its arguments: the caller, the address above it, and
+// twelve words.
 const stack = " 7f00000000a0 7f00000000b0 1 2 3 4 5 6 7 8 9 a b c"
 
-// The lines are as DTrace 2.0.7 prints them; a thread's name has whatever a program likes.
+// TestDTraceLines reads lines as DTrace 2.0.7 prints them. The name of a thread has anything that a
+// program likes.
 func TestDTraceLines(t *testing.T) {
 	d := newDTraced(traced())
 	got := d.textOf(t, "gasm: begin 99\n\n"+
@@ -79,7 +82,7 @@ func TestDTraceLines(t *testing.T) {
 	assert.Zero(t, d.bad)
 }
 
-// What DTrace never prints is counted, and nothing is made of it.
+// TestDTraceBadLines checks that lines that DTrace never prints are counted, and become nothing else.
 func TestDTraceBadLines(t *testing.T) {
 	for _, line := range []string{
 		"e", "e 3 0 1", "e 3 0 1 7", "e 3 0 1 7 0 0", `e 3 0 1 7 "0"`, "e 4 0 1 7 0", "e 3 fffffff 1 7 0", "e 3 0 1 7 x", "e 3 0 1 7  0",
@@ -96,7 +99,8 @@ func TestDTraceBadLines(t *testing.T) {
 	assert.Zero(t, d.bad)
 }
 
-// Events of several processors are given in the order of their times, as soon as all have come as far.
+// TestDTraceOrder checks that events of several processors are handed out in the order of their times,
+// as soon as all processors have come as far.
 func TestDTraceOrder(t *testing.T) {
 	d := newDTraced(traced())
 	var given []uint64
@@ -129,7 +133,8 @@ func TestDTraceOrder(t *testing.T) {
 	assert.Zero(t, d.bad)
 }
 
-// What is lost is the difference to what DTrace has counted, whether it says so or not.
+// TestDTraceLost checks that lost events are the difference to DTrace's own count, whether DTrace
+// reports them or not.
 func TestDTraceLost(t *testing.T) {
 	d := newDTraced(traced())
 	d.textOf(t, "e 3 0 1 7 0\ndtrace: 1 drop on CPU 0\ne 3 0 2 7 0\ne 4 0 3 7 0\nn 9\ngasm: end\n")
@@ -145,7 +150,7 @@ func (d *dtraced) collectOne(t *testing.T, line string) {
 	d.collect(&closed{strings.NewReader(line)})
 }
 
-// A text that DTrace has no room for ends in three points.
+// TestDTraceLongText checks that a text that DTrace has no room for ends in an ellipsis.
 func TestDTraceLongText(t *testing.T) {
 	d := newDTraced(nil)
 	long := bytes.Repeat([]byte("x"), longestDTraceText)
@@ -162,7 +167,8 @@ func TestDTraceLongText(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// What DTrace is asked for has each probe once, by its name for it. What is no name would be a part of the program.
+// TestDTraceScript checks that the script has each probe once, by DTrace's name for it, and leaves out
+// names that are none: they would become part of the program.
 func TestDTraceScript(t *testing.T) {
 	probes := append(traced(), Probe{Provider: usdt.Provider, Name: "thread__sleep__end", Offset: 9, Args: []Operand{{Size: 4, Signed: true, Form: ConstantForm, Number: 1}}},
 		Probe{Provider: usdt.Provider, Name: `x{system("id")}`, Offset: 10}, Probe{Provider: usdt.JNIProvider, Name: "Many__entry", Offset: 11, Args: inRegisters(8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8)})
@@ -182,7 +188,7 @@ func TestDTraceScript(t *testing.T) {
 	assert.NotContains(t, dtraceScript(4711, places, layouts, library{}).Clauses, "uregs", "where the library is not known, nor is the caller")
 }
 
-// Where there are no notes, probes are those that DTrace lists.
+// TestProbesListed checks the probes that DTrace lists, which are used if there are no notes.
 func TestProbesListed(t *testing.T) {
 	probes := probesListed(7103, []collect.DTraceProbe{{Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "object-alloc"},
 		{Provider: "hotspot_jni7103", Name: "AllocObject-entry"}, {Provider: "hotspot7103", Name: "gc-begin"}})
@@ -197,7 +203,8 @@ func TestProbesListed(t *testing.T) {
 	assert.Equal(t, 1, probes[3].Args[0].Size)
 }
 
-// FuzzDTrace reads anything as DTrace's text: what becomes of it is what a Reader reads without an error.
+// FuzzDTrace reads anything as DTrace's text. A Reader must read the text that is written for it
+// without an error.
 func FuzzDTrace(f *testing.F) {
 	f.Add("gasm: begin 1\n" + `e 0 1 3b9aca05 2c69 7fe1 b "a\"\n\342\200\256 z" 7fe2 c 1` + "\nm 0 1\n" + `e 2 0 3b9aca03 7 10 20 2 "[I\0" 18` + stack + "\ngasm: end\n")
 	f.Add(`e 1 0 1 7 10 2 "C2" 20 0 "" 30 3 "sum" 40 7 "([D)D\0"` + "\n")
@@ -209,7 +216,7 @@ func FuzzDTrace(f *testing.F) {
 			switch rec := r.Record().(type) {
 			case *event.Event:
 			case *usdt.SyntaxError:
-				// A time of more than nine digits of seconds, which no clock has.
+				// The time has more than nine digits of seconds, as no clock has.
 				line := strings.Split(got, "\n")[rec.Line-1]
 				if at, _, _ := strings.Cut(line, "."); len(at) <= 9 {
 					t.Fatalf("%q became %q: %v", text, line, rec)

@@ -9,14 +9,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// probesListed makes probes of those that DTrace lists in a process, where no notes tell of them: their arguments are as many as
-// those of known ones. The size of an allocation is not trusted: DTrace does not say whether it has 4 bytes, see doc.go.
+// probesListed returns the probes that DTrace lists in a process whose library's notes are not read.
+// Their arguments are those of the known probes. The size of an allocation is not trusted, because
+// DTrace does not say whether it has 4 bytes; see the package comment of event/usdt.
 func probesListed(pid int, listed []collect.DTraceProbe) (probes []Probe) {
 	seen := map[string]bool{}
 	for _, l := range listed {
 		p := Probe{Provider: strings.TrimSuffix(l.Provider, strconv.Itoa(pid)), Name: strings.ReplaceAll(l.Name, "-", "__"), Offset: uint64(len(probes))}
 		if seen[p.FullName()] {
-			continue // a place of its own
+			continue // another place of the same probe
 		}
 		seen[p.FullName()] = true
 		for _, par := range usdt.Parameters(p.FullName()) {
@@ -36,7 +37,7 @@ func probesListed(pid int, listed []collect.DTraceProbe) (probes []Probe) {
 	return probes
 }
 
-// allowedByDTrace tries DTrace, with no probes; why is why there is no other way.
+// allowedByDTrace tries DTrace without any probes. why is the reason why there is no other way.
 func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
 	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
 	if err := d.start(ctx, &collect.Script{}, false); err != nil {

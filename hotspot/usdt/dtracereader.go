@@ -13,12 +13,12 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// A dtraceEvent is a probe that was reached, as DTrace tells of it.
+// A dtraceEvent is a firing of a probe, as DTrace prints it.
 type dtraceEvent struct {
 	probe, cpu int
 	mono       uint64
 	tid        int
-	fields     []dtraceField // what follows, in its order
+	fields     []dtraceField // the other fields, in their order
 }
 
 // A dtraceField is a number or a text of an event.
@@ -28,30 +28,33 @@ type dtraceField struct {
 	isText bool
 }
 
-// A dtraceMark tells that a processor has no event that is older.
+// A dtraceMark says that all older events of a processor have been printed.
 type dtraceMark struct {
 	cpu  int
 	mono uint64
 }
 
-// A dtraceTotal is how many probes were reached, whether an event of them came or not.
+// A dtraceTotal is how many probes were reached, including those whose events DTrace lost.
 type dtraceTotal int64
 
-// A dtraceReader reads what DTrace prints for a [dtraceScript], up to the line that says that this is all.
+// A dtraceReader reads what DTrace prints for a [dtraceScript], up to DTrace's last line.
 type dtraceReader struct {
 	in     *bufio.Reader
-	err    error // ended the reading; nil when DTrace had printed all, or its text ended
+	err    error // ended the reading; nil if DTrace had printed all, or its text ended
 	line   int
 	record any // what scan has read: a *dtraceEvent, a *dtraceMark, a dtraceTotal or a *usdt.SyntaxError
 	ended  bool
 }
 
 const (
-	// longestDTraceLine: three texts of which each byte is escaped as \342, and numbers.
+	// longestDTraceLine has room for three texts in which each byte is escaped as \342, and for
+	// numbers.
 	longestDTraceLine = 8 << 10
-	// mostDTraceFields is more than any probe's: its arguments, texts, and the words of a stack.
+	// mostDTraceFields is an upper bound for the fields of a line: a probe's arguments, their texts,
+	// and the words of a stack. A longer line is a bad line.
 	mostDTraceFields = 2*dtraceArguments + 2 + words
-	// mostProcessors is more than any machine has.
+	// mostProcessors is an upper bound for the number of a processor. A line with a larger one is a bad
+	// line.
 	mostProcessors = 1 << 16
 )
 
@@ -59,7 +62,8 @@ func newDTraceReader(r io.Reader) *dtraceReader {
 	return &dtraceReader{in: bufio.NewReaderSize(r, longestDTraceLine)}
 }
 
-// scan reads to the next event, mark or bad line. A last line without its end is left out: DTrace was killed while it wrote it.
+// scan reads to the next event, mark or bad line. It skips a last line without an end: DTrace was
+// killed while it wrote that line.
 func (r *dtraceReader) scan() bool {
 	for r.err == nil && !r.ended {
 		line, err := r.in.ReadSlice('\n')
@@ -91,7 +95,7 @@ func (r *dtraceReader) scan() bool {
 	return false
 }
 
-// parseDTrace reads a line; nil when it is none of the script's.
+// parseDTrace parses a line. It returns nil if the line is not one of the script's.
 func parseDTrace(line []byte) any {
 	kind, rest, _ := bytes.Cut(line, []byte(" "))
 	if string(kind) == "n" {
@@ -135,8 +139,9 @@ func parseDTraceFields(rest []byte) (fields []dtraceField, ok bool) {
 	return fields, len(rest) == 0
 }
 
-// cutEscaped reads a text up to the quote at its end, as DTrace's %S writes it: what is not printed in ASCII is a backslash with
-// a letter, or with three octal digits; \0 is the end of a text that fills its room. A blank may follow the quote.
+// cutEscaped reads a text up to the quote at its end, as DTrace's %S writes it: a character that is not
+// printable ASCII is a backslash with a letter, or with three octal digits; \0 is the end of a text
+// that fills its room. A blank may follow the quote.
 func cutEscaped(from []byte) (text, rest []byte, ok bool) {
 	text = []byte{}
 	ended := false
@@ -162,7 +167,8 @@ func cutEscaped(from []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// unescaped gives the byte that stands behind a backslash, and how many characters that takes; 0 when it is none.
+// unescaped returns the byte that an escape after a backslash stands for, and the number of the
+// escape's characters; 0 if it is not an escape.
 func unescaped(from []byte) (c byte, size int) {
 	if len(from) >= 3 {
 		if n, err := strconv.ParseUint(string(from[:3]), 8, 8); err == nil {

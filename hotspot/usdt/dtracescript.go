@@ -12,16 +12,18 @@ import (
 )
 
 const (
-	// longestDTraceText is how many bytes of a text DTrace copies: it keeps room for so many in each record.
+	// longestDTraceText is how many bytes of a text DTrace copies. DTrace reserves as many in each
+	// record.
 	longestDTraceText = 255
-	// marksPerSecond is how often DTrace prints on each processor how far that has come.
+	// marksPerSecond is how often DTrace prints a mark on each processor.
 	marksPerSecond = 5
 	// dtraceArguments is how many arguments of a probe DTrace knows: arg0 to arg9.
 	dtraceArguments = 10
 )
 
-// byName makes one probe of all places with the same name, as DTrace knows them, whose arguments DTrace itself finds. What is in no
-// form that a note may have stays unknown. A name that is none of DTrace's is left out: it would become part of the program.
+// byName returns one probe for all places with the same name, as DTrace knows them. DTrace itself finds
+// their arguments. An argument that has an unknown form in the note of any place stays unknown. Names
+// that DTrace could not have are left out, because they would become part of the program.
 func byName(probes []Probe) (named []Probe) {
 	at := map[string]int{}
 	for _, p := range byOffset(probes) {
@@ -49,16 +51,19 @@ func byName(probes []Probe) (named []Probe) {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// dtraceScript is what DTrace is asked for: a line for each probe that is reached, in which all numbers are hexadecimal, and a line on
-// each processor some times a second. These are read by a dtraceReader, and keep a DTrace from going on whose reader is gone.
+// dtraceScript returns what DTrace is asked for: a line for each firing of a probe, in which all
+// numbers are hexadecimal, and a mark on each processor some times a second. A dtraceReader reads these
+// lines. The marks also end a DTrace whose reader is gone, because it can't write them.
 //
 //	e 2 1 1a4f8d3c2b10 61b2 7fae0c8d3a42 4 "main"
 //	m 1 1a4f8d3c2b99
 //	n 20001
 //
-// The last one is how many probes were reached in all, which DTrace counts without printing: it does not tell of all that it loses.
-// An event has the number of the probe, the processor, the time, the thread, and the arguments; behind the length of a text is the
-// text, as %S has it. An allocation has more: where the library returns to, and what is on the stack there.
+// The last line is the decimal number of all firings, which DTrace counts without printing them,
+// because it does not report all that it loses. An event has the number of the probe, the processor,
+// the time, the thread, and the arguments. The length of a text is followed by the text itself, in the
+// form of %S. An allocation also has the address that the library returns to, and the words on the
+// stack there.
 func dtraceScript(pid int, places []place, layouts []layout, lib library) *collect.Script {
 	var s strings.Builder
 	for i := range places {
@@ -90,13 +95,14 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *colle
 	return &collect.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 
-// hasText tells whether a parameter is a text that can be read.
+// hasText reports whether the text of a parameter can be read. at is the index of the parameter's first
+// argument.
 func (p *Probe) hasText(kind usdt.ParameterKind, at int) bool {
 	return kind.Width() == 2 && p.Args[at].isRead() && p.Args[at+1].isRead()
 }
 
-// callerClause goes through the library's frames in D, which has no loops, as the program in the kernel does: once it has come to
-// the last one, it stays there.
+// callerClause returns D code that goes through the library's frames, as the program in the kernel
+// does. D has no loops, so the steps are written out; those after the last frame stay there.
 func callerClause(lib library) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "this->frame = uregs[%d]; ", framePointer/8)

@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// Flag is the option that a JVM must be started with so that a probe is reached; "" for none.
+// Flag returns the option that a JVM must be started with so that the probe is reached; "" if it needs
+// none.
 func (p *Probe) Flag() string {
 	switch {
 	case p.Provider != usdt.Provider:
@@ -28,7 +29,7 @@ const (
 	methodFlag  = "-XX:+DTraceMethodProbes"
 )
 
-// Told says what a JVM tells of only with an option that [FlagsOf] has given.
+// Told returns what a JVM reports only with an option that [FlagsOf] returned.
 func Told(option string) string {
 	return map[string]string{monitorFlag: "locks or Object.wait", allocFlag: "allocations", methodFlag: "calls of methods"}[option]
 }
@@ -36,8 +37,8 @@ func Told(option string) string {
 // objectAlloc is the probe of an allocation.
 const objectAlloc = "object__alloc"
 
-// Flags are the options that a JVM must be started with so that all of these probes are
-// reached, sorted.
+// Flags returns the options that a JVM must be started with so that all of these probes are reached,
+// sorted.
 func Flags(probes []Probe) []string {
 	var flags []string
 	for i := range probes {
@@ -49,7 +50,7 @@ func Flags(probes []Probe) []string {
 	return slices.Compact(flags)
 }
 
-// FlagsOf are the options that a JVM must be started with so that all probes that match the
+// FlagsOf returns the options that a JVM must be started with so that all probes that match the
 // patterns are reached.
 func FlagsOf(patterns []string) []string {
 	var all []Probe

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// programsInKernel counts gasm's programs in the kernel.
+// programsInKernel returns how many programs of gasm's the kernel has.
 func programsInKernel(t *testing.T) (n int) {
 	t.Helper()
 	for id := ebpf.ProgramID(0); ; {

@@ -7,38 +7,38 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// A layout is how the program in the kernel writes down that a probe was reached. All probes
-// with their arguments in the same places have one.
+// A layout is the form of a record that the program in the kernel writes when a probe is reached.
+// Probes that have their arguments in the same places share a layout.
 //
 //	 0  the time
 //	 8  the thread (the lower half) and the process, in the JVM's namespace
-//	16  the place: which of the recorded probes it is, and the number of the layout
+//	16  the place: the index of the recorded probe, and the number of the layout
 //	24  the arguments that are not constant, 8 bytes each
-//	 …  with a caller: the address that the library's code returns to, and the one that a stub
+//	 …  if caller is set: the address that the library's code returns to, and the address that a stub
 //	    there returns to, or 0
-//	 …  with words: what is on the stack of the caller
-//	 …  with a brief text: its first bytes
+//	 …  if words is set: the words on the caller's stack
+//	 …  if there is a brief text: its first bytes
 type layout struct {
-	args   []Operand // those that are read
+	args   []Operand // the arguments that are read
 	caller bool
-	// words is for JDK 11 and 17, where C2's code calls a stub for each allocation that has
-	// probes. Its frame is not chained, and its return address is in the first words of it.
+	// words is set for JDK 11 and 17, where C2's code calls a stub for each allocation that has probes.
+	// The stub's frame is not chained. Its return address is in the first words of the caller's stack.
 	words bool
-	// brief is the one of args that is the address of a text which must be read at once; -1
-	// for none.
+	// brief is the index in args of the address of a text that must be read at once; -1 if there is
+	// none.
 	brief int
 }
 
 const (
 	headSize  = 24
 	briefSize = 64
-	words     = 12 // of the stack: OptoRuntime's stubs have frames of up to 6
+	words     = 12 // of the stack: the stubs of OptoRuntime have frames of up to 6 words
 )
 
-// callerAt is where the caller is in a record.
+// callerAt returns the offset of the caller in a record.
 func (l *layout) callerAt() int { return headSize + 8*len(l.args) }
 
-// briefAt is where the brief text is.
+// briefAt returns the offset of the brief text.
 func (l *layout) briefAt() int {
 	at := l.callerAt()
 	if l.caller {
@@ -50,7 +50,7 @@ func (l *layout) briefAt() int {
 	return at
 }
 
-// size is that of a whole record.
+// size returns the size of a whole record.
 func (l *layout) size() int {
 	if l.brief >= 0 {
 		return l.briefAt() + briefSize
@@ -58,18 +58,18 @@ func (l *layout) size() int {
 	return l.briefAt()
 }
 
-// isRead tells whether an argument is in the record: constants are in the note.
+// isRead reports whether an argument is in the record. Constants are in the note instead.
 func (o *Operand) isRead() bool { return o.Form == RegisterForm || o.Form == MemoryForm }
 
 // A place is a probe that is recorded.
 type place struct {
 	Probe
-	name       string // its full name
+	name       string // the probe's full name
 	layout     int
 	parameters []usdt.Parameter
 }
 
-// layOut says how each of the probes is written down.
+// layOut returns the places of probes, and the layouts that they share.
 func layOut(probes []Probe) (places []place, layouts []layout) {
 	for _, p := range byOffset(probes) {
 		at := place{Probe: p, name: p.FullName(), parameters: parametersOf(&p)}
@@ -86,8 +86,8 @@ func layOut(probes []Probe) (places []place, layouts []layout) {
 	return places, layouts
 }
 
-// parametersOf says what a probe's arguments are. Of a probe that is not known, or has not as
-// many arguments as it is known to have, they are numbers without a name.
+// parametersOf returns the parameters of a probe. If the probe is not known, or has another number of
+// arguments than the known one, its parameters are numbers without a name.
 func parametersOf(p *Probe) []usdt.Parameter {
 	parameters := usdt.Parameters(p.FullName())
 	width := 0
@@ -125,25 +125,26 @@ func layoutOf(p *place) layout {
 	return l
 }
 
-// hasSize tells whether the size of an allocation is to be trusted: see doc.go.
+// hasSize reports whether the size of an allocation can be trusted; see the package comment of
+// event/usdt.
 func (p *Probe) hasSize() bool { return len(p.Args) == 4 && p.Args[3].Size == 8 }
 
-// isFrequent tells the probes that a program may reach a million times a second.
+// isFrequent reports whether a program may reach the probe a million times a second.
 func (p *Probe) isFrequent() bool {
 	return p.Provider == usdt.JNIProvider || p.Name == objectAlloc || p.Flag() == methodFlag
 }
 
-// cookie is what the kernel hands to the program with each event.
+// cookie returns the number that the kernel passes to the program at each firing.
 func (p *place) cookie(index int) uint64 { return uint64(p.layout)<<32 | uint64(index) }
 
-// framePointer is the register that libjvm's frames are chained by: rbp, x29. At its address are the caller's one,
-// and the address to return to.
+// framePointer is the register that chains libjvm's frames: rbp, x29. It points to the caller's frame
+// pointer and the return address.
 var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
 
-// mostFrames is how many frames of the library are gone through: an allocation by the
-// interpreter has seven.
+// mostFrames is how many frames of the library are followed at most. An allocation by the interpreter
+// has seven.
 const mostFrames = 10
 
-// deepest is how far the caller's frame may be above that of libjvm, in bytes. What is further off
-// is no frame: compiled code uses the frame pointer for anything.
+// deepest is how far the caller's frame may be above that of libjvm, in bytes. An address beyond it is
+// not a frame: compiled code uses the frame pointer for anything.
 const deepest = 1 << 20

@@ -26,7 +26,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// needBPF skips a test where the kernel does not let this process record probes.
+// needBPF skips a test if the kernel does not let this process record probes.
 func needBPF(t testing.TB) {
 	t.Helper()
 	if _, err := Allowed(t.Context(), ""); err != nil {
@@ -52,7 +52,7 @@ func startProbed(t testing.TB, java, classes string, allocations int, options ..
 	j.cmd.Stderr = os.Stderr
 	require.NoError(t, j.cmd.Start())
 	j.lines = bufio.NewScanner(out)
-	t.Cleanup(func() { j.cmd.Process.Kill() }) // in a test that failed
+	t.Cleanup(func() { j.cmd.Process.Kill() }) // if the test fails
 	j.await(t, "READY")
 	return j
 }
@@ -67,15 +67,14 @@ func (j *probedJVM) await(t testing.TB, line string) {
 	t.Fatalf("the program did not print %s", line)
 }
 
-// goOn has the program go on to its next line.
+// goOn makes the program go on to its next line.
 func (j *probedJVM) goOn(t testing.TB) {
 	t.Helper()
 	_, err := io.WriteString(j.in, "\n")
 	require.NoError(t, err)
 }
 
-// recordUntil records what the program does from its next line of input until a line of its
-// output.
+// recordUntil records what the program does from its next line of input until it prints a line.
 func (j *probedJVM) recordUntil(t testing.TB, line string, patterns ...string) (text []byte, r Result) {
 	t.Helper()
 	var out bytes.Buffer
@@ -89,7 +88,7 @@ func (j *probedJVM) recordUntil(t testing.TB, line string, patterns ...string) (
 	return out.Bytes(), r
 }
 
-// end has the program end.
+// end makes the program end.
 func (j *probedJVM) end(t testing.TB) {
 	t.Helper()
 	j.goOn(t)
@@ -118,9 +117,9 @@ func ofKind(events []event.Event, kind event.Kind) []event.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return e.Kind != kind })
 }
 
-// In one run, the probes tell of the same safepoints as HotSpot's log, of the same waiting for
-// locks and the same compilations as Flight Recorder, at the same times; and of as many
-// sleeps, parks, collections, allocations and threads as the program does.
+// TestProbesAgainstLogAndRecording checks that in one run the probes report the same safepoints as
+// HotSpot's log, and the same waiting for locks and the same compilations as Flight Recorder, at the
+// same times; and as many sleeps, parks, collections, allocations and threads as the program makes.
 func TestProbesAgainstLogAndRecording(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)
@@ -139,7 +138,7 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 			}
 			wall, mono := time.Now().UnixNano(), monotonic.Nanos()
 			j := startProbed(t, jdk.Java(), classes, 200, options...)
-			time.Sleep(300 * time.Millisecond) // Flight Recorder of JDK 11 goes on to start for some ms beside main
+			time.Sleep(300 * time.Millisecond) // Flight Recorder of JDK 11 still starts for some ms while main runs
 			text, result := j.recordUntil(t, "DONE",
 				Patterns([]event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Park, event.Sleep, event.Thread})...)
 			events, lost := eventsIn(t, text)
@@ -164,16 +163,17 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 	}
 }
 
-// compared wants the releases with long support: each takes some seconds.
+// compared reports whether a JDK is a release with long support. Each takes some seconds, so the others
+// are left out.
 func compared(j gasmtest.JDK) bool { return slices.Contains([]int{11, 17, 21, 25}, j.Feature) }
 
-// hasRecorder tells JDKs that are whole enough for JFR.
+// hasRecorder reports whether a JDK is complete enough to have JFR.
 func hasRecorder(j gasmtest.JDK) bool {
 	out, _ := exec.Command(j.Java(), "--list-modules").Output()
 	return bytes.Contains(out, []byte("jdk.jfr"))
 }
 
-// checkCounts compares with what the program does.
+// checkCounts compares the events with what the program does.
 func checkCounts(t *testing.T, events []event.Event) {
 	t.Helper()
 	sleeps := slices.DeleteFunc(ofKind(events, event.Sleep), func(e event.Event) bool { return e.Nanos < 1_000_000 })
@@ -186,7 +186,7 @@ func checkCounts(t *testing.T, events []event.Event) {
 	t.Logf("%d sleeps, %d parks", len(sleeps), len(parks))
 }
 
-// checkAllocations compares with the 200 000 arrays of the program.
+// checkAllocations compares the events with the 200 000 arrays that the program allocates.
 func checkAllocations(t *testing.T, feature int, events []event.Event, lost int64) {
 	t.Helper()
 	var count, bytes, placed int64
@@ -202,7 +202,7 @@ func checkAllocations(t *testing.T, feature int, events []event.Event, lost int6
 	}
 	assert.GreaterOrEqual(t, count+lost, int64(200_000), "what is lost is counted: the race detector slows the reader down")
 	assert.Greater(t, placed, count*9/10)
-	if feature > 17 { // C2's code of older ones hands over no size
+	if feature > 17 { // C2's code of older releases does not pass the size
 		assert.InDelta(t, 24*count, bytes, 100, "an int[2] has 24 bytes")
 	} else {
 		assert.Zero(t, bytes)
@@ -214,14 +214,14 @@ func named(events []event.Event, start string) []event.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return !strings.HasPrefix(e.Name, start) })
 }
 
-// ended leaves out what went on when the recording ended.
+// ended leaves out events that had not ended with the recording.
 func ended(events []event.Event) []event.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return e.Nanos == 0 })
 }
 
-// compare compares the times of the same events of two sources. They are of the same thread, and
-// begin or end at nearly the same time: a thread may lose its processor between the two. The
-// probes are within an instruction of what they tell of, and the others take their times beside it.
+// compare compares the times of the same events from two sources. The events belong to the same thread,
+// and begin or end at nearly the same time; a thread may lose its processor between the two. The probes
+// are within an instruction of what they report, and the other sources read the clock near it.
 func compare(t *testing.T, what string, others, probes []event.Event, near shares) {
 	t.Helper()
 	require.NotEmpty(t, probes, what)
@@ -246,7 +246,7 @@ func compare(t *testing.T, what string, others, probes []event.Event, near share
 		ends = append(ends, left[nearest].EndMonoNanos()-p.EndMonoNanos())
 		left = slices.Delete(left, nearest, nearest+1)
 	}
-	// Those that were not over when the recording began or ended may lack their other half.
+	// Events that were not over when the recording began or ended may lack their other half.
 	left = slices.DeleteFunc(left, func(e event.Event) bool { return e.MonoNanos < first+sameTime || e.EndMonoNanos() > last-sameTime })
 	assert.Empty(t, alone, "%s: they have none of these", what)
 	assert.Empty(t, left, "%s: the probes have none of these", what)
@@ -263,21 +263,21 @@ func compare(t *testing.T, what string, others, probes []event.Event, near share
 // nearby is how far apart the times of two sources may be, in nanoseconds.
 const nearby = 10_000
 
-// shares say which of the differences must be near: that which so many are below.
+// shares are the shares of the differences that must be near, from the smallest difference on.
 type shares struct {
 	begins, ends float64
-	within, same int64 // in place of nearby and sameTime, in nanoseconds; 0 for these
+	within, same int64 // in place of nearby and sameTime, in nanoseconds; 0 means those
 }
 
-// Where HotSpot does something between the two, only the nearest tenth must be near, because the threads of a busy machine also
-// lose their processor there.
+// If HotSpot does something between the probe and the other source's time, only the nearest tenth must be
+// near, because the threads of a busy machine also lose their processor there.
 var (
 	medians = shares{begins: 0.5, ends: 0.5}
-	// compilerReady is of a recording's compilations: they begin when HotSpot has made what the compiler works with (ciEnv), 4 to 8 µs
-	// behind the probe on an idle machine.
+	// compilerReady is for a recording's compilations: they begin when HotSpot has made what the
+	// compiler works with (ciEnv), which is 4 to 8 µs after the probe on an idle machine.
 	compilerReady = shares{begins: 0.1, ends: 0.5}
-	// written is of JDK 13's log and newer ones': the line, which has the right time, is written before the probe of the end is
-	// reached, which takes 4 µs on an idle machine.
+	// written is for the log of JDK 13 and newer: the line has the right time, but it is written before
+	// the probe of the end is reached, which takes 4 µs on an idle machine.
 	written = shares{begins: 0.5, ends: 0.9}
 )
 
@@ -288,7 +288,7 @@ func loggedWithin(feature int) shares {
 	return medians
 }
 
-// sameTime is how far apart the begins or ends of an event may be that two sources tell of.
+// sameTime is how far apart the begins or ends of an event from two sources may be, in nanoseconds.
 const sameTime = 200_000
 
 func apart(a, b *event.Event) int64 {
@@ -312,7 +312,7 @@ func readLog(t *testing.T, path string) (events []event.Event) {
 	return events
 }
 
-// readRecording reads a recording, with the log's safepoints for the times of JDK 11.
+// readRecording reads a recording. It needs the log's safepoints for the times of JDK 11.
 func readRecording(t *testing.T, path string, wall, mono int64, safepoints []event.Event) (events []event.Event) {
 	t.Helper()
 	var ends []int64
@@ -335,8 +335,8 @@ func readRecording(t *testing.T, path string, wall, mono int64, safepoints []eve
 	return events
 }
 
-// Nothing of a recording is left in the kernel: not in tracefs while it lasts, and no program
-// when gasm was killed.
+// TestNothingIsLeft checks that nothing of a recording is left in the kernel: nothing is in tracefs
+// while it lasts, and there is no program after gasm was killed.
 func TestNothingIsLeft(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)
@@ -366,7 +366,7 @@ func TestNothingIsLeft(t *testing.T) {
 	assert.Equal(t, before, probesInTracefs(t))
 	assert.Greater(t, programsInKernel(t), programs)
 	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait() // which says that it was killed
+	_ = cmd.Wait() // the error says that it was killed
 	assert.Equal(t, before, probesInTracefs(t))
 	assert.Eventually(t, func() bool { return programsInKernel(t) <= programs }, time.Minute, 20*time.Millisecond)
 	j.goOn(t)
@@ -376,14 +376,14 @@ func TestNothingIsLeft(t *testing.T) {
 	j.end(t)
 }
 
-// probesInTracefs is what the kernel's list of uprobes has; "" where there is none.
+// probesInTracefs returns the kernel's list of uprobes; "" if there is no such list.
 func probesInTracefs(t *testing.T) string {
 	t.Helper()
-	text, _ := os.ReadFile("/sys/kernel/tracing/uprobe_events") // it may not be mounted
+	text, _ := os.ReadFile("/sys/kernel/tracing/uprobe_events") // tracefs may not be mounted
 	return string(text)
 }
 
-// A recording in JVMs that are no more, or that gasm has no right to.
+// TestStartRefused records JVMs that have ended, or that gasm has no right to record.
 func TestStartRefused(t *testing.T) {
 	_, err := Start(t.Context(), os.Getpid(), Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
 	assert.ErrorContains(t, err, "has no libjvm.so mapped")

@@ -11,14 +11,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A Probe is one place of a probe in a library. A probe may have several.
+// A Probe is one place of a probe in a library. A probe may have several places.
 type Probe struct {
 	Provider, Name string
 	Offset         uint64 // of its nop, in the file
 	Args           []Operand
 }
 
-// FullName is the provider's and the probe's name: "hotspot:gc__begin".
+// FullName returns the provider's and the probe's name: "hotspot:gc__begin".
 func (p *Probe) FullName() string { return p.Provider + ":" + p.Name }
 
 // ErrNone is the error of a library without probes.
@@ -28,11 +28,11 @@ const (
 	noteSection = ".note.stapsdt"
 	baseSection = ".stapsdt.base"
 	noteType    = 3       // NT_STAPSDT
-	largestNote = 4 << 20 // of a whole section: libjvm.so has 50 kB
+	largestNote = 4 << 20 // an upper bound for the section, which has 50 kB in libjvm.so; a larger one is an error
 )
 
-// Probes reads the probes of a library, in the order of its notes. The error is [ErrNone]
-// when it has none.
+// Probes reads the probes of a library, in the order of its notes. The error is [ErrNone] if the
+// library has no probes.
 func Probes(library io.ReaderAt) ([]Probe, error) {
 	f, err := native.NewELF(library)
 	if err != nil {
@@ -54,7 +54,7 @@ func Probes(library io.ReaderAt) ([]Probe, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its section %s: %w", noteSection, err)
 	}
-	moved := uint64(0) // by how much prelinking has moved the code since the notes were written
+	moved := uint64(0) // how far prelinking has moved the code since the notes were written
 	base := f.Section(baseSection)
 	var probes []Probe
 	for len(notes) > 0 {
@@ -85,7 +85,7 @@ func Probes(library io.ReaderAt) ([]Probe, error) {
 	return probes, nil
 }
 
-// cutNote cuts the first note off. What it says is nil when it is no probe.
+// cutNote cuts off the first note. desc is nil if the note is not a probe.
 func cutNote(order binary.ByteOrder, notes []byte) (desc, rest []byte, err error) {
 	if len(notes) < 12 {
 		return nil, nil, errors.New("its notes of probes are cut")
@@ -104,8 +104,8 @@ func cutNote(order binary.ByteOrder, notes []byte) (desc, rest []byte, err error
 	return notes[at:end], rest, nil
 }
 
-// readNote reads what a note says: three addresses (of the nop, of the base section when the
-// note was written, of a semaphore or 0) and three texts.
+// readNote reads the description of a note: three addresses (of the nop, of the base section when the
+// note was written, and of a semaphore or 0) and three texts.
 func readNote(order binary.ByteOrder, desc []byte, set operandSyntax) (location, base uint64, p Probe, err error) {
 	texts := bytes.SplitN(desc[min(24, len(desc)):], []byte{0}, 4)
 	if len(texts) < 3 {
@@ -116,7 +116,7 @@ func readNote(order binary.ByteOrder, desc []byte, set operandSyntax) (location,
 	return order.Uint64(desc), order.Uint64(desc[8:]), p, nil
 }
 
-// fileOffset gives where in the file the code at an address is.
+// fileOffset returns the offset in the file of the code at an address.
 func fileOffset(f *elf.File, addr uint64) (offset uint64, ok bool) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && addr-p.Vaddr < p.Filesz {

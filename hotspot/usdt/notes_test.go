@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// probed wants the JDKs whose builds have probes: Debian's JDK 8 has none.
+// probed reports whether the builds of a JDK have probes: Debian's JDK 8 has none.
 func probed(j gasmtest.JDK) bool { return j.Feature >= 11 }
 
 // probesOf reads the probes of a JDK.
@@ -32,7 +32,8 @@ func probesOf(t testing.TB, j gasmtest.JDK) []Probe {
 	return probes
 }
 
-// A library's probes are those that readelf shows, with their operands.
+// TestNotesLikeReadelf checks that a library's probes are those that readelf shows, with their
+// operands.
 func TestNotesLikeReadelf(t *testing.T) {
 	readelf := gasmtest.NeedTool(t, "readelf", "scripts/setup.sh test installs it")
 	shown := regexp.MustCompile(`Provider: (\S+)\s+Name: (\S+)\s+Location: (\S+), Base: \S+, Semaphore: \S+\s+Arguments: ?(.*)`)
@@ -75,8 +76,8 @@ func TestNotesLikeReadelf(t *testing.T) {
 	}
 }
 
-// Operands of both machines, one a line, and what they are. Those of aarch64 are those that
-// Temurin's libjvm.so of JDK 21 for that machine has.
+// TestOperands has operands of both machines, one a line, and what they are parsed to. Those of aarch64
+// are from Temurin's libjvm.so of JDK 21 for that machine.
 func TestOperands(t *testing.T) {
 	check := func(machine elf.Machine, text string, want Operand) {
 		t.Helper()
@@ -130,7 +131,7 @@ func TestOperandValues(t *testing.T) {
 	assert.Equal(t, int64(0), (&Operand{}).value(raw))
 }
 
-// made makes the notes of a library: without an ELF file around them.
+// made returns the notes of a library, without an ELF file around them.
 func made(location, base uint64, texts string) []byte {
 	desc := binary.LittleEndian.AppendUint64(nil, location)
 	desc = binary.LittleEndian.AppendUint64(desc, base)

@@ -10,22 +10,22 @@ import (
 
 // An Operand says where an argument is when a probe is reached.
 type Operand struct {
-	// Text is as the note has it: "-4@%eax".
+	// Text is the operand as the note has it: "-4@%eax".
 	Text string
-	// Size is how many bytes it has, 1 to 8, or 0 when it is in none of these forms.
+	// Size is the number of its bytes, 1 to 8, or 0 if its form is unknown.
 	Size   int
 	Signed bool
 
 	Form
-	// Register and Index are registers by their place in the kernel's struct of registers
-	// (pt_regs), in bytes. The Register of a MemoryForm is the one that is added to, the Index,
-	// times the Scale, another one; -1 for none.
+	// Register and Index are registers, as offsets in bytes in the kernel's struct of registers
+	// (pt_regs). The address of a MemoryForm is the Register plus the Number plus the Index times the
+	// Scale. The Index is -1 if there is none.
 	Register, Index int
 	Scale           int
-	Number          int64 // the constant, or what is added to the register
+	Number          int64 // the constant, or the offset from the register
 }
 
-// A Form says what sort of operand it is.
+// A Form is a kind of operand.
 type Form uint8
 
 // The forms.
@@ -52,12 +52,11 @@ func operandsOf(machine elf.Machine) (operandSyntax, error) {
 	return operandSyntax{}, fmt.Errorf("no operands of %v", machine)
 }
 
-// argumentStart is what each argument begins with: its size, signed when negative, and an @;
-// an f is of a floating point number.
+// argumentStart matches the begin of an argument: its size, which is negative for signed numbers, and
+// an @. An f marks a floating-point number.
 var argumentStart = regexp.MustCompile(`(?:^| )(-?[1248])(f?)@`)
 
-// parseOperands reads the arguments of a note. A form that it does not know is an operand
-// without a value.
+// parseOperands reads the arguments of a note. An operand of an unknown form has no value.
 func parseOperands(text string, set operandSyntax) []Operand {
 	starts := argumentStart.FindAllStringSubmatchIndex(text, -1)
 	var operands []Operand
@@ -66,7 +65,7 @@ func parseOperands(text string, set operandSyntax) []Operand {
 		if i+1 < len(starts) {
 			end = starts[i+1][0]
 		}
-		size, _ := strconv.Atoi(text[s[2]:s[3]]) // as the expression has it
+		size, _ := strconv.Atoi(text[s[2]:s[3]]) // digits, by the expression
 		o := Operand{Text: text[s[2]:end], Size: max(size, -size), Signed: size < 0, Register: -1, Index: -1}
 		if s[4] == s[5] { // no f
 			set.parse(set, strings.TrimSpace(text[s[1]:end]), &o)
@@ -79,7 +78,7 @@ func parseOperands(text string, set operandSyntax) []Operand {
 	return operands
 }
 
-// value makes the operand's value out of the 8 bytes that were read of it.
+// value returns the operand's value, from the 8 bytes that were read for it.
 func (o *Operand) value(raw uint64) int64 {
 	if o.Form == ConstantForm {
 		raw = uint64(o.Number)
@@ -91,7 +90,7 @@ func (o *Operand) value(raw uint64) int64 {
 	return int64(raw << unused >> unused)
 }
 
-// memoryX86 is a memory operand of x86-64: -60(%rbp), (%rax,%rcx,8).
+// memoryX86 matches a memory operand of x86-64: -60(%rbp), (%rax,%rcx,8).
 var memoryX86 = regexp.MustCompile(`^(-?\d+)?\(%(\w+)(?:,%(\w+)(?:,([1248]))?)?\)$`)
 
 func parseX86(set operandSyntax, text string, o *Operand) {
@@ -108,14 +107,14 @@ func parseX86(set operandSyntax, text string, o *Operand) {
 	}
 }
 
-// memoryARM is a memory operand of aarch64: [sp, 24], [x19], [x0, x1], [x0, x1, lsl 3].
+// memoryARM matches a memory operand of aarch64: [sp, 24], [x19], [x0, x1], [x0, x1, lsl 3].
 var memoryARM = regexp.MustCompile(`^\[(\w+)(?:, ?#?(-?\d+))?(?:, ?(x\d+)(?:, ?lsl #?([0-3]))?)?\]$`)
 
 func parseARM(set operandSyntax, text string, o *Operand) {
 	if m := memoryARM.FindStringSubmatch(text); m != nil {
 		scale := ""
 		if m[4] != "" {
-			shift, _ := strconv.Atoi(m[4]) // as the expression has it
+			shift, _ := strconv.Atoi(m[4]) // digits, by the expression
 			scale = strconv.Itoa(1 << shift)
 		}
 		o.memory(set, m[1], m[3], scale, m[2])
@@ -160,7 +159,7 @@ func (o *Operand) memory(set operandSyntax, base, index, scale, number string) {
 	}
 	o.Scale = 1
 	if scale != "" {
-		o.Scale, _ = strconv.Atoi(scale) // as the expression has it
+		o.Scale, _ = strconv.Atoi(scale) // digits, by the expression
 	}
 	if number != "" {
 		n, err := strconv.ParseInt(number, 10, 32)
@@ -172,8 +171,8 @@ func (o *Operand) memory(set operandSyntax, base, index, scale, number string) {
 	o.Form = MemoryForm
 }
 
-// x86Registers are the registers by all of their names, but for %ah and its like, which are
-// not at the begin of the whole register. The order is that of struct pt_regs
+// x86Registers returns the offsets of the registers by all of their names, except %ah, %bh, %ch and
+// %dh, which are not at the begin of a register. The order is that of struct pt_regs
 // (arch/x86/include/uapi/asm/ptrace.h).
 func x86Registers() map[string]int {
 	places := map[string]int{}
@@ -190,7 +189,7 @@ func x86Registers() map[string]int {
 	return places
 }
 
-// armRegisters are the registers in the order of struct user_pt_regs
+// armRegisters returns the offsets of the registers, in the order of struct user_pt_regs
 // (arch/arm64/include/uapi/asm/ptrace.h).
 func armRegisters() map[string]int {
 	places := map[string]int{"sp": 8 * 31, "wsp": 8 * 31}

@@ -6,10 +6,10 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// Registers of the program that keep their values over calls.
+// Registers of the program that keep their values across calls.
 const (
-	registers = asm.R6 // the JVM's registers, as the kernel has them
-	thread    = asm.R7 // the thread, and the process in the upper half
+	registers = asm.R6 // the JVM's registers, in the kernel's order
+	thread    = asm.R7 // the thread, with the process in the upper half
 	cookie    = asm.R8
 	record    = asm.R9
 )
@@ -17,14 +17,15 @@ const (
 // A target is the process that is recorded, as the kernel knows it.
 type target struct {
 	pid int32 // in its own namespace
-	// The namespace, by the file /proc/PID/ns/pid. For the machine's first one, device is 0.
+	// The namespace of pid, by device and inode of /proc/PID/ns/pid. For the machine's first namespace,
+	// device is 0.
 	device, inode uint64
-	// Where the library's code is.
+	// The addresses of the library's code.
 	libjvmLo, libjvmHi uint64
 }
 
-// program assembles the program that the probes run. It is one for all: it finds out which
-// thread it is, and which layout its cookie has, and writes a record.
+// program assembles the program that the probes run. One program serves all probes: it finds out which
+// thread runs, takes the layout from its cookie, and writes a record.
 func program(t target, layouts []layout, r *ring) asm.Instructions {
 	p := append(asm.Instructions{asm.Mov.Reg(registers, asm.R1)}, whoRuns(t)...)
 	p = append(p, asm.Mov.Reg(asm.R1, registers), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0))
@@ -46,7 +47,8 @@ func program(t target, layouts []layout, r *ring) asm.Instructions {
 	return append(p, asm.Mov.Imm(asm.R0, 0).WithSymbol("end"), asm.Return())
 }
 
-// whoRuns gets the thread, and ends the program if it is not one of the process.
+// whoRuns gets the ids of the thread, and ends the program if the thread does not belong to the
+// process.
 func whoRuns(t target) asm.Instructions {
 	if t.device == 0 {
 		return asm.Instructions{
@@ -71,7 +73,8 @@ func whoRuns(t target) asm.Instructions {
 	}
 }
 
-// dispatch jumps to the code of the layout whose number is in R0, of those in [lo, hi).
+// dispatch jumps to the code of the layout whose number is in R0. lo and hi are the half-open range of
+// layouts that it can be.
 func dispatch(lo, hi int) asm.Instructions {
 	if hi-lo == 1 {
 		return asm.Instructions{asm.Ja.Label(layoutLabel(lo))}
@@ -86,9 +89,9 @@ func dispatch(lo, hi int) asm.Instructions {
 
 func layoutLabel(i int) string { return fmt.Sprintf("layout %d", i) }
 
-// write writes what a record has behind its head.
+// write writes what follows the head of a record.
 func (l *layout) write(i int, t target) asm.Instructions {
-	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // a place to jump to
+	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // an instruction to jump to
 	for i := range l.args {
 		p = append(p, l.args[i].write(int16(headSize+8*i))...)
 	}
@@ -96,7 +99,7 @@ func (l *layout) write(i int, t target) asm.Instructions {
 		p = append(p, findCaller(i, t, int16(l.callerAt()))...)
 	}
 	if l.words {
-		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // behind the last frame of the library
+		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // the stack after the last frame of the library
 		p = append(p, readUser(int32(l.callerAt()+16), 8*words)...)
 	}
 	if l.brief >= 0 {
@@ -106,13 +109,14 @@ func (l *layout) write(i int, t target) asm.Instructions {
 	return append(p, asm.Ja.Label("whole"))
 }
 
-// findCaller goes through the library's frames, and writes the address that the last one returns
-// to. It leaves the frame pointer of that in thread. Where that is a stub, which has a frame in the same chain, it also writes the address that
-// the stub returns to, else 0. Frames of compiled code are not chained: bpf_get_stack goes on to
-// where nothing is, and takes four times as long.
+// findCaller goes through the library's frames, and writes the address that the last one returns to. It
+// leaves the frame pointer of that frame in the register thread. If that address is in a stub whose
+// frame is in the same chain, findCaller also writes the address that the stub returns to, else 0.
+// Frames of compiled code are not chained. bpf_get_stack does not stop there: it goes on where there
+// are no frames, and takes four times as long.
 func findCaller(i int, t target, at int16) asm.Instructions {
-	const next, back = -16, -8 // on the program's stack: the caller's frame, and the address to return to
-	fp := thread               // both are written already, like the cookie
+	const next, back = -16, -8 // on the program's stack: the caller's frame, and the return address
+	fp := thread               // both are in the record already, like the cookie
 	done, end := fmt.Sprintf("caller of layout %d", i), fmt.Sprintf("callers of layout %d", i)
 	read := func(frame asm.Register) asm.Instructions {
 		return asm.Instructions{asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, next), asm.Mov.Imm(asm.R2, 16), asm.Mov.Reg(asm.R3, frame),
@@ -124,7 +128,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		p = append(p, read(fp)...)
 		p = append(p,
 			asm.LoadMem(cookie, asm.RFP, next, asm.DWord),
-			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord), // 0 where there is nothing to read
+			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord), // 0 if nothing can be read there
 			asm.StoreMem(record, at, asm.R1, asm.DWord),
 			asm.LoadImm(asm.R2, int64(t.libjvmLo), asm.DWord),
 			asm.Sub.Reg(asm.R1, asm.R2),
@@ -143,7 +147,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 	return append(p,
 		asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord),
 		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
-		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // a place to jump to
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
 }
 
 // write writes an argument into the record.
@@ -154,7 +158,7 @@ func (o *Operand) write(at int16) asm.Instructions {
 	return append(o.address(), readUser(int32(at), int32(o.Size))...)
 }
 
-// address computes where in the JVM's memory an argument is, into R3.
+// address computes the address of an argument in the JVM's memory into R3.
 func (o *Operand) address() asm.Instructions {
 	p := asm.Instructions{asm.LoadMem(asm.R3, registers, int16(o.Register), asm.DWord)}
 	if o.Index >= 0 {
@@ -163,8 +167,7 @@ func (o *Operand) address() asm.Instructions {
 	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
 }
 
-// readUser reads memory of the JVM at R3 into the record. Where a page is not there, that
-// are zeros.
+// readUser reads the JVM's memory at R3 into the record. If a page is not present, it writes zeros.
 func readUser(at, size int32) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R1, record),

@@ -16,29 +16,30 @@ const lookPause = 20 * time.Millisecond
 type Recorder struct {
 	from    source
 	sink    *sink
-	age     func() // forgets texts that may have become others
+	age     func() // forgets texts that may have changed
 	unknown []string
-	set     int64         // when its probes were, by CLOCK_MONOTONIC
+	set     int64         // when the probes were set, on CLOCK_MONOTONIC
 	stop    chan struct{} // closed when no more records come
-	done    chan struct{} // closed when all were read
+	done    chan struct{} // closed when all records were read
 }
 
-// A source has the kernel tell of probes that are reached: bpf, uprobes, or dtraced.
+// A source has the kernel report the firings of probes: bpf, uprobes, or dtraced.
 type source interface {
-	// read gives the records that have come since the last call, in the order of each thread; with all, also those that
-	// others may have to stand in front of. A record is valid until give returns.
+	// read calls give for each record that has come since the last call, in order within each thread.
+	// It holds back records that others may have to come before, unless all is true. A record is valid
+	// until give returns.
 	read(all bool, give func(record []byte))
-	detach() error // after which no record comes any more; the error is why some did not come
-	lost() int64   // events that there was no room for
-	note() string  // how it differs from what is best; "" for nothing
+	detach() error // afterwards no record comes any more; the error says why some did not come
+	lost() int64   // the number of events that there was no room for
+	note() string  // how this way to record differs from the best one; "" if it is the best
 	close()
 }
 
 // A library is the libjvm.so of a process.
 type library struct {
-	file   *os.File // nil where it is not known
-	path   string   // that leads to the file from this process while it is open
-	lo, hi uint64   // where its code is in the process; 0 where that is not known
+	file   *os.File // nil if the file is not known
+	path   string   // leads to the file from this process while it is open
+	lo, hi uint64   // addresses of its code in the process; 0 if they are not known
 }
 
 func (l *library) close() {
@@ -47,7 +48,7 @@ func (l *library) close() {
 	}
 }
 
-// begin reads what the source tells.
+// begin starts to read the records of the source.
 func (r *Recorder) begin() *Recorder {
 	r.set = monotonic.Nanos()
 	r.stop, r.done = make(chan struct{}), make(chan struct{})
@@ -55,7 +56,7 @@ func (r *Recorder) begin() *Recorder {
 	return r
 }
 
-// recordByDTrace has DTrace tell of the probes.
+// recordByDTrace has DTrace record the probes.
 func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, chosen []Probe, o Options, why string) error {
 	places, layouts := layOut(byName(chosen))
 	d, err := openDTrace(ctx, pid, lib, places, layouts, o.Sudo, why)
@@ -68,7 +69,8 @@ func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, cho
 	return nil
 }
 
-// read reads events until the recorder is stopped. Nobody wakes it: that would cost the program more than the event.
+// read reads records until the recorder is stopped. It polls, because waking it up would cost the
+// program more than the firing of a probe.
 func (r *Recorder) read() {
 	defer close(r.done)
 	look := time.NewTicker(lookPause)
@@ -85,10 +87,10 @@ func (r *Recorder) read() {
 	}
 }
 
-// Stop ends the recording, and gives what it has found.
+// Stop ends the recording, and returns what it has found.
 func (r *Recorder) Stop() Result {
-	// The kernel takes the program off one place after another. Until it is done, some probes
-	// are recorded and others are not.
+	// The kernel takes the program off one place after another. Until that is done, some probes are
+	// recorded and others are not, so records after this moment are left out.
 	r.sink.until.Store(uint64(monotonic.Nanos()))
 	err := r.from.detach()
 	close(r.stop)

@@ -20,7 +20,8 @@ import (
 // in the kernel's include/linux/proc_ns.h).
 const firstNamespace = 0xEFFFFFFC
 
-// Start records probes of a JVM, and writes their text. If DTrace records them, the end of ctx kills it.
+// Start records probes of a JVM, and writes their text. If DTrace records them, the end of ctx kills
+// DTrace.
 func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	if err := machine(); err != nil {
 		return nil, err
@@ -45,10 +46,11 @@ func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	return r.begin(), nil
 }
 
-// tryBPF and tryUprobes are false in a test of what is done where these are refused.
+// tryBPF and tryUprobes are false in tests of what happens when the kernel refuses these.
 var tryBPF, tryUprobes = true, true
 
-// open sets the probes: by BPF, or by perf's events where the kernel refuses that, or by DTrace where it refuses both.
+// open sets the probes: by BPF, or by perf's events if the kernel refuses BPF, or by DTrace if the
+// kernel refuses both.
 func (r *Recorder) open(ctx context.Context, pid int, lib library, chosen []Probe, o Options) error {
 	if o.DTrace {
 		return r.recordByDTrace(ctx, pid, lib, chosen, o, "")
@@ -64,7 +66,7 @@ func (r *Recorder) open(ctx context.Context, pid int, lib library, chosen []Prob
 	return nil
 }
 
-// withDTrace adds why DTrace could not be used either, where it is there.
+// withDTrace adds why DTrace could not be used either, if it is installed.
 func withDTrace(refused *RefusedError, failed error) *RefusedError {
 	if missing := (*collect.MissingToolError)(nil); errors.As(failed, &missing) {
 		return refused
@@ -84,7 +86,7 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 	r.from = b
 	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
 		places, layouts = layOut(sampled(chosen))
-		threads = func(own int) int { return own } // perf has ids as gasm sees them
+		threads = func(own int) int { return own } // perf has the ids that gasm sees
 		r.from, err = openUprobes(pid, lib, places, layouts, refused)
 	}
 	if err != nil {
@@ -99,8 +101,9 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 
 var errGone = errors.New("it had ended before its probes were set")
 
-// findLibrary finds the libjvm.so that a process has mapped, and opens it. The caller closes its file when the probes are
-// set: the kernel finds the library by the descriptor, and not by a path that the process could lead elsewhere.
+// findLibrary finds the libjvm.so that a process has mapped, and opens it. The caller closes the file
+// when the probes are set: the kernel finds the library by the file's descriptor, and not by a path,
+// which the process could lead elsewhere.
 func findLibrary(pid int) (lib library, err error) {
 	mappings, err := native.ReadMaps(pid)
 	if err != nil {
@@ -139,7 +142,7 @@ func readLibrary(file io.ReaderAt, name string) ([]Probe, error) {
 	return probes, err
 }
 
-// targetOf finds out how the kernel names a process and its threads to a program.
+// targetOf finds out by which ids the kernel shows a process and its threads to a BPF program.
 func targetOf(pid int) (t target, threads func(own int) int, err error) {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -167,7 +170,7 @@ func targetOf(pid int) (t target, threads func(own int) int, err error) {
 		}
 		threads, t.pid = (&threadIDs{pid: pid, known: map[int]int{}}).of, int32(status.OwnPID)
 	}
-	// As the kernel has it inside (MKDEV), not as stat gives it.
+	// The device as the kernel has it inside (MKDEV), which is not the form of stat.
 	t.device, t.inode = uint64(unix.Major(its.Dev))<<20|uint64(unix.Minor(its.Dev)), its.Ino
 	return t, threads, nil
 }

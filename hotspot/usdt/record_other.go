@@ -11,12 +11,14 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// Allowed tells why this process may not record probes, by trying DTrace, which is the only way here.
+// Allowed returns an error that says why this process may not record probes, or nil if it may. It tries
+// DTrace, which is the only way here. The end of ctx kills DTrace.
 func Allowed(ctx context.Context, _ string) (note string, err error) {
 	return allowedByDTrace(ctx, "")
 }
 
-// Start records probes of a JVM, and writes their text. What its probes are, DTrace tells; where their code is remains unknown.
+// Start records probes of a JVM, and writes their text. DTrace lists the JVM's probes; the addresses of
+// the library's code stay unknown. The end of ctx kills DTrace.
 func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	listed, err := collect.ListDTrace(ctx, o.Sudo, dtraceProviders(pid)...)
 	if err != nil {
@@ -36,7 +38,7 @@ func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	return r.begin(), nil
 }
 
-// dtraceProviders describe all of HotSpot's probes in a process to DTrace.
+// dtraceProviders returns the descriptions by which DTrace knows all of HotSpot's probes in a process.
 func dtraceProviders(pid int) (descriptions []string) {
 	for _, p := range []string{usdt.Provider, usdt.JNIProvider, usdt.PrivateProvider} {
 		descriptions = append(descriptions, p+strconv.Itoa(pid)+":::")

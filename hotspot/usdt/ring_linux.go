@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ring is the memory that the program in the kernel writes records into, and gasm reads. It is an array of the kernel's that
-// is mapped, not a ring buffer of BPF's: to reserve a record there takes a lock and two calls, which are a third of what the
-// program takes.
+// A ring is the memory that the program in the kernel writes records into, and that gasm reads. It is a
+// mapped array of the kernel's, and not a ring buffer of BPF's: to reserve a record in such a buffer
+// takes a lock and two calls, which is a third of the program's time.
 //
 //	  0  how many records were begun
-//	128  how many were read: gasm writes that
-//	256  how many had no room
-//	4096 the slots: each a number, and a record. The number is written when the record is whole: how
-//	     many records were begun with it
+//	128  how many were read; gasm writes it
+//	256  how many events had no room
+//	4096 the slots: each has a number and a record. The number is written when the record is whole:
+//	     it is the count of begun records, including this one
 type ring struct {
 	events *ebpf.Map
 	memory []byte
@@ -28,17 +28,17 @@ type ring struct {
 	next   uint64
 }
 
-// How many slots there are. More are for probes that are reached a million times a second: gasm may
-// not be let run for a while.
+// The number of slots. Probes that are reached a million times a second get more, because the kernel
+// may not schedule gasm for a while.
 const someSlots, manySlots = 1 << 16, 1 << 18
 
 const (
 	begunAt, readAt, lostAt = 0, 128, 256
 	firstSlot               = 4096
-	// spareSlots are never written while those that follow are not read: a program that has seen room may be the
-	// last one of so many that have, before each of them takes a slot.
+	// spareSlots are left free before the oldest record that was not read. Up to that many programs may
+	// have seen that there is room before each of them takes a slot.
 	spareSlots = 1 << 10
-	// readOften is after how many records the program is told that there is room.
+	// readOften is the number of records after which gasm tells the program that there is room.
 	readOften = 1 << 10
 )
 
@@ -63,7 +63,8 @@ func newRing(slots int, layouts []layout) (r *ring, err error) {
 
 func (r *ring) word(at int) *uint64 { return (*uint64)(unsafe.Pointer(&r.memory[at])) }
 
-// read gives the records that are whole, up to one that is not. A record is valid until give returns.
+// read calls give for each whole record, up to the first one that is not whole. A record is valid until
+// give returns.
 func (r *ring) read(give func(record []byte)) {
 	for ; ; r.next++ {
 		at := firstSlot + int(r.next)%r.slots*r.size
@@ -78,12 +79,12 @@ func (r *ring) read(give func(record []byte)) {
 	atomic.StoreUint64(r.word(readAt), r.next)
 }
 
-// lost is how many events there was no room for.
+// lost returns the number of events that there was no room for.
 func (r *ring) lost() int64 { return int64(atomic.LoadUint64(r.word(lostAt))) }
 
 func (r *ring) close() {
 	if r.memory != nil {
-		_ = unix.Munmap(r.memory) // of an address that mmap has given
+		_ = unix.Munmap(r.memory) // an address that mmap has returned
 	}
 	r.events.Close()
 }
@@ -91,7 +92,8 @@ func (r *ring) close() {
 // sequence is where the program keeps the number of its record, on its stack.
 const sequence = -24
 
-// reserve has the program take a slot. The record is in its register then.
+// reserve makes the program take a slot. Afterwards the record's address is in the register of that
+// name.
 func (r *ring) reserve() asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMapValue(asm.R1, r.events.FD(), begunAt),
@@ -111,8 +113,8 @@ func (r *ring) reserve() asm.Instructions {
 	}
 }
 
-// submit has the program say that its record is whole. Processors of ARM may show others the number before the record; an
-// exchange shows them all that was written before it.
+// submit makes the program mark its record as whole. ARM processors may show other processors the
+// number before the record. An exchange shows them everything that was written before it.
 func (r *ring) submit() asm.Instructions {
 	store := asm.StoreMem(record, -8, asm.R1, asm.DWord)
 	if runtime.GOARCH != "amd64" {
@@ -121,13 +123,14 @@ func (r *ring) submit() asm.Instructions {
 	return asm.Instructions{asm.LoadMem(asm.R1, asm.RFP, sequence, asm.DWord), store}
 }
 
-// count has the program count an event that there is no slot for.
+// count makes the program count an event that there is no slot for.
 func (r *ring) count() asm.Instructions {
 	return asm.Instructions{asm.LoadMapValue(asm.R1, r.events.FD(), lostAt).WithSymbol("lost"), asm.Mov.Imm(asm.R2, 1), asm.StoreXAdd(asm.R1, asm.R2, asm.DWord)}
 }
 
-// atomically is an atomic operation. asm sets its Constant, which says which one, too late: Instruction.Marshal has taken it by
-// then, and writes a plain addition.
+// atomically returns an atomic operation. The package asm sets the instruction's Constant, which says
+// which operation it is, too late: Instruction.Marshal has read it by then, and writes a plain
+// addition.
 func atomically(op asm.AtomicOp, dst, src asm.Register, offset int16) asm.Instruction {
 	i := op.Mem(dst, src, asm.DWord, offset)
 	i.Constant = int64(op >> 8)

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A ring's records are read in the order in which they were begun, up to one that is not whole yet; and the program is told how far.
+// TestRing checks that a ring's records are read in the order in which they were begun, up to one that
+// is not whole yet, and that the program sees how far gasm has read.
 func TestRing(t *testing.T) {
 	r := &ring{memory: make([]byte, firstSlot+4*16), slots: 4, size: 16}
 	write := func(n, value uint64) {
@@ -18,7 +19,7 @@ func TestRing(t *testing.T) {
 		return values
 	}
 	write(0, 10)
-	write(2, 12) // while another processor writes the second one
+	write(2, 12) // while another processor writes the second record
 	assert.Equal(t, []uint64{10}, read())
 	assert.Equal(t, uint64(1), *r.word(readAt))
 	assert.Empty(t, read())

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// patterns are the probes that tell of a kind of events.
+// patterns are the patterns of the probes from which events of a kind are made.
 var patterns = map[event.Kind][]string{
 	event.GC:          {"hotspot:gc__*", "hs_private:cms__*"},
 	event.Safepoint:   {"hs_private:safepoint__*"},
@@ -24,7 +24,7 @@ var patterns = map[event.Kind][]string{
 	event.JNI:         {"hotspot_jni:*"},
 }
 
-// Kinds are the kinds of events that probes tell of, sorted.
+// Kinds returns the kinds of events that probes can report, sorted.
 func Kinds() []event.Kind {
 	kinds := make([]event.Kind, 0, len(patterns))
 	for k := range patterns {
@@ -34,7 +34,7 @@ func Kinds() []event.Kind {
 	return kinds
 }
 
-// Patterns gives the patterns of the probes that tell of these kinds.
+// Patterns returns the patterns of the probes that report events of these kinds.
 func Patterns(kinds []event.Kind) (names []string) {
 	for _, k := range kinds {
 		names = append(names, patterns[k]...)
@@ -42,9 +42,8 @@ func Patterns(kinds []event.Kind) (names []string) {
 	return names
 }
 
-// CheckPattern tells what is wrong with a pattern of probes: a provider and a name, in which *
-// stands for any characters. A single _ or - of the name may be written for __, as DTrace and
-// perf spell them.
+// CheckPattern returns an error if a pattern of probes is wrong. A pattern is a provider and a name, in
+// which * stands for any characters. A - in the name may be written for __, as DTrace and perf do.
 func CheckPattern(pattern string) error {
 	provider, name, ok := strings.Cut(pattern, ":")
 	if _, err := path.Match(pattern, ""); err != nil || !ok || name == "" || provider == "" || strings.Contains(pattern, "/") {
@@ -53,13 +52,13 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// Select gives the probes that match one of the patterns, and the patterns that match none.
+// Select returns the probes that match one of the patterns, and the patterns that match no probe.
 func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string) {
 	taken := make([]bool, len(probes))
 	for _, pattern := range patterns {
 		found := false
 		for i := range probes {
-			if matches, _ := path.Match(spelled(pattern), spelled(probes[i].FullName())); matches { // see CheckPattern
+			if matches, _ := path.Match(spelled(pattern), spelled(probes[i].FullName())); matches { // CheckPattern has checked it
 				taken[i], found = true, true
 			}
 		}
@@ -75,10 +74,10 @@ func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string
 	return chosen, unknown
 }
 
-// spelled gives a name in the spelling that perf, DTrace and the notes have in common.
+// spelled returns a name in a spelling that is common to perf, DTrace and the notes.
 func spelled(name string) string { return strings.ReplaceAll(name, "__", "-") }
 
-// byOffset sorts probes by where they are.
+// byOffset returns the probes sorted by their place in the file.
 func byOffset(probes []Probe) []Probe {
 	return slices.SortedFunc(slices.Values(probes), func(a, b Probe) int { return cmp.Compare(a.Offset, b.Offset) })
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// maxLines is how many lines a text may have. No capture's events are more, see package
-// capture.
+// maxLines is how many lines a text may have. Package capture reads no more events of a capture. Events
+// beyond it are counted as lost.
 const maxLines = 4_000_000
 
-// A sink makes text out of what the kernel has written down.
+// A sink turns the kernel's records into text.
 type sink struct {
 	out     *bufio.Writer
-	err     error // of writing
+	err     error // why the text could not be written
 	places  []place
 	layouts []layout
-	// texts reads a text of the JVM's memory; false when it can't be read.
+	// texts reads a text in the JVM's memory. It returns false if the text can't be read.
 	texts func(addr, length uint64) ([]byte, bool)
-	// thread gives a thread's id as the sampler has it, by that in the JVM's own namespace; 0
-	// when there is none any more.
+	// thread converts a thread's id in the JVM's own namespace to the id that samples have. It returns
+	// 0 if the thread has ended.
 	thread func(own int) int
-	// placed is told of the code that allocates; nil for nobody.
+	// placed is called with the addresses of code that allocates; may be nil.
 	placed func(pc uint64, monoNanos int64)
 
 	// until is when the recording ends; 0 while it goes on.
@@ -37,20 +37,21 @@ type sink struct {
 	line   []byte
 	lines  int
 	events int64
-	full   int64 // events for which the text had no room
+	full   int64 // events that the text had no room for
 	allocs map[allocSite]*allocSum
 	noted  []allocSite // in the order in which they came
 }
 
-// An allocSite is an instruction that allocates objects of a class: the one in front of pc, where
-// the library's code returns to; 0 when it was not found. caller and above are addresses
-// that a stub at pc may return to: by the chain of frames, and by the stack.
+// An allocSite is an instruction that allocates objects of a class: the one before pc, which is the
+// address that the library's code returns to, or 0 if that was not found. caller and above are
+// addresses that a stub at pc may return to: caller is found by the chain of frames, above on the
+// stack.
 type allocSite struct{ pc, caller, above, class, length uint64 }
 
 type allocSum struct {
 	mono         uint64
 	count, bytes int64
-	noBytes      bool // the size is not to be trusted
+	noBytes      bool // the size can't be trusted
 }
 
 func newSink(w io.Writer, places []place, layouts []layout) *sink {
@@ -62,7 +63,7 @@ func newSink(w io.Writer, places []place, layouts []layout) *sink {
 	return s
 }
 
-// namesOf gives the names of probes, sorted.
+// namesOf returns the names of probes, sorted and without duplicates.
 func namesOf(places []place) (names []string) {
 	for i := range places {
 		names = append(names, places[i].name)
@@ -71,7 +72,7 @@ func namesOf(places []place) (names []string) {
 	return slices.Compact(names)
 }
 
-// take takes a record.
+// take writes the line of a record, or adds it to the sums of allocations.
 func (s *sink) take(data []byte) {
 	if len(data) < headSize {
 		return
@@ -99,10 +100,10 @@ func (s *sink) take(data []byte) {
 	s.write()
 }
 
-// begin begins a line.
+// begin begins a line with its time and its thread.
 func (s *sink) begin(mono uint64, tid int) {
 	s.line = strconv.AppendUint(s.line[:0], mono/1e9, 10)
-	// A 1 in front of nine digits keeps their zeros, and becomes the point.
+	// A 1 before the nine digits keeps their leading zeros. It is then replaced by the decimal point.
 	point := len(s.line)
 	s.line = strconv.AppendUint(s.line, 1e9+mono%1e9, 10)
 	s.line[point] = '.'
@@ -120,7 +121,7 @@ func (s *sink) write() {
 	s.line = s.line[:0]
 }
 
-// values gives the values of a probe's arguments.
+// values appends the values of a probe's arguments to buf.
 func values(buf []int64, p *place, data []byte) []int64 {
 	at := headSize
 	for i := range p.Args {
@@ -165,8 +166,8 @@ func (s *sink) quote(text []byte, ok bool) {
 	s.line = strconv.AppendQuote(s.line, string(text))
 }
 
-// allocated adds an allocation up. It is false when the record is not as those of JDK 11 to
-// 28 are.
+// allocated adds an allocation to the sums. It returns false if the probe has other parameters than in
+// JDK 11 to 28.
 func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	if len(p.parameters) != 3 || p.parameters[1].Kind != usdt.Text {
 		return false
@@ -193,10 +194,12 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	return true
 }
 
-// codeCache is larger than any code cache.
+// codeCache is an upper bound for the size of a code cache. Addresses that are farther apart are not in
+// the same one.
 const codeCache = 2 << 30
 
-// firstNear gives the first word of a stack that may be in the same code cache as an address.
+// firstNear returns the first word of a stack that may be in the same code cache as an address; 0 if
+// there is none.
 func firstNear(stack []byte, pc uint64) uint64 {
 	for ; len(stack) >= 8; stack = stack[8:] {
 		if word := binary.NativeEndian.Uint64(stack); word-pc+codeCache < 2*codeCache {
@@ -206,10 +209,11 @@ func firstNear(stack []byte, pc uint64) uint64 {
 	return 0
 }
 
-// mostSites is more than what allocates within 20 ms.
+// mostSites limits the sums that are kept. The program allocates at fewer sites within 20 ms. If there
+// are more, the sums are written early.
 const mostSites = 1 << 16
 
-// flush writes the sums of allocations, and all text so far to the file.
+// flush writes the sums of allocations, and hands all text so far to the writer.
 func (s *sink) flush() {
 	for _, site := range s.noted {
 		sum := s.allocs[site]

@@ -16,14 +16,15 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// A kernel makes records of the probes of a sink, as the program does that is at them.
+// A kernel makes the records that the program in the kernel writes at the probes of a sink.
 type kernel struct {
 	*sink
 	text *bytes.Buffer
 }
 
-// newKernel has the probes of HotSpot with these arguments in registers of x86-64. Texts of the JVM's memory say their address and length, but
-// for those at 0, which can't be read. Threads have the ids above 1000.
+// newKernel returns a kernel with these probes of HotSpot, whose arguments are in registers of x86-64.
+// A text of the JVM's memory says its own address and length; texts at address 0 can't be read. The ids
+// of threads are above 1000.
 func newKernel(t *testing.T, arguments map[string]string) *kernel {
 	t.Helper()
 	set, err := operandsOf(elf.EM_X86_64)
@@ -40,7 +41,7 @@ func newKernel(t *testing.T, arguments map[string]string) *kernel {
 	return k
 }
 
-// record makes a record: of the time, the thread, the arguments that are read, and what stands behind them.
+// record returns a record of the time, the thread, the arguments that are read, and what follows them.
 func (k *kernel) record(t *testing.T, name string, mono uint64, thread uint32, behind []byte, values ...uint64) []byte {
 	t.Helper()
 	index := slices.IndexFunc(k.places, func(p place) bool { return p.Name == name })
@@ -57,13 +58,13 @@ func (k *kernel) record(t *testing.T, name string, mono uint64, thread uint32, b
 	return data
 }
 
-// written is the text so far, without its head.
+// written returns the text so far, without its head.
 func (k *kernel) written(t *testing.T) string {
 	t.Helper()
 	return withoutHead(t, k.text.String())
 }
 
-// withoutHead is a text behind the two lines that each has.
+// withoutHead returns what follows the two lines that every text begins with.
 func withoutHead(t testing.TB, text string) string {
 	t.Helper()
 	head, text, ok := strings.Cut(text, "\n"+usdt.ProbesHead)
@@ -73,7 +74,7 @@ func withoutHead(t testing.TB, text string) string {
 	return text
 }
 
-// The text says which probes are recorded, each once.
+// TestSinkHead checks that the text says which probes are recorded, each once.
 func TestSinkHead(t *testing.T) {
 	var text bytes.Buffer
 	at := func(name string) place { return place{name: name} }
@@ -89,7 +90,7 @@ func TestSink(t *testing.T) {
 		"monitor__contended__enter": "8@%rdi 8@%rsi 8@%rdx -4@%ecx", "thread__sleep__begin": "8f@%xmm0"})
 	take := func(data []byte) { k.take(data) }
 	take(k.record(t, "thread__park__begin", 1_000_000_002, 7, nil, 0xfedc, 1<<64-5))
-	take(k.record(t, "gc__begin", 12_345_678_901_234, 8, nil, 0x1ff)) // of which a byte counts
+	take(k.record(t, "gc__begin", 12_345_678_901_234, 8, nil, 0x1ff)) // only one byte of it counts
 	take(k.record(t, "gc__end", 999, 8, nil))
 	start := k.record(t, "thread__start", 5, 9, append([]byte("worker \"1\"\x00"), make([]byte, briefSize-11)...), 0x7f00, 10, 3, 1)
 	take(start)
@@ -104,7 +105,7 @@ func TestSink(t *testing.T) {
 	take(k.record(t, "thread__sleep__begin", 8, 9, nil))
 	assert.EqualValues(t, 9, k.events)
 
-	// What can't be a record is none.
+	// Bytes that can't be a record are ignored.
 	take(nil)
 	take(start[:headSize-1])
 	take(start[:len(start)-1])
@@ -134,7 +135,8 @@ func TestSink(t *testing.T) {
 `, k.written(t))
 }
 
-// Allocations are summed up by their instruction and class, until the next flush.
+// TestSinkAllocations checks that allocations are summed up by their instruction and class until the
+// next flush.
 func TestSinkAllocations(t *testing.T) {
 	type at struct {
 		pc   uint64
@@ -142,7 +144,7 @@ func TestSinkAllocations(t *testing.T) {
 	}
 	for _, c := range []struct {
 		arguments, want string
-		above           uint64 // by the stack, of a JDK whose stubs are not chained
+		above           uint64 // the address found on the stack, for a JDK whose stubs are not chained
 	}{
 		{allocationWithSize, "0.000000005 0 allocated 0x7f0000001000 0x7f0000002000 0x0 \"50,6\" 3 120\n0.000000006 0 allocated 0x7f0000001000 0x7f0000002000 0x0 ? 1 8\n" +
 			"0.000000009 0 allocated 0x7f0000001000 0x7f0000002000 0x0 \"50,6\" 1 8\n0.000000010 0 lost 5\n0.000000010 0 end\n", 0},
@@ -155,10 +157,10 @@ func TestSinkAllocations(t *testing.T) {
 		behind := binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 0x7f0000001000), 0x7f0000002000)
 		if c.above != 0 {
 			stack := make([]byte, 8*words)
-			binary.NativeEndian.PutUint64(stack, 0x12345)                                // no code
+			binary.NativeEndian.PutUint64(stack, 0x12345)                                // not code
 			binary.NativeEndian.PutUint64(stack[8:], 0x7f0000001000+codeCache)           // too far
 			binary.NativeEndian.PutUint64(stack[16:], 0x7f0000001000-codeCache-1)        // too far
-			binary.NativeEndian.PutUint64(stack[24:], c.above)                           // the first that may be
+			binary.NativeEndian.PutUint64(stack[24:], c.above)                           // the first that may be one
 			binary.NativeEndian.PutUint64(stack[32:], 0x7f0000001000+codeCache-1)        // a later one
 			binary.NativeEndian.PutUint64(stack[8*(words-1):], 0x7f0000001000-codeCache) // a later one
 			behind = append(behind, stack...)
@@ -177,7 +179,8 @@ func TestSinkAllocations(t *testing.T) {
 	}
 }
 
-// What has no room in the text is counted as lost, and an error of writing is kept.
+// TestSinkFull checks that events for which the text has no room are counted as lost, and that an error
+// of writing is kept.
 func TestSinkFull(t *testing.T) {
 	k := newKernel(t, map[string]string{"gc__end": "", objectAlloc: allocationWithSize})
 	k.lines = maxLines - 1
@@ -200,7 +203,8 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// Sites that are more than can be in 20 ms are written before the next flush.
+// TestSinkManySites checks that sums are written before the next flush if there are more sites than
+// expected within 20 ms.
 func TestSinkManySites(t *testing.T) {
 	k := newKernel(t, map[string]string{objectAlloc: allocationWithSize})
 	caller := make([]byte, 16)

@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// older are names of older lists of probes (those of Oracle's pages on DTrace for JDK 6, and
-// SystemTap's tapset hotspot.stp) that a probe has had.
+// older are the names of probes in older lists (those of Oracle's pages on DTrace for JDK 6, and
+// SystemTap's tapset hotspot.stp).
 var older = map[string]string{
 	"hotspot:class__loaded":   "class__load",
 	"hotspot:class__unloaded": "class__unload",
@@ -35,7 +35,7 @@ type column struct {
 	places  map[string]int
 }
 
-// columns reads the probes of the JDKs of this machine.
+// columns returns the probes of this machine's JDKs.
 func columns(t *testing.T) (all []column) {
 	for _, j := range gasmtest.NeedJDKs(t, probed) {
 		properties := jdk.Properties(j.Home)
@@ -48,7 +48,7 @@ func columns(t *testing.T) (all []column) {
 	return all
 }
 
-// arguments is what a probe's arguments are, for people.
+// tableArguments returns the names of a probe's arguments, for people.
 func tableArguments(name string) string {
 	words := []string{}
 	for _, p := range usdt.Parameters(name) {
@@ -57,11 +57,11 @@ func tableArguments(name string) string {
 	return strings.Join(words, ", ")
 }
 
-// table is the text of the page.
+// table returns the text of the page.
 func table(all []column) string {
 	var b strings.Builder
 	b.WriteString("# HotSpot's USDT probes\n\nWritten by `go test ./hotspot/usdt -run TestTable -update` from the notes in libjvm.so of the JDKs for x86-64 Linux\n" +
-		"that `scripts/setup.sh test` installs. A number is in how many places of the library the probe is, which differs from build to\nbuild; `-` says that a JDK has it not. " +
+		"that `scripts/setup.sh test` installs. A number is in how many places of the library the probe is, which differs from build to\nbuild; `-` says that a JDK does not have it. " +
 		"Oracle's own builds have no probes, nor has Debian's JDK 8. None has a semaphore.\n\n`gasm profile --events usdt:hotspot:thread__park__begin` records one of them.\n\n")
 	for _, c := range all {
 		fmt.Fprintf(&b, "* JDK %d is %s: %d places.\n", c.feature, c.version, sum(c.places))
@@ -95,12 +95,12 @@ func table(all []column) string {
 		fmt.Fprintf(&b, "| %s | %s | %s |%s\n", shown, tableArguments(name), strings.TrimPrefix(flag, "-XX:+"), cells(all, name))
 	}
 	b.WriteString("\nOlder lists also have `hashtable__new_entry`, which none of these JDKs has. Since JDK 9 `safepoint__begin` and `safepoint__end` have no arguments.\n\n" +
-		"## hotspot_jni\n\nEach function of JNI has a probe `NAME__entry`, with the function's arguments (those behind `...` left out), and one\n`NAME__return`, with what it returns. `gasm profile --events jni` records all.\n\n")
+		"## hotspot_jni\n\nEach function of JNI has a probe `NAME__entry`, with the function's arguments (without those after `...`), and one\n`NAME__return`, with what it returns. `gasm profile --events jni` records all.\n\n")
 	b.WriteString(jniTable(all, jni))
 	return b.String()
 }
 
-// jniTable has the functions that all JDKs have in a list, and the others in a table.
+// jniTable returns a list of the functions that all JDKs have, and a table of the others.
 func jniTable(all []column, jni map[string]bool) string {
 	var everywhere, others []string
 	var b strings.Builder
@@ -146,9 +146,10 @@ func sum(places map[string]int) (n int) {
 	return n
 }
 
-// The page on all probes says what the libraries have. How many places a probe has, and the
-// versions, are of the builds that the page was written from: in others compilers inline
-// otherwise, and what is compared is which JDK has which probe.
+// TestTable checks that the page on all probes says what the libraries have. The number of a probe's
+// places, and the versions, are those of the builds that the page was written from. Other builds have
+// other numbers, because their compilers inline otherwise, so the test only compares which JDK has
+// which probe.
 func TestTable(t *testing.T) {
 	all := columns(t)
 	got := table(all)

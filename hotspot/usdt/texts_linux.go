@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A textCache reads texts out of the JVM's memory: the names of classes and methods, which stay
-// where they are as long as their class is loaded.
+// A textCache reads texts out of the JVM's memory: the names of classes and methods, which stay where
+// they are as long as their class is loaded.
 type textCache struct {
 	pid   int
 	read  map[textKey][]byte
@@ -17,10 +17,10 @@ type textCache struct {
 }
 
 const (
-	// longestText: the names of methods have 64 kB at most.
+	// longestText is the largest text that is read. The names of methods have at most 64 kB.
 	longestText = 1 << 16
-	// textsLive is how long a text is taken to be the same. The name of a class that was unloaded
-	// may be overwritten by another of the same length. To read one takes a microsecond.
+	// textsLive is how long a text is taken to be unchanged. The name of a class that was unloaded may
+	// be overwritten by another name of the same length. Reading a text takes a microsecond.
 	textsLive = time.Second
 )
 
@@ -48,7 +48,7 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	return text, true
 }
 
-// age forgets texts that may have become others.
+// age forgets texts that may have changed.
 func (c *textCache) age(now time.Time) {
 	if now.Sub(c.since) > textsLive || len(c.read) > mostTexts {
 		clear(c.read)
@@ -56,13 +56,13 @@ func (c *textCache) age(now time.Time) {
 	}
 }
 
-// threadIDs translates the ids of threads from the JVM's namespace to that of gasm.
+// threadIDs translates the ids of threads from the JVM's namespace to gasm's.
 type threadIDs struct {
 	pid   int
 	known map[int]int
 }
 
-// of gives a thread's id. It reads those of all threads when it meets a new one.
+// of returns the id of a thread. When it meets a new thread, it reads the ids of all threads.
 func (t *threadIDs) of(own int) int {
 	if id, ok := t.known[own]; ok {
 		return id

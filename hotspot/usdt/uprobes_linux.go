@@ -19,18 +19,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// An uprobes is probes that perf's events tell of, where BPF is refused: one for each place and processor. Another process that has
-// the library mapped reaches them too, and is left out when they are read. Nothing of them is in tracefs, and all of it is file
-// descriptors.
+// An uprobes is a set of probes recorded by perf's events, which are used where BPF is refused: one
+// event for each place and processor. Other processes that have the library mapped reach the probes
+// too; their records are left out when they are read. None of the probes is in tracefs, and all of them
+// are file descriptors, so nothing is left when gasm ends.
 type uprobes struct {
 	pid    int32
 	code   samples
 	fds    []int
 	rings  []*perfevent.Ring
-	byID   map[uint64]int // the place
-	kept   []timed        // read, and not given: another processor's may have to stand in front of them
-	missed int64          // of which the kernel has told
-	why    string         // there is no BPF
+	byID   map[uint64]int // the index of the place, by the id of the event
+	kept   []timed        // read, but held back: a record of another processor may have to come before them
+	missed int64          // reported by the kernel
+	why    string         // why there is no BPF
 }
 
 // timed is a record and its time.
@@ -39,14 +40,16 @@ type timed struct {
 	record []byte
 }
 
-// mostUprobes limits how many events are opened. Each is set in less than a millisecond, but the kernel takes 40 to 90 to take it
-// off, one after another even when they are closed at once; it does so also when gasm is killed.
+// mostUprobes limits how many events are opened. Each is set in less than a millisecond, but the kernel
+// takes 40 to 90 ms to take it off, one after another even if they are closed at the same time. It does
+// so also when gasm is killed.
 const mostUprobes = 128
 
-// The size of a ring for each processor, in bytes. A user who may lock less memory gets smaller ones.
+// The sizes of the ring of each processor, in bytes. A user who may lock less memory gets smaller
+// rings.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
 
-// uprobeType is where the kernel says by which number perf's events for uprobes are asked for.
+// uprobeType is the file with the number by which perf's events for uprobes are requested.
 const uprobeType = "/sys/bus/event_source/devices/uprobe/type"
 
 // openUprobes sets probes by perf's events.
@@ -76,7 +79,7 @@ func openUprobes(pid int, lib library, places []place, layouts []layout, why *Re
 		if err = u.openOn(cpu, uint32(number), path); err != nil {
 			u.close()
 			if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-				err = why // what helps there helps here
+				err = why // the same fix helps here
 			}
 			return nil, err
 		}
@@ -153,8 +156,9 @@ func (u *uprobes) control(request uint) error {
 	return nil
 }
 
-// read gives the records that have come, by their times. Those that came within the last look are kept for the next
-// one, unless all are asked for: one that belongs in front of them may still be on its way into another ring.
+// read calls give for each record that has come, in the order of their times. It holds back those that
+// came since the last look, unless all is true: a record that belongs before them may still be on its
+// way into another ring.
 func (u *uprobes) read(all bool, give func(record []byte)) {
 	until := uint64(monotonic.Nanos()) - uint64(lookPause)
 	for _, r := range u.rings {
@@ -168,7 +172,7 @@ func (u *uprobes) read(all bool, give func(record []byte)) {
 	u.kept = slices.Delete(u.kept, 0, n)
 }
 
-// take takes a record out of a ring.
+// take reads a record out of a ring.
 func (u *uprobes) take(data []byte) {
 	switch kind, body := perfHeader(data); {
 	case kind == unix.PERF_RECORD_LOST && len(body) >= 16:
@@ -183,16 +187,17 @@ func (u *uprobes) take(data []byte) {
 }
 
 func (u *uprobes) detach() error {
-	_ = u.control(unix.PERF_EVENT_IOC_DISABLE) // which enabling has tried
+	_ = u.control(unix.PERF_EVENT_IOC_DISABLE) // undoes what enabling has done so far
 	return nil
 }
 
-// lost counts what the rings had no room for. The kernel tells of it with the next record that fits, so that the last ones are in
-// the events' own counts alone; before Linux 6.0 those have none.
+// lost returns the number of events that the rings had no room for. The kernel reports such a loss with
+// the next record that fits, so the last losses are in the events' own counts alone. Before Linux 6.0
+// events have no such counts.
 func (u *uprobes) lost() int64 {
 	var counts int64
 	for _, fd := range u.fds {
-		var both [16]byte // how often, and lost
+		var both [16]byte // how often the event happened, and how many were lost
 		if n, err := unix.Read(fd, both[:]); err == nil && n == len(both) {
 			counts += int64(wordOf(both[:], 1))
 		}
@@ -204,7 +209,7 @@ func (u *uprobes) note() string {
 	return u.why + ": USDT probes are recorded by perf's events for uprobes instead, which take longer, and leave out what is not in a register or on the stack"
 }
 
-// close closes all at the same time: the kernel waits for each of them.
+// close closes all events at the same time, because the kernel takes long for each of them.
 func (u *uprobes) close() {
 	for _, r := range u.rings {
 		r.Unmap()

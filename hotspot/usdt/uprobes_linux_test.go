@@ -17,27 +17,30 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A way is one that probes can be set in.
+// A way is a way to set probes.
 type way struct {
 	bpf, atOnce, uprobes bool
 	note                 string
 	near                 shares
 }
 
-// ways are how kernels since 6.6 do it, older ones, those that refuse BPF, and those that refuse perf's events, too.
+// ways are those of kernels since 6.6, of older ones, of kernels that refuse BPF, and of those that
+// refuse perf's events, too.
 var ways = []way{{true, true, true, "", medians}, {true, false, true, "one by one", medians},
 	{false, true, true, "no BPF program (operation not permitted): USDT probes are recorded by perf's events", medians},
 	{false, true, false, "no BPF program (operation not permitted): USDT probes are recorded by DTrace, which took", beforeOthers}}
 
-// beforeOthers is of DTrace, whose clauses the kernel runs before the programs of the others: they take some 10 µs, 18 at the median
-// on a busy machine. A thread that loses its processor meanwhile comes some ms later to them.
+// beforeOthers is for DTrace, whose clauses the kernel runs before the programs of the others. They
+// take some 10 µs, 18 at the median on a busy machine. A thread that loses its processor meanwhile
+// reaches the others some ms later.
 var beforeOthers = shares{begins: 0.5, ends: 0.5, within: 100_000, same: 50_000_000}
 
-// In all ways probes tell of the same things: a recorder for each watches the same JVM, all at once.
+// TestWays checks that probes report the same things in all ways: a recorder for each way watches the
+// same JVM at the same time.
 func TestWays(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)
-	gasmtest.NeedTool(t, "dtrace", "scripts/install-dtrace.sh installs it") // which works where BPF does
+	gasmtest.NeedTool(t, "dtrace", "scripts/install-dtrace.sh installs it") // it works wherever BPF does
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
 	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
@@ -47,7 +50,7 @@ func TestWays(t *testing.T) {
 	assert.Equal(t, make([]int64, len(ways)), lost, "these are few")
 	for i, events := range recorded {
 		if i == 0 {
-			continue // what the others are compared with
+			continue // the others are compared with this one
 		}
 		for _, kind := range []event.Kind{event.Safepoint, event.Lock, event.Sleep} {
 			want := ofKind(recorded[0], kind)
@@ -56,27 +59,29 @@ func TestWays(t *testing.T) {
 		}
 		assert.Len(t, ofKind(events, event.Thread), len(ofKind(recorded[0], event.Thread)), ways[i].note)
 		if ways[i].uprobes && !ways[i].bpf {
-			continue // it has no texts that are gone, and nothing of memory but the stack
+			continue // it has no brief texts, and no memory but the stack
 		}
 		assert.Equal(t, told(recorded[0]), told(events), "%s: names and arguments", ways[i].note)
 	}
 	assert.GreaterOrEqual(t, len(ofKind(recorded[0], event.Sleep)), 30)
 
-	// The program makes nothing but arrays, faster than this process reads with the race detector: what is lost is counted.
+	// The program does nothing but make arrays, faster than this process reads with the race detector,
+	// so lost events are counted.
 	recorded, lost = j.recordWays(t, "ALLOCATED", event.Alloc)
 	for i, events := range recorded {
 		alike, placed := arraysIn(events)
 		t.Logf("%d arrays, %d by an instruction, %d lost %s", alike, placed, lost[i], ways[i].note)
 		assert.InDelta(t, 20_000, alike+lost[i], 20, "%s: others allocate now and then", ways[i].note)
 		assert.Greater(t, placed, alike*9/10, ways[i].note)
-		if !gasmtest.RaceDetector && ways[i].uprobes { // DTrace loses some of so many, and tells how many
+		if !gasmtest.RaceDetector && ways[i].uprobes { // DTrace loses some of so many events, and reports how many
 			assert.Zero(t, lost[i], ways[i].note)
 		}
 	}
 	j.end(t)
 }
 
-// told are the events without their times, sorted: of different threads, they may come in another order.
+// told returns the events without their times, sorted: events of different threads may come in another
+// order.
 func told(events []event.Event) (texts []string) {
 	for i := range events {
 		e := &events[i]
@@ -86,7 +91,8 @@ func told(events []event.Event) (texts []string) {
 	return texts
 }
 
-// recordWays records what the program does until a line of its output, in all ways, and tells how many events each lost.
+// recordWays records what the program does until it prints a line, in all ways, and returns how many
+// events each way lost.
 func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (events [][]event.Event, lost []int64) {
 	t.Helper()
 	texts, recorders := make([]bytes.Buffer, len(ways)), make([]*Recorder, len(ways))
@@ -102,7 +108,7 @@ func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (
 	from := monotonic.Nanos()
 	j.goOn(t)
 	j.await(t, line)
-	to := monotonic.Nanos() // what comes while they end, one after another, is not of all of them
+	to := monotonic.Nanos() // the recorders end one after another, so not all of them have what comes meanwhile
 	for i, r := range recorders {
 		begin := time.Now()
 		result := r.Stop()
@@ -130,13 +136,14 @@ func arraysIn(events []event.Event) (count, placed int64) {
 	return count, placed
 }
 
-// So many probes are refused, in one line.
+// TestTooManyUprobes checks that too many probes are refused, with a message of one line.
 func TestTooManyUprobes(t *testing.T) {
 	_, err := openUprobes(1, library{}, make([]place, mostUprobes+1), nil, &RefusedError{Cause: "no BPF here"})
 	assert.ErrorContains(t, err, "no BPF here; perf's events would be")
 }
 
-// A sample has the registers and the stack: arguments in both, and the caller by the chain of frames.
+// TestSamples checks what is made of the registers and the stack in a sample: arguments in both, and
+// the caller by the chain of frames.
 func TestSamples(t *testing.T) {
 	const sp, libjvm = 0x1000, 0x700000
 	stack := make([]byte, 256)
@@ -165,7 +172,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// sampleOf makes what perf writes of thread 8 of process 7.
+// sampleOf returns the bytes that perf writes for a sample of thread 8 of process 7.
 func sampleOf(registers [32]uint64, stack []byte, used int) []byte {
 	body := binary.NativeEndian.AppendUint64(nil, 99)
 	body = binary.NativeEndian.AppendUint32(body, 7)

@@ -9,13 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// samples makes records, as the program in the kernel writes them, out of perf's samples:
+// samples converts perf's samples to records as the program in the kernel writes them. A sample has:
 //
-//	 0  the number of the event
+//	 0  the id of the event
 //	 8  the process and the thread, 4 bytes each
 //	16  the time
-//	24  whether there are registers; they follow, by their numbers
-//	 …  how many bytes of the stack there are, the stack, and how many of them are to be used
+//	24  whether there are registers; they follow, in the order of their numbers
+//	 …  the size of the stack's copy in bytes, the copy, and how many of its bytes are valid
 type samples struct {
 	places  []place
 	layouts []layout
@@ -26,7 +26,7 @@ const sampleHead = 32
 
 func wordOf(data []byte, i int) uint64 { return binary.NativeEndian.Uint64(data[8*i:]) }
 
-// perfHeader takes the header of a perf record off: its kind, 2 bytes of flags, 2 of its size.
+// perfHeader cuts off the header of a perf record: its kind, 2 bytes of flags, 2 bytes of its size.
 func perfHeader(data []byte) (kind uint32, body []byte) {
 	if len(data) < 8 {
 		return 0, nil
@@ -34,20 +34,22 @@ func perfHeader(data []byte) (kind uint32, body []byte) {
 	return binary.NativeEndian.Uint32(data), data[8:]
 }
 
-// sampledRegisters are those that perf samples: all of the program's own (asm/perf_regs.h in the kernel's source).
+// sampledRegisters is the mask of the registers that perf samples: all of the program's general ones
+// (asm/perf_regs.h in the kernel's source).
 var sampledRegisters = map[string]uint64{"amd64": 0xff00ff, "arm64": 1<<32 - 1}[runtime.GOARCH]
 
-// places of perf's registers in struct pt_regs, in words. ARM's have the same order.
+// perfRegisters are the places of perf's registers in struct pt_regs, in words. On ARM both have the
+// same order.
 var perfRegisters = map[string][]int{"amd64": {10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0}}[runtime.GOARCH]
 
-// stackPointer is where the stack's end is in struct pt_regs, in bytes, as framePointer.
+// stackPointer is the offset of the stack pointer in struct pt_regs, in bytes, like framePointer.
 var stackPointer = map[string]int{"amd64": 8 * 19, "arm64": 8 * 31}[runtime.GOARCH]
 
-// How many bytes of the stack are sampled. HotSpot's frames with arguments of probes have up to 500, and the seven frames
-// of an allocation by the interpreter 1500.
+// The number of bytes of the stack that are sampled. HotSpot's frames with arguments of probes have up
+// to 500, and the seven frames of an allocation by the interpreter have 1500.
 const frameBytes, callerBytes = 1 << 10, 2 << 10
 
-// stackBytes is how much of the stack must be sampled.
+// stackBytes returns how much of the stack must be sampled.
 func (l *layout) stackBytes() int {
 	switch {
 	case l.caller:
@@ -58,7 +60,7 @@ func (l *layout) stackBytes() int {
 	return 0
 }
 
-// A moment is what of a thread was sampled.
+// A moment is the state of a thread that was sampled.
 type moment struct {
 	registers [32]uint64
 	stack     []byte
@@ -66,7 +68,7 @@ type moment struct {
 
 func (m *moment) register(at int) uint64 { return m.registers[at/8%len(m.registers)] }
 
-// memory gives the bytes at an address when they are on the sampled stack.
+// memory returns the bytes at an address if they are on the sampled stack.
 func (m *moment) memory(addr uint64, size int) (text []byte, ok bool) {
 	from := addr - m.register(stackPointer)
 	if from > uint64(len(m.stack)) || uint64(size) > uint64(len(m.stack))-from {
@@ -75,7 +77,8 @@ func (m *moment) memory(addr uint64, size int) (text []byte, ok bool) {
 	return m.stack[from:][:size], true
 }
 
-// momentOf reads the registers and the stack. What a sample is too short for is zero.
+// momentOf reads the registers and the stack. If a sample is too short for a register, the register is
+// zero.
 func momentOf(body []byte) (m moment) {
 	rest := body[sampleHead:]
 	if wordOf(body, 3) == 0 { // PERF_SAMPLE_REGS_ABI_NONE
@@ -97,11 +100,11 @@ func momentOf(body []byte) (m moment) {
 	return m
 }
 
-// record makes the record of a place.
+// record returns the record of a place.
 func (s *samples) record(index int, body []byte) []byte {
 	p := &s.places[index]
 	l, m := &s.layouts[p.layout], momentOf(body)
-	process := wordOf(body, 1) // the process comes first, in the machine's order of bytes
+	process := wordOf(body, 1) // the process comes first in memory, whatever the byte order
 	record := binary.NativeEndian.AppendUint64(make([]byte, 0, l.size()), wordOf(body, 2))
 	record = binary.NativeEndian.AppendUint64(record, bits.RotateLeft64(process, 32))
 	record = binary.NativeEndian.AppendUint64(record, p.cookie(index))
@@ -120,7 +123,7 @@ func (s *samples) record(index int, body []byte) []byte {
 	return append(record, make([]byte, l.size()-len(record))...)
 }
 
-// in gives an argument's value.
+// in returns the value of an argument.
 func (o *Operand) in(m *moment) uint64 {
 	if o.Form == RegisterForm {
 		return m.register(o.Register)
@@ -130,13 +133,14 @@ func (o *Operand) in(m *moment) uint64 {
 		addr += m.register(o.Index) * uint64(o.Scale)
 	}
 	var value [8]byte
-	text, _ := m.memory(addr, o.Size) // zeros where it is not on the stack, as the program in the kernel has them
+	text, _ := m.memory(addr, o.Size) // zeros if it is not on the stack, as the program in the kernel has them
 	copy(value[:], text)
 	return binary.NativeEndian.Uint64(value[:])
 }
 
-// caller goes through the frames of the library, as findCaller has the kernel do: it gives the address that the last one returns to,
-// the one that a stub there returns to, and the frame pointer of the last one.
+// caller goes through the frames of the library, as findCaller makes the kernel do. It returns the
+// address that the last frame returns to, the address that a stub there returns to, and the frame
+// pointer of the last frame.
 func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 	frame = m.register(int(framePointer))
 	for range mostFrames {
@@ -157,8 +161,8 @@ func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 	return 0, 0, frame
 }
 
-// sampled leaves out the arguments that perf can't sample: in memory other than the stack, and texts that are gone when they
-// could be read.
+// sampled marks the arguments that perf can't sample as unknown: those in memory other than the stack,
+// and texts that are gone by the time they could be read.
 func sampled(probes []Probe) []Probe {
 	probes = slices.Clone(probes)
 	for i := range probes {
