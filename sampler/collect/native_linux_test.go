@@ -226,7 +226,7 @@ func TestNativeThreads(t *testing.T) {
 	for _, s := range samples {
 		threads[s.TID] = true
 		if s.Thread != "sh" || s.TID != x.pid() { // in the exec
-			assert.Equal(t, "sampler.test", s.Thread)
+			assert.Equal(t, "collect.test", s.Thread)
 		}
 	}
 	t.Logf("%d threads", len(threads))
