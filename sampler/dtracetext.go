@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A DTraceReader reads the text that DTrace prints for collect.DTraceProgram. Every line is
-// one record, but for empty lines, headings and DTrace's usual messages.
+// A DTraceReader reads the text that DTrace prints for collect.DTraceProgram. Every line is one record,
+// except empty lines, headings and DTrace's usual messages.
 type DTraceReader struct{ textReader }
 
 // NewDTraceReader returns a reader of r. The name is for messages only.
@@ -21,19 +21,18 @@ func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 	})}
 }
 
-// A dtraceParser parses lines of DTrace's text. It remembers what it has parsed, by how
-// DTrace spells it.
+// A dtraceParser parses lines of DTrace's text. It remembers what it has parsed, by DTrace's spelling.
 //
-// The text does not tell whether DTrace was asked for the kernel. collect.DTraceProgram asks
-// for it on Linux; it does not on macOS, nor does JMH's dtraceasm. So a text without a
-// sample of the kernel is taken to be of user space only.
+// The text does not say whether DTrace was asked for the kernel. collect.DTraceProgram asks for it on
+// Linux, but not on macOS, and JMH's dtraceasm never does. So a text without a sample of the kernel is
+// taken to be of user space only.
 type dtraceParser struct {
 	events    map[string]string
 	functions map[string]dtraceFunction // "libjvm.so`_ZN2os5sleepEv"
 	modules   map[string]string
 }
 
-// A dtraceFunction is what DTrace's ufunc() and func() say of an address.
+// A dtraceFunction is what DTrace's ufunc() and func() print for an address.
 type dtraceFunction struct{ module, symbol string }
 
 func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
@@ -68,8 +67,8 @@ func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 	return outcome{kind: sampleRecord, userOnly: pc < KernelStart}
 }
 
-// parseMessage parses a line that no profile probe printed. DTrace's messages on drops
-// are in a text that was saved with its stderr.
+// parseMessage parses a line that no profile probe printed. A text that was saved with DTrace's stderr
+// has messages about drops.
 func parseMessage(line []byte) outcome {
 	if n, ok := DTraceDrops(line); ok {
 		return outcome{kind: lostRecord, lost: n}
@@ -80,8 +79,8 @@ func parseMessage(line []byte) outcome {
 	return outcome{kind: badRecord, msg: "no profile probe"}
 }
 
-// usualLines start lines that say nothing about samples: the heading, how many probes
-// DTrace has found, and that macOS protects its own programs.
+// usualLines begin lines that say nothing about samples: the heading, how many probes DTrace has found,
+// and that macOS protects its own programs.
 var usualLines = [][]byte{
 	[]byte("CPU "), []byte("dtrace: description "), []byte("dtrace: script "),
 	[]byte("dtrace: system integrity protection is on"),
@@ -91,10 +90,10 @@ func IsDTraceHeading(line []byte) bool {
 	return slices.ContainsFunc(usualLines, func(usual []byte) bool { return bytes.HasPrefix(line, usual) })
 }
 
-// parseDrops parses "dtrace: 12 drops on CPU 1". There may be a tag in front of the
-// number ("dtrace: [DTRACEDROP_PRINCIPAL] 3 drops on CPU 0") and words behind it ("7
-// aggregation drops"). Not all of these are records of probes, but only a program with
-// aggregations or speculations has others, so all of them are counted.
+// DTraceDrops parses "dtrace: 12 drops on CPU 1". There may be a tag before the number ("dtrace:
+// [DTRACEDROP_PRINCIPAL] 3 drops on CPU 0") and words after it ("7 aggregation drops"). Some kinds of
+// drops are not records of probes, but only a program with aggregations or speculations has those, so
+// all are counted.
 func DTraceDrops(line []byte) (n int64, ok bool) {
 	text, named := bytes.CutPrefix(line, []byte("dtrace: "))
 	text, tagged := bytes.CutPrefix(text, []byte("[DTRACEDROP_"))
@@ -109,7 +108,8 @@ func DTraceDrops(line []byte) (n int64, ok bool) {
 	return int64(count), true
 }
 
-// DTraceSampleTime returns the time of a sample, on CLOCK_MONOTONIC, out of its line. ok is false for another line.
+// DTraceSampleTime returns the time in a sample's line, on CLOCK_MONOTONIC. ok is false for any other
+// line.
 func DTraceSampleTime(line []byte) (monoNanos int64, ok bool) {
 	start := bytes.Index(line, []byte(":profile-"))
 	if start < 0 {
@@ -122,8 +122,8 @@ func DTraceSampleTime(line []byte) (monoNanos int64, ok bool) {
 	return int64(nanos), okPID && okPC && okTime
 }
 
-// function parses what stands behind the time: nothing, an address, or a module, a
-// backquote, and a name or an address. A name may hold anything.
+// function parses the text after the time: nothing, an address, or a module, a backquote, and a name or
+// an address. A name may contain anything.
 func (p *dtraceParser) function(text []byte) dtraceFunction {
 	if len(text) == 0 || isAddress(text) {
 		return dtraceFunction{}
@@ -140,7 +140,7 @@ func (p *dtraceParser) function(text []byte) dtraceFunction {
 	return at
 }
 
-// intern returns the bytes as a string, without a new one for bytes that are known.
+// intern returns the bytes as a string. It allocates no string for bytes that are known.
 func intern(known map[string]string, text []byte) string {
 	s, ok := known[string(text)]
 	if !ok {

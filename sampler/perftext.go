@@ -2,14 +2,14 @@ package sampler
 
 import "strconv"
 
-// A perfText makes text as perf script does, in the form that a [PerfReader] reads. See
-// the package comment for its lines.
+// A PerfText writes text as perf script does, in the form that a [PerfReader] reads. See the package
+// comment for its lines.
 type PerfText struct {
 	lines  []byte
-	events []string // as they are printed, all in one width
+	events []string // as they are printed, padded to one width
 }
 
-// NewPerfText returns an empty text of samples of these events, which are named as [Event.Spec] has them.
+// NewPerfText returns an empty text for samples of these events, by their [Event.Spec].
 func NewPerfText(specs []string) *PerfText {
 	width := 0
 	for _, spec := range specs {
@@ -31,7 +31,8 @@ func (t *PerfText) Len() int { return len(t.lines) }
 // Reset removes all lines, and keeps their memory for the next ones.
 func (t *PerfText) Reset() { t.lines = t.lines[:0] }
 
-// Sample appends a line. The event is an index; path is the file, or what stands for it.
+// Sample appends a line for a sample. event is an index into the events; path is the mapped file, or
+// what perf prints in place of one.
 func (t *PerfText) Sample(s *Sample, event int, path string) {
 	t.head(s)
 	t.lines = append(t.lines, t.events[event]...)
@@ -53,8 +54,8 @@ func (t *PerfText) Sample(s *Sample, event int, path string) {
 	t.lines = append(t.lines, ")\n"...)
 }
 
-// Lost appends a line about samples that were lost. total tells that it is the kernel's
-// count of all, which has those of other lines in it.
+// Lost appends a line about lost samples. total is true if count is the kernel's final count of an
+// event, which includes the counts of other lines.
 func (t *PerfText) Lost(s *Sample, count int64, total bool) {
 	t.head(s)
 	t.lines = append(t.lines, "PERF_RECORD_LOST"...)
@@ -84,11 +85,11 @@ func (t *PerfText) head(s *Sample) {
 	const second = 1_000_000_000
 	t.lines = padLeft(t.lines, string(strconv.AppendInt(digits[:0], s.MonoNanos/second, 10)), 5)
 	t.lines = append(t.lines, '.')
-	nanos := strconv.AppendInt(digits[:0], s.MonoNanos%second+second, 10) // with its leading zeros
+	nanos := strconv.AppendInt(digits[:0], s.MonoNanos%second+second, 10) // with leading zeros
 	t.lines = append(append(t.lines, nanos[1:]...), ": "...)
 }
 
-// padLeft appends a text with blanks in front of it.
+// padLeft appends a text with blanks before it.
 func padLeft(to []byte, text string, width int) []byte {
 	for range width - len(text) {
 		to = append(to, ' ')
@@ -96,7 +97,8 @@ func padLeft(to []byte, text string, width int) []byte {
 	return append(to, text...)
 }
 
-// appendName appends a name of the profiled program as it is, but for the end of a line.
+// appendName appends a name from the profiled program. It replaces the end of a line by a question
+// mark, and changes nothing else.
 func appendName(to []byte, name string) []byte {
 	start := len(to)
 	to = append(to, name...)

@@ -114,9 +114,9 @@ func TestTooLongLine(t *testing.T) {
 			}
 			require.NoError(t, r.Err())
 			require.Equal(t, 1+strings.Count(end, sample), samples)
-			want := []string{"in:2: longer than 1 MB, as no sampler's line is"}
+			want := []string{"in:2: longer than 1 MB, which no sampler's line is"}
 			if strings.Contains(end, "x") {
-				want = append(want, "in:4: longer than 1 MB, as no sampler's line is")
+				want = append(want, "in:4: longer than 1 MB, which no sampler's line is")
 			}
 			require.Equal(t, want, bad)
 		}

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// CutHex cuts a bare hexadecimal number and the blanks after it.
+// CutHex cuts a hexadecimal number without 0x, and the blanks after it. At least one blank must follow.
 func CutHex(text []byte) (x uint64, rest []byte, ok bool) {
 	n := 0
 	for ; n < len(text); n++ {
@@ -23,7 +23,7 @@ func CutHex(text []byte) (x uint64, rest []byte, ok bool) {
 	return x, TrimBlanks(text[n:]), true
 }
 
-// CutInt cuts a decimal number of an int32, which may have a minus.
+// CutInt cuts a decimal number that fits into an int32 and may have a minus.
 func CutInt(text []byte) (n int, rest []byte, ok bool) {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	x, rest, ok := CutUint(digits, math.MaxInt32)
@@ -37,7 +37,7 @@ func CutInt(text []byte) (n int, rest []byte, ok bool) {
 	return n, rest, true
 }
 
-// CutUint cuts a decimal number that is at most the limit.
+// CutUint cuts a decimal number that is at most limit.
 func CutUint(text []byte, limit uint64) (x uint64, rest []byte, ok bool) {
 	n := 0
 	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
@@ -61,10 +61,11 @@ func IsBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func IsHex(c byte) bool { return hexDigits[c] != noDigit }
 
-// noDigit is what hexDigits has for characters that are no digits.
+// noDigit is what hexDigits has for characters that are not digits.
 const noDigit = 0xff
 
-// hexDigits has the values of hexadecimal digits. There are millions to read.
+// hexDigits has the values of hexadecimal digits. A table is fast enough for the millions of digits in
+// a text.
 var hexDigits = func() (values [256]byte) {
 	for c := range values {
 		values[c] = noDigit
@@ -76,7 +77,7 @@ var hexDigits = func() (values [256]byte) {
 	return values
 }()
 
-// CutWord cuts what stands in front of the next blank, and the blanks after it.
+// CutWord cuts the text before the next blank, and the blanks after it.
 func CutWord(text []byte) (word, rest []byte) {
 	for i, c := range text {
 		if IsBlank(c) {
