@@ -86,8 +86,8 @@ func TestParseEventsRefuses(t *testing.T) {
 		"--event has cpu_core/cycles/ and cpu_atom/cycles/, whose samples both go by the name of cycles; name one of them")
 }
 
-// What an event means is asked of events as users name them, and of the names that
-// samples have.
+// TestEventMeaning asks for the meaning of events as users name them, and of the names that samples
+// have.
 func TestEventMeaning(t *testing.T) {
 	const never = 0.0
 	check := func(spec string, byClock, countsCycles bool, nanosAt1000Hz float64, namedFrequency int) {

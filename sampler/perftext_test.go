@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The lines are those of perf script: these are perf 6.1's own, but for the tests of what
-// perf does not do.
+// TestPerfText checks that the lines are those of perf script. The expected ones are perf 6.1's own,
+// except in cases that perf does not print.
 func TestPerfText(t *testing.T) {
 	text := NewPerfText([]string{"cpu-clock"})
 	check := func(want string, s Sample, path string) {
@@ -47,7 +47,7 @@ func TestPerfText(t *testing.T) {
 	assert.EqualValues(t, 44, lost, "the second account has the first in it")
 }
 
-// Every sample is read as it was written, whatever the names.
+// FuzzPerfText checks that every sample is read as it was written, whatever the names.
 func FuzzPerfText(f *testing.F) {
 	f.Add("C2 CompilerThre", 24997, 25003, int64(1884742374599), uint64(0x7fae1e0f127a), "f(void (*)(int)) const", "/tmp/a (deleted)/libjvm.so")
 	f.Add("a 1/2 3.4: b", 1, 2, int64(0), uint64(0), "", "")
@@ -61,7 +61,7 @@ func FuzzPerfText(f *testing.F) {
 		}
 		records := readPerf(t, string(text.lines))
 		if len(records) != 1 || strings.ContainsAny(thread+symbol+path, "()/0123456789") || s.PID == -1<<31 || s.TID == -1<<31 {
-			return // a name that looks like something else is read as that, as with perf
+			return // a name that looks like another field is read as that field, as with perf
 		}
 		got, ok := records[0].(Sample)
 		if !ok || got.PID != s.PID || got.TID != s.TID || got.MonoNanos != s.MonoNanos || got.PC != pc || got.Event != "cpu-clock" {
@@ -70,7 +70,7 @@ func FuzzPerfText(f *testing.F) {
 	})
 }
 
-// BenchmarkPerfText writes lines; nothing is allocated for a line.
+// BenchmarkPerfText writes lines. Nothing is allocated for a line.
 func BenchmarkPerfText(b *testing.B) {
 	text := NewPerfText([]string{"cpu-clock"})
 	s := Sample{Thread: "C2 CompilerThre", PID: 24997, TID: 25003, MonoNanos: 1884742374599, PC: 0x7fae1e0f127a, Symbol: "PhaseCFG::schedule_late"}

@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	// The periods between two samples: short ones, so that 200 samples take 20 ms.
+	// The periods between two samples. They are short, so that 200 samples take 20 ms.
 	costPeriodNanos  = 100_000
 	costPeriodCycles = 300_000 // about as long
 
-	// costSamples is how many samples are measured. fewSamples is how many are too
-	// few to tell what one costs.
+	// costSamples is how many samples are measured. Fewer than fewSamples are too few to say what a
+	// sample costs.
 	costSamples = 200
 	fewSamples  = 20
-	// costPatience is how long a thread of a busy machine waits for costSamples. It
-	// takes more than 20 ms there because the thread has to share its CPU.
+	// costPatience is how long a thread of a busy machine waits for costSamples. It takes longer than
+	// 20 ms there because the thread has to share its CPU.
 	costPatience = 300 * time.Millisecond
 
 	costBufferPages = 8     // of records; 200 samples take one
-	costRecordSize  = 8 + 8 // of a sample: header and PC
+	costRecordSize  = 8 + 8 // size of a sample's record: header and PC
 )
 
-// sampleCost measures what a sample of cycles or of a clock costs the thread that
-// is sampled. It is 0 where that can't be measured.
+// sampleCost measures what a sample of cycles or of a clock costs the thread that is sampled. It
+// returns 0 if that can't be measured.
 //
-// A thread of gasm's is sampled while it does nothing but look at the clock. Each
-// interrupt is a gap between two looks. The kernel's buffer tells how many samples
-// there were; as many of the longest gaps are theirs, and their median is the cost.
-// Other gaps (the kernel's tick, other processes, Go's collector) are few, and most
-// of them short, or so long that the median does not depend on how long.
+// One of gasm's threads is sampled while it does nothing but read the clock. Each interrupt is a gap
+// between two readings. The kernel's buffer says how many samples there were. As many of the longest
+// gaps are caused by them, and the median of these gaps is the cost. Other gaps (the kernel's tick,
+// other processes, Go's collector) are few. Most of them are short, or so long that the median does not
+// depend on how long.
 func sampleCost(e sampler.Event) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -52,7 +52,7 @@ func sampleCost(e sampler.Event) time.Duration {
 			return 0
 		}
 	}
-	// cpu-clock is also what is sampled where the machine can't count cycles.
+	// cpu-clock is also the event that is sampled if the machine can't count cycles.
 	fd, err := openClock()
 	if err != nil {
 		return 0
@@ -60,8 +60,7 @@ func sampleCost(e sampler.Event) time.Duration {
 	return measureCost(fd)
 }
 
-// measureCost gives the cost of one of the counter's samples, and closes the
-// counter.
+// measureCost returns the cost of one of the counter's samples, and closes the counter.
 func measureCost(fd int) time.Duration {
 	defer unix.Close(fd)
 	page := os.Getpagesize()
@@ -78,10 +77,9 @@ func measureCost(fd int) time.Duration {
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// clockGaps looks at the clock until the kernel has written costSamples records, and
-// returns the times between two looks that were longer than a look takes. The
-// records from first to last, places in what was written, are of samples within
-// these times.
+// clockGaps reads the clock until the kernel has written costSamples records, and returns the times
+// between two readings that were longer than a reading takes. The records from first to last, which are
+// positions in what the kernel has written, belong to samples within these times.
 func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	const look = 200 * time.Nanosecond
 	gaps = make([]time.Duration, 0, 4096)
@@ -100,9 +98,9 @@ func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	return gaps, first, last
 }
 
-// samplesAmong counts the samples among the records from first to last. The buffer
-// is too large for the kernel to reach its end. Others than samples tell that the
-// kernel pauses an event that comes too often.
+// samplesAmong counts the samples among the records from first to last. The buffer is too large for the
+// kernel to reach its end. Other records say that the kernel paused the event because it came too
+// often.
 func samplesAmong(records []byte, first, last uint64) (n int) {
 	last = min(last, uint64(len(records)))
 	for first+8 <= last {
@@ -119,9 +117,8 @@ func samplesAmong(records []byte, first, last uint64) (n int) {
 	return n
 }
 
-// typicalCost is the median of the longest gaps, as many as there were samples. It
-// is 0, for unknown, when there were too few samples, or when some were too short to
-// be seen.
+// typicalCost returns the median of the longest gaps, as many as there were samples. It returns 0, for
+// unknown, if there were too few samples, or if some were too short to be seen.
 func typicalCost(gaps []time.Duration, samples int) time.Duration {
 	if samples < fewSamples || samples > len(gaps) {
 		return 0

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openCounter opens an event that samples the calling thread each period. The
-// event is off.
+// openCounter opens an event that samples the calling thread once in each period. The event is not
+// enabled yet.
 func openCounter(kind uint32, event, period uint64) (fd int, err error) {
 	attr := unix.PerfEventAttr{Type: kind, Config: event, Sample: period, Sample_type: unix.PERF_SAMPLE_IP,
 		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeHv}
 	attr.Size = uint32(unsafe.Sizeof(attr))
 	fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) { // kernel.perf_event_paranoid is 2 as a rule
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) { // kernel.perf_event_paranoid is usually 2
 		attr.Bits |= unix.PerfBitExcludeKernel
 		fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	}
@@ -31,8 +31,8 @@ func openClock() (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos)
 }
 
-// noCyclesCounter tells that the machine has no counter of cycles, as many virtual
-// machines have not. It is false when that can't be told. Tests replace it.
+// noCyclesCounter reports whether the machine has no counter of cycles, like many virtual machines. It
+// returns false if that is unknown. Tests replace it.
 var noCyclesCounter = func() bool {
 	fd, err := openCycles()
 	if err == nil {
@@ -41,8 +41,8 @@ var noCyclesCounter = func() bool {
 	return isNoCounter(err)
 }
 
-// isNoCounter tells the errors at which perf itself takes a clock in place of
-// cycles: evsel__fallback() in the kernel's tools/perf/util/evsel.c.
+// isNoCounter reports whether an error makes perf itself use a clock in place of cycles:
+// evsel__fallback() in the kernel's tools/perf/util/evsel.c.
 func isNoCounter(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV)
 }

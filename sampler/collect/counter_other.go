@@ -8,9 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// sampleCost gives 0, for unknown: DTrace on macOS runs on hardware, where a sample
-// costs little.
+// sampleCost returns 0, for unknown: DTrace on macOS runs on hardware, where a sample costs little.
 func sampleCost(sampler.Event) time.Duration { return 0 }
 
-// noCyclesCounter is about perf, which other systems than Linux have not.
+// noCyclesCounter is about perf, which exists on Linux only.
 var noCyclesCounter = func() bool { return false }

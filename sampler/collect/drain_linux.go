@@ -17,29 +17,29 @@ import (
 )
 
 const (
-	// Pauses between two looks into the kernel's buffers. To wake up takes more of a
-	// processor than the work itself, so pauses get longer, unless a stream is to have
-	// the samples soon. A buffer that is half full ends a pause.
+	// Pauses between two looks into the kernel's buffers. Waking up takes more processor time than the
+	// work itself, so pauses get longer, unless a stream wants the samples soon. A buffer that is half
+	// full ends a pause.
 	shortestDrain, longestDrain = 100 * time.Millisecond, 800 * time.Millisecond
-	// writtenAt is how much text is written at once, in bytes.
+	// writtenAt is how much text is written at a time, in bytes.
 	writtenAt = 64 << 10
 )
 
-// A drain makes text of what the kernel tells. It knows each thread's name and each
-// process's mappings as they were at the time of a sample.
+// A drain turns the kernel's records into text. It knows each thread's name and each process's mappings
+// as they were at the time of a sample.
 type drain struct {
 	file     *os.File
 	text     *sampler.PerfText
-	written  int64 // bytes
+	written  int64 // in bytes
 	failure  error // why the file could not be written
 	events   []string
 	resolver *native.Resolver
 	threads  map[int32]thread
-	ended    []int32              // threads that have ended lately
+	ended    []int32              // threads that have ended since the last look
 	alive    map[int32]int        // how many threads each process has
 	mapped   func(native.Mapping) // see Options.Mapped; may be nil
 	kernel   *kernelSymbols
-	kallsyms *os.File // of which kernel reads what it needs; nil when there is none
+	kallsyms *os.File // read by kernel; nil if there is none
 	last     sampler.Sample
 	// throttled is how often the kernel has paused an event.
 	throttled int
@@ -48,14 +48,14 @@ type drain struct {
 	streams []*Stream
 }
 
-// A thread has a name. It may be sampled for a moment after the kernel has told of its
+// A thread has a name. The kernel may sample a thread for a moment after it has reported the thread's
 // end.
 type thread struct {
 	name  string
 	ended bool
 }
 
-// newDrain makes a drain into a new file. The specs are the events as the text has them.
+// newDrain returns a drain into a new file. The specs are the events as the text has them.
 func newDrain(path string, specs []string, events []sampler.Event) (*drain, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -69,26 +69,26 @@ func newDrain(path string, specs []string, events []sampler.Event) (*drain, erro
 	return d, nil
 }
 
-// started learns of a process that is about to exec. Its events begin in the exec, a moment
-// before the kernel tells of its new name (begin_new_exec in fs/exec.c), so a sample may
-// still have the old one.
+// started introduces a process that is about to exec. Its events begin during the exec, a moment before
+// the kernel reports its new name (begin_new_exec in fs/exec.c), so a sample may still have the old
+// name.
 func (d *drain) started(pid int) {
 	d.alive[int32(pid)] = 1
 	d.threads[int32(pid)] = thread{name: readTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
 }
 
-// attached learns of a process that runs. Its events are open already, so that nothing
-// is missed in between.
+// attached introduces a running process. Its events are open already, so that nothing is missed in
+// between.
 func (d *drain) attached(pid int) {
 	for _, tid := range perfevent.Threads(pid) {
 		d.alive[int32(pid)]++
 		d.threads[int32(tid)] = thread{name: readTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
 	}
-	mappings, _ := native.ReadMaps(pid) // what can't be read has no names
+	mappings, _ := native.ReadMaps(pid) // mappings that can't be read have no names
 	d.resolver.Add(mappings...)
 }
 
-// take takes what the kernel tells. Records come in the order of their times.
+// take handles a record of the kernel's. Records come in the order of their times.
 func (d *drain) take(r *perfevent.Record) {
 	switch r.Kind {
 	case perfevent.Sample:
@@ -105,8 +105,8 @@ func (d *drain) take(r *perfevent.Record) {
 		}
 		d.threads[r.TID] = thread{name: r.Name}
 	case perfevent.Fork:
-		// A thread that is attached to may have made this one and ended before its name was
-		// read. Then the process's name is the best guess.
+		// The thread that made this one may have ended before gasm read its name. Then the process's
+		// name is the best guess.
 		if name := cmp.Or(d.threads[r.PTID].name, d.threads[r.PPID].name); name != "" {
 			d.threads[r.TID] = thread{name: name}
 		}
@@ -134,11 +134,11 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
-// forgetEnded forgets the first threads among those that have ended, and says how many are
-// left for the next time.
+// forgetEnded forgets the first threads among those that have ended, and returns how many are left for
+// the next time.
 func (d *drain) forgetEnded(before int) int {
 	for _, tid := range d.ended[:before] {
-		if d.threads[tid].ended { // and no new one has its id
+		if d.threads[tid].ended { // and no new thread has its id
 			delete(d.threads, tid)
 		}
 	}
@@ -146,7 +146,7 @@ func (d *drain) forgetEnded(before int) int {
 	return len(d.ended)
 }
 
-// sample writes a sample and gives it to the streams.
+// sample writes a sample and hands it to the streams.
 func (d *drain) sample(r *perfevent.Record) {
 	s := &d.last
 	*s = sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID].name, PC: r.IP, Event: d.events[r.Event]}
@@ -171,27 +171,27 @@ func (d *drain) sample(r *perfevent.Record) {
 	}
 }
 
-// kernelNames gives the kernel's symbols, which are read from the first kernel sample on.
+// kernelNames returns the kernel's symbols. They are read when the first kernel sample comes.
 func (d *drain) kernelNames() *kernelSymbols {
 	if d.kernel == nil {
 		d.kernel = &kernelSymbols{}
-		if f, err := os.Open("/proc/kallsyms"); err == nil { // else a note tells that there are no names
+		if f, err := os.Open("/proc/kallsyms"); err == nil { // else a note says that there are no names
 			d.kernel, d.kallsyms = newKernelSymbols(f), f
 		}
 	}
 	return d.kernel
 }
 
-// lostInAll takes the kernel's count of an event's samples that did not fit into the
-// buffers. Records have told of most of them.
+// lostInAll writes the kernel's count of an event's samples that did not fit into the buffers. Records
+// have reported most of them before.
 func (d *drain) lostInAll(count int64) {
 	if count > 0 {
 		d.text.Lost(&d.last, count, true)
 	}
 }
 
-// flush writes the text. After a failure nothing more is written, and the file ends with
-// its last whole line.
+// flush writes the text. After a failure it writes nothing more, and the file ends with its last whole
+// line.
 func (d *drain) flush() {
 	lines := d.text.Bytes()
 	d.text.Reset()
@@ -202,14 +202,14 @@ func (d *drain) flush() {
 	if err != nil {
 		d.failure = err
 		n = bytes.LastIndexByte(lines[:n], '\n') + 1
-		_ = d.file.Truncate(d.written + int64(n)) // a cut line is read as a warning
+		_ = d.file.Truncate(d.written + int64(n)) // the reader would report a cut line
 	}
 	d.written += int64(n)
 }
 
-// pauseForStreams gives the next pause. It is the given one, or a shorter one where somebody
-// waits for samples and found says that there were some after the last pause. The pauses of
-// a process that sleeps get longer in any case: to watch it is to cost next to nothing.
+// pauseForStreams returns the next pause: the given one, or a shorter one if a stream is subscribed and
+// found says that there were samples after the last pause. The pauses of a process that sleeps get
+// longer in any case, because watching it should cost next to nothing.
 func (d *drain) pauseForStreams(pause time.Duration, found bool) time.Duration {
 	if !found {
 		return pause
@@ -234,7 +234,7 @@ func (d *drain) end() error {
 	if err := d.file.Close(); err != nil && d.failure == nil {
 		d.failure = err
 	}
-	d.kallsyms.Close() // also of none
+	d.kallsyms.Close() // does nothing if it is nil
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range d.streams {
@@ -251,7 +251,7 @@ func (d *drain) end() error {
 	return stopped
 }
 
-// notes tells what the recording lacks.
+// notes returns what the recording lacks.
 func (d *drain) notes() (notes []string) {
 	if d.kernel != nil && len(d.kernel.symbols) == 0 {
 		notes = append(notes, namelessKernelNote)

@@ -21,7 +21,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// When DTrace loses a race against another one, it is started again: see isRace.
+// A DTrace that loses a race against another one is started again: see isRace.
 const (
 	dtraceTries = 3
 	dtracePause = 300 * time.Millisecond // between two tries
@@ -30,27 +30,28 @@ const (
 // DTraceFile is the name of the file that DTrace's text goes to.
 const DTraceFile = "dtrace.txt"
 
-// DTraceOptions say how DTrace is to sample.
+// DTraceOptions say how DTrace samples.
 type DTraceOptions struct {
 	Frequency int    // samples per second and CPU
 	Sudo      bool   // run it by sudo -n
 	Dir       string // the folder for DTraceFile; a file of that name is replaced
-	// Slow is called by Stop and Wait with a sentence for the user when DTrace takes
-	// long to end; nil for nobody.
+	// Slow is called by Stop and Wait with a sentence for the user if DTrace takes long to end. It may
+	// be nil.
 	Slow func(message string)
-	// Script is for a program that does not sample, and Text is where its text goes, in place of
-	// the Frequency and the Dir.
+	// Script is a program that does not sample, and Text receives what it prints. They replace the
+	// Frequency and the Dir.
 	Script *Script
 	Text   io.Writer
 }
 
-// A Script is what DTrace is asked for other than samples. It prints nothing but what its clauses print.
+// A Script asks DTrace for something other than samples. It prints only what its clauses print.
 type Script struct {
 	Clauses string
-	Options []string // as -x has them: "strsize=256"
+	Options []string // as for -x: "strsize=256"
 }
 
-// arguments are DTrace's own for it. The END probe prints that all is printed, as [DTraceProgram] does.
+// arguments returns DTrace's arguments for the script. The END probe prints a mark when everything is
+// printed, as in [DTraceProgram].
 func (s *Script) arguments() []string {
 	args := []string{"-q", "-x", "switchrate=10hz"}
 	for _, o := range s.Options {
@@ -59,7 +60,7 @@ func (s *Script) arguments() []string {
 	return append(args, "-n", `BEGIN { printf("`+beginMark+` %d\n", timestamp); } `+s.Clauses+` END { printf("`+endMark+`\n"); }`)
 }
 
-// IsMark tells the lines that DTrace prints first and last.
+// IsMark reports whether a line is the first or the last one that DTrace prints.
 func IsMark(line []byte) (first, last bool) {
 	return bytes.HasPrefix(line, []byte(beginMark)), bytes.HasPrefix(line, []byte(endMark))
 }
@@ -72,16 +73,16 @@ type DTrace struct {
 	slow      func(message string) // may be nil
 	process   *process
 	text      *dtraceText
-	inTracefs bool         // its probes were seen there
-	sudoKill  func() error // sends SIGTERM to a DTrace that runs under sudo; nil for another one
+	inTracefs bool         // its probes were found in tracefs
+	sudoKill  func() error // sends SIGTERM to a DTrace that runs under sudo; nil without sudo
 
 	stopOnce sync.Once
 	stopErr  error
 }
 
-// StartDTrace starts DTrace and returns when it samples. Where the cause of an error is
-// known, the error is a *MissingToolError or a *RefusedError. After an error no process
-// is left behind. The end of ctx kills DTrace.
+// StartDTrace starts DTrace and returns when it samples. If the cause of an error is known, the error
+// is a *MissingToolError or a *RefusedError. After an error no process is left behind. The end of ctx
+// kills DTrace.
 func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	for try := 1; ; try++ {
 		d, err := startDTraceOnce(ctx, opts)
@@ -92,14 +93,14 @@ func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	}
 }
 
-// isRace recognizes the error of a DTrace for Linux that starts at the moment at which
-// another one starts or ends. About one in 25 of them finds its own BEGIN probe gone.
+// isRace reports whether err is that of a DTrace for Linux that started at the moment at which another
+// one started or ended. About one in 25 of them finds its own BEGIN probe gone.
 func isRace(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "dtrace:::BEGIN: No such file or directory")
 }
 
-// startDTraceOnce is StartDTrace without another try.
+// startDTraceOnce is StartDTrace without a second try.
 func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	tool, err := FindDTrace()
 	if err != nil {
@@ -116,7 +117,7 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 			return nil, &MissingToolError{Tool: "sudo", Cause: "not on PATH", Hint: "run gasm as root, without --sudo"}
 		}
 		command = append([]string{sudo, "-n"}, command...)
-		ctx := context.WithoutCancel(ctx) // DTrace must be stopped after the end of ctx as well
+		ctx := context.WithoutCancel(ctx) // DTrace is also stopped after the end of ctx
 		d.sudoKill = func() error { return d.killBySudo(ctx) }
 	}
 	pipe, err := d.open(ctx, command, &opts)
@@ -139,10 +140,10 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 		return d, nil
 	case <-d.process.done:
 		if err = d.refusal(ctx); err == nil {
-			return d, nil // it did sample; Stop tells why it has ended
+			return d, nil // it did sample; Stop returns why it has ended
 		}
 	case <-timeout.C:
-		// On a busy machine DTrace may take that long to end after it has told why.
+		// On a busy machine DTrace may take that long to end after it has printed why.
 		if err = dtraceRefusal(d.text.start(), d.tool, d.frequency, d.sudo, thisHost()); err != nil {
 			break
 		}
@@ -153,10 +154,10 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	return nil, err
 }
 
-// open prepares the process and the dtraceText that saves its text. It returns the end
-// of the pipe that is the process's stdout.
+// open prepares the process and the dtraceText that saves its text. It returns the end of the pipe that
+// is the process's stdout.
 func (d *DTrace) open(ctx context.Context, command []string, opts *DTraceOptions) (pipe *os.File, err error) {
-	var file *os.File // none of a script
+	var file *os.File // nil for a Script
 	if opts.Script == nil {
 		if file, err = os.OpenFile(filepath.Join(opts.Dir, DTraceFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
 			return nil, err
@@ -183,8 +184,7 @@ func (d *DTrace) open(ctx context.Context, command []string, opts *DTraceOptions
 	return in, nil
 }
 
-// refusal returns the error of a DTrace that ended before it sampled, nil if it did
-// sample.
+// refusal returns the error of a DTrace that ended before it sampled, or nil if it did sample.
 func (d *DTrace) refusal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("dtrace: %w", context.Cause(ctx))
@@ -205,8 +205,8 @@ func (d *DTrace) refusal(ctx context.Context) error {
 	return fmt.Errorf("%s: ended before it sampled (%s): %s", d.tool, d.process.cmd.ProcessState, complaint)
 }
 
-// findDTrace finds DTrace on PATH, or else where Linux has it: a user's PATH does not
-// lead there, or leads to SystemTap's script of that name first.
+// findDTrace finds DTrace on PATH, or else at the path elsewhere, where Linux has it: a user's PATH
+// does not lead there, or has SystemTap's script of that name first.
 func findDTrace(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {
@@ -217,7 +217,7 @@ func findDTrace(elsewhere string) (string, error) {
 	return tool, err
 }
 
-// isPython tells whether a tool is a script in Python, as SystemTap's dtrace is.
+// isPython reports whether a tool is a script in Python, as SystemTap's dtrace is.
 func isPython(tool string) bool {
 	f, err := os.Open(tool)
 	if err != nil {
@@ -233,11 +233,10 @@ func (d *DTrace) Events() []sampler.Event {
 	return []sampler.Event{sampler.DTraceEvent(d.frequency)}
 }
 
-// Frequency returns how often DTrace samples, per second and CPU. It is always what was
-// asked for.
+// Frequency returns how often DTrace samples, per second and CPU. It is always the requested frequency.
 func (d *DTrace) Frequency() int { return d.frequency }
 
-// Notes tells what is missing in the samples, a sentence each.
+// Notes returns what the samples lack, a sentence each.
 func (d *DTrace) Notes() []string {
 	if kernelClause {
 		return nil
@@ -245,17 +244,16 @@ func (d *DTrace) Notes() []string {
 	return []string{"dtrace samples user space only: what the kernel does for the program is not in the profile"}
 }
 
-// Lost returns how many samples DTrace said that it dropped.
+// Lost returns how many samples DTrace reported as dropped.
 func (d *DTrace) Lost() int64 { return d.text.messages.drops.Load() }
 
-// TextFile returns the path of DTrace's text, which a DTraceReader reads. The file is
-// complete after Stop. A Script has none.
+// TextFile returns the path of DTrace's text, which a sampler.DTraceReader reads. The file is complete
+// after Stop. A Script has no file.
 func (d *DTrace) TextFile() string { return d.text.file.Name() }
 
-// Stop ends the sampling with one SIGTERM and returns when all samples are in the
-// TextFile. DTrace itself ends later: see [DTrace.Wait]. If DTrace failed, the error is
-// a *StoppedError, and the samples until then are in the file. A second Stop returns
-// the same.
+// Stop ends the sampling with one SIGTERM and returns when all samples are in the TextFile. DTrace
+// itself ends later: see [DTrace.Wait]. If DTrace failed, the error is a *StoppedError, and the samples
+// until then are in the file. A second Stop returns the same.
 func (d *DTrace) Stop() error {
 	d.stopOnce.Do(func() { d.stopErr = d.stop() })
 	return d.stopErr
@@ -280,7 +278,7 @@ func (d *DTrace) stop() error {
 	if !inTime {
 		d.kill()
 	}
-	// That the file could not be written matters more than how DTrace ended.
+	// An error of writing the file matters more than how DTrace ended.
 	if err := d.text.err(); err != nil && d.text.file != nil {
 		return &StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err,
 			Hint: "make room in " + filepath.Dir(d.TextFile())}
@@ -302,10 +300,9 @@ func (d *DTrace) stop() error {
 	return stopped
 }
 
-// Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some
-// seconds to release what it holds of the kernel. The TextFile can be read meanwhile.
-// When nothing is left that the kernel would not release by itself, DTrace is killed, which
-// takes it a tenth of a second.
+// Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some seconds to release
+// what it holds of the kernel. The TextFile can be read meanwhile. As soon as DTrace holds only what
+// the kernel releases by itself, Wait kills it, which takes a tenth of a second.
 func (d *DTrace) Wait() {
 	if d.text.ended() && d.released() {
 		d.process.kill()
@@ -334,7 +331,8 @@ func (d *DTrace) terminate() error {
 	return err
 }
 
-// killBySudo sends SIGTERM to the sudo that runs DTrace, which hands it on. Only root may send it there.
+// killBySudo sends SIGTERM to the sudo that runs DTrace, and sudo passes it on. Only root may send it
+// there.
 func (d *DTrace) killBySudo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -345,8 +343,8 @@ func (d *DTrace) killBySudo(ctx context.Context) error {
 	return nil
 }
 
-// kill ends a DTrace that does not end properly. A DTrace that belongs to root can't be
-// killed, but ends when nobody reads its text.
+// kill ends a DTrace that does not end properly. A DTrace that belongs to root can't be killed, but it
+// ends when nobody reads its text.
 func (d *DTrace) kill() {
 	d.process.kill()
 	d.text.abandon()
@@ -356,18 +354,18 @@ func (d *DTrace) kill() {
 	}
 }
 
-// kernelClause tells whether DTraceProgram samples the kernel too.
+// kernelClause is true if DTraceProgram samples the kernel too.
 const kernelClause = runtime.GOOS == "linux"
 
-// DTraceProgram is the program that DTrace runs. arg1 is the PC of a sample in user
-// space, arg0 that of one in the kernel; the other one is 0.
+// DTraceProgram returns the program that DTrace runs. arg1 is the PC of a sample in user space, arg0
+// that of a sample in the kernel; the other one is 0.
 //
-// On macOS ufunc() names the functions. On Linux ufunc() costs a third of a core and
-// keeps DTrace seconds behind, so gasm names them itself. On Linux the program also
-// leaves DTrace itself out, which wakes up for each sample: samples of DTrace would
-// keep it awake for ever.
+// On macOS ufunc() names the functions. On Linux ufunc() costs a third of a core and keeps DTrace
+// seconds behind, so gasm names the functions itself. On Linux the program also leaves out DTrace
+// itself, which wakes up for each sample: samples of DTrace would keep it awake forever.
 //
-// The BEGIN probe prints that DTrace samples, the END probe that all is printed.
+// The BEGIN probe prints a mark when DTrace samples, the END probe prints one when everything is
+// printed.
 func DTraceProgram(frequency int) string {
 	const user = `{ printf("%d 0x%lx %d", pid, arg1, timestamp); `
 	probe := sampler.DTraceEvent(frequency).Name

@@ -12,49 +12,48 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// What DTraceProgram prints first and last.
+// The marks that DTraceProgram prints first and last.
 const (
 	beginMark = "gasm: begin"
 	endMark   = "gasm: end"
 )
 
 const (
-	// paceInterval is the pause between two readings of the pipe, and pipeSize is the
-	// pipe's size in bytes, after which DTrace has to wait. See [dtraceText].
+	// paceInterval is the pause between two readings of the pipe. pipeSize is the pipe's size in bytes;
+	// when it is full, DTrace has to wait. See [dtraceText].
 	paceInterval = 250 * time.Millisecond
 	pipeSize     = 4 << 10
-	// lull is for how long no text comes from a DTrace that has nothing to print.
+	// lull is the time after which a DTrace that prints no text has nothing to print.
 	lull = 5 * time.Millisecond
-	// lastPrint is longer than DTrace takes to print the samples that it has: it looks
-	// for them ten times a second (switchrate=10hz).
+	// lastPrint is an upper bound for the time that DTrace takes to print the samples that it has: it
+	// looks for them ten times a second (switchrate=10hz).
 	lastPrint = 300 * time.Millisecond
 )
 
-// Tests shorten these.
+// Tests shorten these times.
 var (
-	// dtraceStartTimeout is how long DTrace may take until it samples. It needs a
-	// second, and more on a loaded machine.
+	// dtraceStartTimeout is how long DTrace may take until it samples. It needs a second, and more on a
+	// loaded machine.
 	dtraceStartTimeout = startTimeout
-	// endTimeout is for how long no text may come from a DTrace that is to end.
+	// endTimeout is how long a DTrace that was asked to end may print nothing.
 	endTimeout = 10 * time.Second
-	// releaseTimeout is how long DTrace may take to end when it has printed all. It
-	// needs up to ten seconds where all CPUs are busy.
+	// releaseTimeout is how long DTrace may take to end after it has printed everything. It needs up to
+	// ten seconds if all CPUs are busy.
 	releaseTimeout = 30 * time.Second
 )
 
-// A dtraceText saves what DTrace prints on its stdout in a file, or hands it on.
+// A dtraceText saves what DTrace prints on its stdout in a file, or passes it on.
 //
-// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for
-// wakeup_events = 1) and works for a millisecond each time. At 1001 Hz that takes a
-// good part of a core away from what is measured. So a paced dtraceText reads the text
-// four times a second only, from the smallest pipe that there is. When the pipe is full,
-// DTrace sleeps. Its records gather in its buffers (4 MB per CPU, half a minute), and
-// then it takes them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU time with
-// -n alone, 0.36 s when DTrace leaves itself out, 0.02 s when it is paced as well.
+// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events = 1)
+// and works for a millisecond each time. At 1001 Hz that takes a good part of a core away from what is
+// measured. So a paced dtraceText reads the text only four times a second, from a pipe of the smallest
+// possible size. When the pipe is full, DTrace sleeps. Its records gather in its buffers (4 MB per CPU,
+// half a minute), and then it takes them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU time
+// with -n alone, 0.36 s when DTrace leaves itself out, 0.02 s when it is paced as well.
 type dtraceText struct {
 	pipe     *os.File
-	file     *os.File     // nil of a Script
-	to       io.Writer    // the file, or what a Script's text goes to
+	file     *os.File     // nil for a Script
+	to       io.Writer    // the file, or the writer for a Script's text
 	messages dropCounter  // DTrace's stderr
 	before   cappedBuffer // what DTrace printed on stdout before it sampled
 	paced    bool         // set before save
@@ -62,17 +61,17 @@ type dtraceText struct {
 	begun chan struct{} // closed when DTrace samples
 	end   chan struct{} // closed when all samples are in the file
 	saved chan struct{} // closed when no more text comes
-	quick chan struct{} // closed when pauses are to end
+	quick chan struct{} // closed when pauses should end
 	once  sync.Once     // closes quick
-	// caughtUp is closed after quick, when DTrace has printed what it had and no longer
-	// waits in the middle of a line for room in the pipe.
+	// caughtUp is closed after quick, when DTrace has printed what it had and no longer waits for room
+	// in the pipe in the middle of a line.
 	caughtUp chan struct{}
 
-	lastRead atomic.Int64 // when text came last: Unix ns
+	lastRead atomic.Int64 // when text came last, in Unix ns
 	mu       sync.Mutex
 	failure  error // why the file could not be written
 	pauses   []pausedTime
-	line     []byte // the begin of a line that has not come to its end; "" without pauses
+	line     []byte // the incomplete last line; empty if there are no pauses
 }
 
 func newDTraceText(pipe, file *os.File) *dtraceText {
@@ -80,15 +79,15 @@ func newDTraceText(pipe, file *os.File) *dtraceText {
 		saved: make(chan struct{}), quick: make(chan struct{}), caughtUp: make(chan struct{})}
 }
 
-// save copies the text until DTrace closes the pipe. If the file can't be written, save
-// goes on reading, so that DTrace does not hang on a full pipe.
+// save copies the text until DTrace closes the pipe. If the file can't be written, save goes on
+// reading, so that DTrace does not hang on a full pipe.
 func (t *dtraceText) save() {
 	defer close(t.saved)
 	defer t.pipe.Close()
 	defer t.file.Close()
 	defer t.writeRest()
 	buf := make([]byte, 64<<10)
-	var tail []byte // the end of what was read before, for a mark of which half has come
+	var tail []byte // the end of the text that was read before, for a mark that comes in two parts
 	begun, ended := false, false
 	small := 0 // how many readings in a row, since hurry, found the pipe less than half full
 	for {
@@ -130,8 +129,8 @@ func (t *dtraceText) save() {
 	}
 }
 
-// deadline returns when a paced reading ends: when no text has come for a lull. Once
-// DTrace has caught up, readings have no deadline.
+// deadline returns when a paced reading ends: when no text has come for a lull. After DTrace has caught
+// up, readings have no deadline.
 func (t *dtraceText) deadline() time.Time {
 	select {
 	case <-t.caughtUp:
@@ -159,8 +158,8 @@ func (t *dtraceText) hurried() bool {
 	}
 }
 
-// awaitCatchUp waits until DTrace can be told to end. A signal in the middle of a write
-// has DTrace lose what it was writing, or write it twice.
+// awaitCatchUp waits until DTrace can be asked to end. A signal in the middle of a write makes DTrace
+// lose what it was writing, or write it twice.
 func (t *dtraceText) awaitCatchUp() {
 	if !t.paced {
 		return
@@ -200,7 +199,7 @@ func (t *dtraceText) write(text []byte) {
 	t.writeText(text)
 }
 
-// writeText writes into the file. The caller has the lock.
+// writeText writes into the file. The caller holds the lock.
 func (t *dtraceText) writeText(text []byte) {
 	if t.failure == nil {
 		_, t.failure = t.to.Write(text)
@@ -222,7 +221,7 @@ func (t *dtraceText) start() string {
 	return t.messages.String() + "\n" + t.before.String()
 }
 
-// ended tells whether DTrace has printed everything.
+// ended reports whether DTrace has printed everything.
 func (t *dtraceText) ended() bool {
 	select {
 	case <-t.end:
@@ -232,8 +231,8 @@ func (t *dtraceText) ended() bool {
 	}
 }
 
-// awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns
-// false when DTrace does neither for endTimeout. After slowEnd it calls slow.
+// awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns false if
+// DTrace prints nothing for endTimeout. After slowEnd it calls slow.
 func (t *dtraceText) awaitEnd(slow func()) bool {
 	asked := time.Now()
 	tell := time.NewTimer(slowEnd)
@@ -255,13 +254,13 @@ func (t *dtraceText) awaitEnd(slow func()) bool {
 	}
 }
 
-// abandon stops reading.
+// abandon stops the reading.
 func (t *dtraceText) abandon() {
 	t.hurry()
 	t.pipe.Close()
 }
 
-// discard removes the file when DTrace did not sample.
+// discard removes the file of a DTrace that did not sample.
 func (t *dtraceText) discard() {
 	t.abandon()
 	t.file.Close()
@@ -270,8 +269,8 @@ func (t *dtraceText) discard() {
 	}
 }
 
-// A dropCounter takes what DTrace prints on its stderr. It counts drops and keeps the
-// other lines. A probe whose clause could not read something has dropped what it would have told:
+// A dropCounter receives what DTrace prints on its stderr. It counts drops and keeps the other lines. A
+// probe whose clause could not read something has dropped its record:
 //
 //	dtrace: error on enabled probe ID 4 (ID 4047: hotspot4711:libjvm.so:…:thread-start): invalid address (0x10) in action #1
 type dropCounter struct {
@@ -279,7 +278,7 @@ type dropCounter struct {
 	rest  cappedBuffer
 
 	mu   sync.Mutex
-	line []byte // the last line, which has no end yet
+	line []byte // the last line, whose end has not come yet
 }
 
 func (c *dropCounter) Write(text []byte) (int, error) {
@@ -309,7 +308,7 @@ func (c *dropCounter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// String returns what DTrace printed, without the lines on drops.
+// String returns what DTrace printed, without the lines about drops.
 func (c *dropCounter) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

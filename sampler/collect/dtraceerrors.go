@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// missingDTrace is the error for a machine without DTrace.
+// missingDTrace returns the error for a machine without DTrace.
 func (h host) missingDTrace(cause string) *MissingToolError {
 	return &MissingToolError{Tool: "dtrace", Cause: cause, Hint: h.installDTrace()}
 }
@@ -33,22 +33,22 @@ func (h host) installDTrace() string {
 	return "get it from https://github.com/oracle/dtrace"
 }
 
-// What the lines have in them by which DTrace, or sudo, tells why it does not sample.
+// Parts of the lines in which DTrace, or sudo, says why it does not sample.
 var (
 	// DTrace 2 on Linux; macOS and older versions.
 	notRootWords = []string{"run as root", "requires additional privileges"}
 	// sudo -n.
 	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute", "may not run sudo", "no tty present", "must be run from a terminal"}
-	// The script that SystemTap installs as dtrace. It makes C headers, and prints
-	// this as its usage on stdout.
+	// The script that SystemTap installs as dtrace. It makes C headers, and prints this as its usage on
+	// stdout.
 	systemTapWords = []string{"[-h | -G]", "-s File.d"}
 	noProbeWords   = []string{"does not match any probes"}
 	// The kernel has no BPF, or does not allow it.
 	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
 )
 
-// dtraceRefusal turns what DTrace or sudo printed before it sampled into an error. It
-// is nil when the text is not known. The frequency is 0 of a [Script].
+// dtraceRefusal converts what DTrace or sudo printed before it sampled to an error. It returns nil if
+// the text is not known. The frequency is 0 for a [Script].
 func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 	refused := func(reason Reason, line, hint, cause string, args ...any) error {
 		return &RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
@@ -80,7 +80,7 @@ func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 	return nil
 }
 
-// isNoProbe tells the error of a [Script] that names a probe which is not there.
+// isNoProbe reports whether the error is that of a [Script] that names a probe which does not exist.
 func isNoProbe(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && refused.Reason == ReasonUnknownEvent
@@ -88,8 +88,8 @@ func isNoProbe(err error) bool {
 
 const programEnd = "}: "
 
-// dtraceComplaint returns the line of DTrace's stderr that says what went wrong, ""
-// when none does. That is the last one that is not usual, without the program that DTrace repeats in it
+// dtraceComplaint returns the line of DTrace's stderr that says what went wrong, or "" if there is
+// none. It is the last line that is not a usual one. The program that DTrace repeats in it is left out
 // ("invalid probe specifier BEGIN { … } … END { … }: failed to grab process 4742").
 func dtraceComplaint(text string) string {
 	var last string

@@ -10,11 +10,13 @@ import (
 	"time"
 )
 
-// keeper is what the shell runs in front of DTrace for Linux, which leaves its BEGIN and END probes in tracefs when a signal ends it
-// that it does not handle. It handles SIGTERM once it samples, and never SIGPIPE. So that is ignored, and a second shell waits for the
-// end of gasm, which has the other end of descriptor 3: a line comes when DTrace has ended before, and none when gasm is killed.
-// A DTrace whose probes are gone needs some seconds more by itself, and none when it is killed. What is left of one that had not
-// come to handle SIGTERM is removed. Below sudo only root can do these two.
+// keeper is what the shell runs before DTrace for Linux. If a signal that DTrace does not handle ends
+// it, its BEGIN and END probes stay in tracefs. DTrace handles SIGTERM once it samples, and never
+// SIGPIPE. So the script ignores SIGPIPE, and a second shell waits for the end of gasm, which has the
+// other end of descriptor 3: it reads a line if DTrace has ended before gasm, and no line if gasm is
+// killed. A DTrace that has removed its probes takes some seconds more to end by itself, so it is
+// killed. Probes of a DTrace that did not handle SIGTERM yet are removed. If DTrace runs under sudo,
+// only root can do these two things.
 const keeper = `trap "" PIPE
 dtrace=$$
 {
@@ -43,10 +45,10 @@ dtrace=$$
 exec 3<&-
 exec "$@"`
 
-// uprobeFiles are the lists of the kernel's uprobes, where tracefs is mounted.
+// uprobeFiles are the lists of the kernel's uprobes in the places where tracefs is mounted.
 const uprobeFiles = "/sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events"
 
-// newDTraceProcess prepares DTrace. When gasm is killed it ends properly, and by itself.
+// newDTraceProcess prepares DTrace. When gasm is killed, DTrace ends properly, and by itself.
 func newDTraceProcess(run func(path string, args []string) *process, command []string) (*process, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -61,16 +63,16 @@ func newDTraceProcess(run func(path string, args []string) *process, command []s
 	p.started = func() { theirs.Close() }
 	p.after = func() {
 		if p.cmd.ProcessState != nil && p.status().Signaled() {
-			removeUprobes(p.cmd.Process.Pid) // by SIGKILL, its shell was killed with it
+			removeUprobes(p.cmd.Process.Pid) // SIGKILL has also killed its shell
 		}
-		_, _ = ours.WriteString("ended\n") // nobody reads it when the shell was killed
+		_, _ = ours.WriteString("ended\n") // nobody reads it if the shell was killed
 		ours.Close()
 	}
 	return p, nil
 }
 
-// hasUprobes tells whether the BEGIN and END probes of a DTrace are in tracefs. It is false where that can't be seen: by users other
-// than root, and where sudo has started it.
+// hasUprobes reports whether the BEGIN and END probes of a DTrace are in tracefs. It returns false if
+// that can't be seen: by users other than root, and if sudo has started DTrace.
 func (d *DTrace) hasUprobes() bool {
 	probes := []byte(fmt.Sprintf(":dt_%d_dtrace/", d.process.cmd.Process.Pid))
 	for file := range strings.FieldsSeq(uprobeFiles) {
@@ -81,7 +83,8 @@ func (d *DTrace) hasUprobes() bool {
 	return false
 }
 
-// released waits until a DTrace that has printed all has removed its probes from tracefs, which takes it less than a second.
+// released waits until a DTrace that has printed everything has removed its probes from tracefs, which
+// takes it less than a second.
 func (d *DTrace) released() bool {
 	for end := time.Now().Add(releaseTimeout); d.inTracefs && time.Now().Before(end); time.Sleep(lookForRelease) {
 		if d.process.ended() || !d.hasUprobes() {
@@ -94,12 +97,13 @@ func (d *DTrace) released() bool {
 // lookForRelease is the time between two looks for the probes of a DTrace that ends.
 const lookForRelease = 20 * time.Millisecond
 
-// removeUprobes removes the probes from tracefs that a DTrace has left there. Only root can; another user's DTrace is sudo's child,
-// of which gasm does not know the process id.
+// removeUprobes removes the probes that a DTrace has left in tracefs. Only root can do that; another
+// user's DTrace is a child of sudo, and gasm does not know its process id.
 func removeUprobes(pid int) {
 	for file := range strings.FieldsSeq(uprobeFiles) {
 		for _, name := range []string{"BEGIN", "END"} {
-			// Each line is opened for itself: what is refused, because it is not there, ends a file's writing.
+			// Each line has a file of its own, because the kernel accepts nothing more after a line
+			// that it refuses: a probe may not be there.
 			if f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0); err == nil {
 				_, _ = fmt.Fprintf(f, "-:dt_%d_dtrace/%s\n", pid, name)
 				f.Close()

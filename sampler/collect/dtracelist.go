@@ -9,10 +9,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
-// A DTraceProbe is one that DTrace lists.
+// A DTraceProbe is a probe that DTrace lists.
 type DTraceProbe struct{ Provider, Name string }
 
-// ListDTrace gives the probes that one of the descriptions fits, as "hotspot4711:::"; none is no error. By sudo it asks for no password.
+// ListDTrace returns the probes that match one of the descriptions, such as "hotspot4711:::". It is not
+// an error if there are none. With sudo it asks for no password.
 func ListDTrace(ctx context.Context, sudo bool, descriptions ...string) ([]DTraceProbe, error) {
 	path, err := FindDTrace()
 	if err != nil {
@@ -50,7 +51,7 @@ func ListDTrace(ctx context.Context, sudo bool, descriptions ...string) ([]DTrac
 //	4057 hotspot7103         libjvm.so                       Unsafe_Park thread-park-end
 func listedProbes(text string) (probes []DTraceProbe) {
 	for line := range strings.Lines(text) {
-		words := strings.Fields(line) // a function in C++ may have blanks
+		words := strings.Fields(line) // a C++ function may contain blanks
 		if len(words) < 4 {
 			continue
 		}

@@ -12,15 +12,15 @@ import (
 // A pausedTime is a time in which samples are left out: [from, to).
 type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
 
-// maxHeld bounds the text that withoutPauses keeps for the next one. DTrace has no line that long.
+// maxHeld limits the text that withoutPauses keeps for the next one. DTrace prints no line that long.
 const maxHeld = 1 << 20
 
-// mostPauses is how many pauses are known. DTrace is behind by half a minute at most, and
-// who pauses it more often than ten times a second sees samples of the oldest pauses.
+// mostPauses is how many pauses are remembered. DTrace is at most half a minute behind, so samples of
+// the oldest pauses are kept only if there are more than ten pauses a second.
 const mostPauses = 300
 
-// Pause leaves the samples out of the text that DTrace takes until Resume. DTrace itself goes
-// on: it would take two seconds to begin anew.
+// Pause leaves out the samples that DTrace takes until Resume. DTrace itself goes on, because it would
+// take two seconds to start again.
 func (d *DTrace) Pause() error {
 	t := d.text
 	t.mu.Lock()
@@ -32,7 +32,7 @@ func (d *DTrace) Pause() error {
 	return nil
 }
 
-// Resume has the samples in the text again that DTrace takes from now on.
+// Resume keeps the samples that DTrace takes from now on.
 func (d *DTrace) Resume() error {
 	t := d.text
 	t.mu.Lock()
@@ -43,13 +43,13 @@ func (d *DTrace) Resume() error {
 	return nil
 }
 
-// paused tells whether the last pause has not ended. The caller has the lock.
+// paused reports whether the last pause has not ended. The caller holds the lock.
 func (t *dtraceText) paused() bool {
 	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
 }
 
-// withoutPauses gives the whole lines of what has come, without samples that were taken in a
-// pause. The rest is kept for what comes next. The caller has the lock.
+// withoutPauses returns the whole lines of what has come, without samples that were taken in a pause.
+// It keeps the incomplete last line for the next call. The caller holds the lock.
 func (t *dtraceText) withoutPauses(text []byte) (kept []byte) {
 	all := append(t.line, text...)
 	for {
@@ -62,14 +62,15 @@ func (t *dtraceText) withoutPauses(text []byte) (kept []byte) {
 		}
 		all = all[end:]
 	}
-	if len(all) > maxHeld { // DTrace has no line that long
+	if len(all) > maxHeld { // DTrace prints no line that long
 		kept, all = append(kept, all...), nil
 	}
 	t.line = slices.Clone(all)
 	return kept
 }
 
-// inPause tells whether a time is in a pause. Most samples are younger than most pauses.
+// inPause reports whether a time is in a pause. Most samples are younger than most pauses, so it begins
+// with the last pause.
 func (t *dtraceText) inPause(monoNanos int64) bool {
 	for _, p := range slices.Backward(t.pauses) {
 		if monoNanos >= p.fromMonoNanos {
@@ -79,7 +80,7 @@ func (t *dtraceText) inPause(monoNanos int64) bool {
 	return false
 }
 
-// writeRest writes the begin of a last line that has no end.
+// writeRest writes a last line that has no end.
 func (t *dtraceText) writeRest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,4 +1,4 @@
 package collect
 
-// FindDTrace gives the path of the dtrace program that StartDTrace runs.
+// FindDTrace returns the path of the dtrace program that StartDTrace runs.
 func FindDTrace() (string, error) { return findDTrace("/usr/sbin/dtrace") }

@@ -40,17 +40,16 @@ const (
 	ReasonKernel
 )
 
-// ofEvent tells whether the reason lies in the event, so that another event may be
-// taken.
+// ofEvent reports whether the reason lies in the event, so that another event may work.
 func (r Reason) ofEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
 
-// A RefusedError says that the sampler is installed and may not sample.
+// A RefusedError says that the sampler is installed but may not sample.
 type RefusedError struct {
 	Tool   string
 	Reason Reason
 	Cause  string // what was refused and why
-	Hint   string // the mending command; "" when there is none
-	Stderr string // the line of the tool's own message that tells the reason
+	Hint   string // the command that fixes it; "" if there is none
+	Stderr string // the line of the tool's own message that says the reason
 }
 
 func (e *RefusedError) Error() string { return sentence(e.Tool, e.Cause, e.Hint) }
@@ -60,8 +59,8 @@ func (e *RefusedError) Error() string { return sentence(e.Tool, e.Cause, e.Hint)
 type StoppedError struct {
 	Tool   string
 	Cause  string
-	Hint   string // the mending command; "" when there is none
-	Stderr string // the line of the tool's own message that tells the cause
+	Hint   string // the command that fixes it; "" if there is none
+	Stderr string // the line of the tool's own message that says the cause
 	Err    error  // why the samples can't be read, or what ended the sampler; may be nil
 }
 

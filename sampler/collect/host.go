@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// A host is what the machine says about who may sample, and about itself.
+// A host is what the machine says about itself, and about who may sample.
 type host struct {
 	user     int    // effective user id
 	paranoid int    // kernel.perf_event_paranoid; 2, the kernel's default, if unknown
@@ -25,8 +25,7 @@ func thisHost() host {
 	return h
 }
 
-// owns tells whether the process belongs to the user. It is true when that can't be
-// told.
+// owns reports whether the process belongs to the user. It returns true if that is unknown.
 func (h host) owns(pid int) bool {
 	info, err := os.Stat("/proc/" + strconv.Itoa(pid))
 	if err != nil {
@@ -36,7 +35,7 @@ func (h host) owns(pid int) bool {
 	return !ok || int(stat.Uid) == h.user
 }
 
-// distroIDs are the ID of /etc/os-release and then the words of its ID_LIKE.
+// distroIDs returns the ID of /etc/os-release and then the words of its ID_LIKE.
 func (h host) distroIDs() (ids []string) {
 	for line := range strings.Lines(h.distro) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -57,7 +56,7 @@ func sysctlInt(name string) (int, bool) {
 	return n, err == nil
 }
 
-// readTrimmed reads a file without the blanks around its text, "" when it can't.
+// readTrimmed returns the text of a file without the blanks around it, or "" if the file can't be read.
 func readTrimmed(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

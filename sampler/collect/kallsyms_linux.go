@@ -12,45 +12,45 @@ import (
 
 // kernelSymbols are the functions of the kernel and its modules.
 //
-// The kernel takes most of the time, to make the text as it is read: 50 ms for 120000
-// functions. So no more is read than what is asked for needs. The kernel tells of itself
-// first, in the order of addresses (scripts/kallsyms.c sorts them), and then, in no order,
-// of modules and of code that was made while it ran. Kernels that tell of their data, too
-// (CONFIG_KALLSYMS_ALL), have it behind the functions.
+// Most of the time is spent in the kernel, which makes the text while it is read: 50 ms for 120000
+// functions. So no more is read than a lookup needs. The text first has the kernel's own functions, in
+// the order of addresses (scripts/kallsyms.c sorts them), and then, in no order, those of modules and
+// of code that was made while the kernel ran. Kernels that also list their data (CONFIG_KALLSYMS_ALL)
+// have it after the functions.
 type kernelSymbols struct {
 	unread  *bufio.Reader  // nil when all is read
-	ordered bool           // all that was read is of the kernel itself, in the order of addresses
+	ordered bool           // so far there are only functions of the kernel itself, in the order of addresses
 	symbols []kernelSymbol // sorted by start
-	text    []byte         // all names, of which few are ever asked for
+	text    []byte         // all names, few of which are ever asked for
 	names   map[uint32]kernelName
 }
 
-// A kernelSymbol is where a function starts, and where its name is in the text.
+// A kernelSymbol is where a function begins, and where its name is in the text.
 type kernelSymbol struct {
 	start  uint64
 	lo, hi uint32
 }
 
-// A kernelName is a function's name and where it is, as perf script prints both.
+// A kernelName is a function's name and its module, as perf script prints both.
 type kernelName struct{ symbol, module string }
 
-// How many functions the kernels of distributions have at most, with their modules, and
-// how long a name is on average, in bytes.
+// Estimates for the kernels of distributions, with their modules: the largest number of functions, and
+// the average length of a name in bytes.
 const usualSymbols, usualName = 1 << 18, 32
 
 // kernelItself is what perf calls the kernel without its modules.
 const kernelItself = "[kernel.kallsyms]"
 
-// newKernelSymbols takes the text of /proc/kallsyms:
+// newKernelSymbols reads the text of /proc/kallsyms:
 //
 //	ffffffff81000000 T _stext
 //	ffffffff81b954cc t iowrite16
 //	ffffffffc0200000 t nft_do_chain	[nf_tables]
 //
-// Data is left out. For a user who may not see the addresses all of them are 0, and there
-// are no symbols. What can't be read has none.
+// Data is left out. If the user may not see the addresses, all of them are 0, and there are no symbols.
+// Lines that can't be read are left out.
 func newKernelSymbols(r io.Reader) *kernelSymbols {
-	// Memory that is not written takes none. To grow costs more time than to read.
+	// Memory that is not written to costs nothing. Growing would take more time than reading.
 	return &kernelSymbols{
 		unread:  bufio.NewReaderSize(r, 64<<10),
 		ordered: true,
@@ -75,13 +75,13 @@ func (k *kernelSymbols) readFor(pc uint64) {
 	}
 }
 
-// knows tells whether the function at an address is among what was read.
+// knows reports whether the function at an address is among those that were read.
 func (k *kernelSymbols) knows(pc uint64) bool {
 	n := len(k.symbols)
 	return k.ordered && n > 0 && k.symbols[0].start <= pc && pc < k.symbols[n-1].start
 }
 
-// add adds the symbol of a line, if it is one.
+// add adds the symbol of a line, if the line has one.
 func (k *kernelSymbols) add(line []byte) {
 	start, rest, ok := fields.CutHex(line)
 	if !ok || start == 0 || len(rest) <= 2 || !isFunction(rest[0]) {
@@ -96,10 +96,10 @@ func (k *kernelSymbols) add(line []byte) {
 	k.symbols = append(k.symbols, kernelSymbol{start, lo, uint32(len(k.text))})
 }
 
-// isFunction tells the types of symbols that are functions, as nm has them.
+// isFunction reports whether a symbol's type, as nm prints it, is a function's.
 func isFunction(kind byte) bool { return kind == 't' || kind == 'T' || kind == 'w' || kind == 'W' }
 
-// at names the function at an address.
+// at returns the name of the function at an address.
 func (k *kernelSymbols) at(pc uint64) kernelName {
 	k.readFor(pc)
 	i, _ := slices.BinarySearchFunc(k.symbols, pc, func(s kernelSymbol, pc uint64) int {
@@ -129,8 +129,8 @@ func (k *kernelSymbols) at(pc uint64) kernelName {
 	return name
 }
 
-// underscores is with how many underscores a name starts. Of several names of one
-// function the one with the fewest is the one that people know.
+// underscores returns the number of underscores that a name begins with. If a function has several
+// names, the one with the fewest is the one that people know.
 func (k *kernelSymbols) underscores(s kernelSymbol) int {
 	name := k.text[s.lo:s.hi]
 	return len(name) - len(bytes.TrimLeft(name, "_"))

@@ -8,19 +8,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A MappingWatch tells which files the processes of a command map as code, where another
-// program than gasm takes the samples.
+// A MappingWatch reports which files the processes of a command map as code, if another program than
+// gasm takes the samples.
 type MappingWatch struct {
 	set      *perfevent.Set
 	stopping atomic.Bool
 	done     chan struct{}
 }
 
-// mappingPause is how long a process may have mapped a file before it is told.
+// mappingPause is how long after a process has mapped a file the watch may report it.
 const mappingPause = 20 * time.Millisecond
 
-// WatchMappings begins to watch a process that is held before its exec, and all that come
-// of it. It calls mapped from a goroutine of its own.
+// WatchMappings begins to watch a process that is held before its exec, and all processes that descend
+// from it. It calls mapped from a goroutine of its own.
 func WatchMappings(pid int, mapped func(native.Mapping)) (*MappingWatch, error) {
 	set, err := perfevent.Open(pid, perfevent.Options{Events: []perfevent.Event{perfevent.Dummy}, Frequency: 1})
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *MappingWatch) Stop() {
 	w.set.Close()
 }
 
-// mappingOf is what a record tells of a mapping.
+// mappingOf returns the mapping that a record reports.
 func mappingOf(r *perfevent.Record) native.Mapping {
 	return native.Mapping{PID: int(r.PID), Lo: r.Map.Lo, Hi: r.Map.Hi, FileOffset: r.Map.FileOffset,
 		Path: r.Map.Path, DevMajor: r.Map.Major, DevMinor: r.Map.Minor, Inode: r.Map.Inode}

@@ -14,8 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A Native is a recording by perf_event_open, without any program, that is under way or
-// has ended.
+// A Native is a recording by perf_event_open, without any other program. It is under way or has ended.
 type Native struct {
 	set    *perfevent.Set
 	drain  *drain
@@ -25,17 +24,17 @@ type Native struct {
 	// buffers is the size of the kernel's buffers in bytes.
 	buffers int
 
-	switches chan switching // what Pause and Resume ask for; holds one
+	switches chan switching // what Pause and Resume ask for; holds one request
 	stopOnce sync.Once
 	stopping atomic.Bool
 	done     chan struct{} // closed when all samples are in the file
 	stopErr  error
-	often    atomic.Int64 // until when pauses are short, by CLOCK_MONOTONIC
+	often    atomic.Int64 // when short pauses end, on CLOCK_MONOTONIC
 }
 
-// StartNative opens the events on the first thread of the process, which is held before
-// its exec. They begin with the exec, and all threads and processes that come of it are
-// sampled. Where the cause of an error is known, the error is a *RefusedError.
+// StartNative opens the events on the first thread of the process, which is held before its exec.
+// Sampling begins with the exec, and includes all threads and processes that descend from that thread.
+// If the cause of an error is known, the error is a *RefusedError.
 func StartNative(opts Options) (*Native, error) {
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.Open(opts.PID, o) }
 	return startNative(opts, open, func(d *drain) {
@@ -44,8 +43,8 @@ func StartNative(opts Options) (*Native, error) {
 	})
 }
 
-// AttachNative opens the events on all threads of processes that run, PID and MorePIDs of
-// the options, and begins at once. Threads and processes that come later are sampled, too.
+// AttachNative opens the events on all threads of running processes, PID and MorePIDs of the options,
+// and begins at once. Threads and processes that come later are sampled, too.
 func AttachNative(opts Options) (*Native, error) {
 	pids := append([]int{opts.PID}, opts.MorePIDs...)
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.OpenRunning(pids, o) }
@@ -56,11 +55,11 @@ func AttachNative(opts Options) (*Native, error) {
 	})
 }
 
-// opener is perfevent.Open or perfevent.OpenRunning, of the processes that are sampled.
+// An opener is perfevent.Open or perfevent.OpenRunning for the processes that are sampled.
 type opener func(o perfevent.Options) (*perfevent.Set, error)
 
-// startNative opens the first of the candidate events that this machine has.
-// learn tells the drain of the processes.
+// startNative opens the first of the candidate events that this machine has. learn introduces the
+// processes to the drain.
 func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
 	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
 	var note string
@@ -112,8 +111,8 @@ func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perf
 	return open(o)
 }
 
-// describe notes how what is sampled differs from what was asked for, and gives the
-// events as the text has them: with u where the kernel could not be had.
+// describe notes how the sampled events differ from those that were asked for, and returns the events
+// as the text has them: with u if the kernel could not be sampled.
 func (n *Native) describe(r request, refused *RefusedError) (specs []string) {
 	switch {
 	case r.clockForCycles || refused != nil && n.events[0].Name == sampler.CPUClock:
@@ -144,38 +143,38 @@ func (n *Native) note(text string) {
 	}
 }
 
-// Events returns the events that are sampled. Where this machine can't count cycles, a
-// clock stands in place of them, and a note says so.
+// Events returns the events that are sampled. If this machine can't count cycles, a clock stands in
+// place of them, and a note says so.
 func (n *Native) Events() []sampler.Event { return slices.Clone(n.events) }
 
-// Frequency returns how often each event is sampled, per second and CPU. It is less than
-// what was asked for where the kernel allows less.
+// Frequency returns how often each event is sampled, per second and CPU. It is lower than the requested
+// frequency if the kernel allows less.
 func (n *Native) Frequency() int { return n.hertz }
 
-// Buffers is how much memory the kernel's buffers take, in bytes.
+// Buffers returns the size of the kernel's buffers, in bytes.
 func (n *Native) Buffers() int { return n.buffers }
 
-// Subscribe has the samples that come from now on be given to a stream, too, which holds
-// so many that were not read. The samples are fetched at most pause after they were taken
-// while threads are busy. Call it before Stop.
+// Subscribe returns a stream that gets all samples from now on. The stream holds capacity samples that
+// were not received; further ones are dropped. While threads are busy, samples are fetched at most
+// pause after they were taken. Call Subscribe before Stop.
 func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 	s := newStream(capacity, pause)
 	n.drain.subscribe(s)
-	n.set.Interrupt() // a long pause
+	n.set.Interrupt() // ends a long pause
 	return s
 }
 
-// shortPause is the time between two looks that LookOften asks for.
+// shortPause is the time between two looks while LookOften is in effect.
 const shortPause = 10 * time.Millisecond
 
-// LookOften has Options.Mapped be called some 30 ms after a file was mapped, for so long from now on. Without it, it takes up to
-// a second behind a pause in which the process was held or slept.
+// LookOften makes Options.Mapped be called some 30 ms after a file was mapped, from now on for the
+// duration d. Without it, that takes up to a second if the process was held or slept before.
 func (n *Native) LookOften(d time.Duration) {
 	n.often.Store(monotonic.Nanos() + d.Nanoseconds())
-	n.set.Interrupt() // a long pause
+	n.set.Interrupt() // ends a long pause
 }
 
-// soon gives the next pause, which is short while LookOften is wanted.
+// soon returns the next pause, which is short while LookOften is in effect.
 func (n *Native) soon(pause time.Duration) time.Duration {
 	if monotonic.Nanos() < n.often.Load() {
 		return min(pause, shortPause)
@@ -183,8 +182,8 @@ func (n *Native) soon(pause time.Duration) time.Duration {
 	return pause
 }
 
-// TextFile returns the path of the text, which a PerfReader reads. The file is complete
-// after Stop; the caller removes it.
+// TextFile returns the path of the text, which a sampler.PerfReader reads. The file is complete after
+// Stop. The caller removes it.
 func (n *Native) TextFile() string { return n.drain.file.Name() }
 
 // run takes the samples out of the kernel's buffers until Stop.
@@ -198,7 +197,7 @@ func (n *Native) run() {
 		pause = min(2*pause, longestDrain)
 		found := n.set.Drain(false, n.drain.take) > 0
 		if found {
-			n.drain.flush() // what is written is not lost with gasm or on a full disk
+			n.drain.flush() // text that is written is not lost if gasm is killed
 		}
 		pause = n.soon(n.drain.pauseForStreams(pause, found))
 	}
@@ -215,9 +214,9 @@ func (n *Native) run() {
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. A second Stop
-// returns the same. If the file could not be written, the error is a *StoppedError, and
-// the samples until then are in the file.
+// Stop ends the recording and waits until all samples are in the file. A second Stop returns the same.
+// If the file could not be written, the error is a *StoppedError, and the file has the samples until
+// then.
 func (n *Native) Stop() error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)
@@ -227,12 +226,12 @@ func (n *Native) Stop() error {
 	return n.stopErr
 }
 
-// Resolver gives what names the native functions of all processes, once Stop has
-// returned. It has resolved all samples.
+// Resolver returns the resolver that names the native functions of all processes. It has already
+// resolved all samples. Call it after Stop.
 func (n *Native) Resolver() *native.Resolver { return n.drain.resolver }
 
-// Notes tells how the recording differs from what was asked for, a sentence for each
-// difference, with the command that mends it. Call it after Stop.
+// Notes returns how the recording differs from what was asked for, a sentence for each difference, with
+// the command that fixes it. Call it after Stop.
 func (n *Native) Notes() []string {
 	<-n.done
 	return append(slices.Clone(n.notes), n.drain.notes()...)

@@ -14,8 +14,8 @@ import (
 // nativeTool names the sampler in errors.
 const nativeTool = "native sampling"
 
-// refusedNative turns an error of perfevent into one that says what mends it. It is nil
-// when the cause is not known.
+// refusedNative converts an error of perfevent to one that says how to fix it. It returns nil if the
+// cause is not known.
 func refusedNative(err error, events []sampler.Event, pid int, h host) *RefusedError {
 	var unknown *perfevent.NameError
 	var open *perfevent.OpenError
@@ -25,7 +25,7 @@ func refusedNative(err error, events []sampler.Event, pid int, h host) *RefusedE
 		refused.Reason, refused.Cause, refused.Hint = ReasonUnknownEvent, unknown.Error(), "perf knows more names: --sampler perf"
 		return refused
 	case errors.As(err, &open):
-	case errors.Is(err, unix.EACCES): // of the folder with the tracepoints
+	case errors.Is(err, unix.EACCES): // from the folder with the tracepoints
 		return h.denied(refused, events, pid)
 	default:
 		return nil
@@ -57,14 +57,13 @@ func refusedNative(err error, events []sampler.Event, pid int, h host) *RefusedE
 	return refused
 }
 
-// notAllowed finds out who did not allow it: a limit, a filter of system calls, or the
-// kernel's rules.
+// notAllowed finds out what did not allow it: a limit, a filter of system calls, or the kernel's rules.
 func (h host) notAllowed(refused *RefusedError, open *perfevent.OpenError, events []sampler.Event, pid int) *RefusedError {
 	switch {
 	case open.Call == "mmap":
 		refused.Reason, refused.Cause = ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb)"
 		refused.Hint = "sudo sysctl kernel.perf_event_mlock_kb=8192"
-	case open.Err == unix.EPERM: // the kernel's own rules give EACCES
+	case open.Err == unix.EPERM: // the kernel's own rules return EACCES
 		refused.Reason, refused.Hint = ReasonSandbox, container
 		refused.Cause = "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)"
 	default:
@@ -73,7 +72,7 @@ func (h host) notAllowed(refused *RefusedError, open *perfevent.OpenError, event
 	return refused
 }
 
-// denied is for EACCES.
+// denied explains EACCES.
 func (h host) denied(refused *RefusedError, events []sampler.Event, pid int) *RefusedError {
 	var as *RefusedError
 	if errors.As(denial(refused.Stderr, events, pid, h), &as) {
@@ -82,7 +81,7 @@ func (h host) denied(refused *RefusedError, events []sampler.Event, pid int) *Re
 	return refused
 }
 
-// around gives the event's PMU and its modifiers, "" for none of them.
+// around returns the event's PMU and its modifiers, "" for each that is missing.
 func around(e sampler.Event) (pmu, modifiers string) {
 	pmu, rest, _ := strings.Cut(e.Spec, "/")
 	if after, ok := strings.CutPrefix(rest, e.Name); ok && pmu != "" {
@@ -91,7 +90,7 @@ func around(e sampler.Event) (pmu, modifiers string) {
 	return "", strings.TrimPrefix(strings.TrimPrefix(e.Spec, e.Name), ":")
 }
 
-// userOnly spells the event as perf does when it has to leave the kernel out: with u.
+// userOnly returns the event as perf spells it without the kernel: with u.
 func userOnly(e sampler.Event) string {
 	if _, modifiers := around(e); modifiers == "" && !strings.HasSuffix(e.Spec, "/") {
 		return e.Spec + ":u"
@@ -99,7 +98,7 @@ func userOnly(e sampler.Event) string {
 	return e.Spec + "u"
 }
 
-// precise tells whether the event's modifiers ask for precise PCs.
+// precise reports whether the event's modifiers ask for precise PCs.
 func precise(e sampler.Event) bool {
 	_, modifiers := around(e)
 	return strings.ContainsAny(modifiers, "pP")

@@ -1,14 +1,14 @@
 package collect
 
-// A switching is what Pause and Resume ask the goroutine that has the events for.
+// A switching is a request of Pause or Resume to the goroutine that owns the events.
 type switching struct {
 	on   bool
 	done chan error
 }
 
-// Pause ends the sampling until Resume. The samples that were taken before are kept. If the
-// recording was started with Options.Pauses, threads and mappings that come meanwhile are
-// known afterwards. A Native that has ended stays so.
+// Pause stops the sampling until Resume. Samples that were taken before are kept. If the recording was
+// started with Options.Pauses, threads and mappings that come meanwhile are known afterwards. Pause
+// does nothing to a Native that has ended.
 func (n *Native) Pause() error { return n.turn(false) }
 
 // Resume begins to sample again after Pause.
@@ -30,7 +30,7 @@ func (n *Native) turn(on bool) error {
 	}
 }
 
-// obey does what Pause or Resume asks for.
+// obey does what Pause or Resume has asked for.
 func (n *Native) obey() {
 	select {
 	case s := <-n.switches:

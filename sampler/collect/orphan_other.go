@@ -4,5 +4,5 @@ package collect
 
 import "syscall"
 
-// endAsOrphan does nothing: perf is Linux's.
+// endAsOrphan does nothing, because perf exists on Linux only.
 func endAsOrphan(*syscall.SysProcAttr) {}

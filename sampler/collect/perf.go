@@ -18,22 +18,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options say what perf or gasm itself is to sample, and how often.
+// Options say what perf or gasm itself samples, and how often.
 type Options struct {
-	// Events are the events that the user named. nil takes the best that this
-	// machine has: cycles:P, else cycles, else cpu-clock.
+	// Events are the events that the user named. nil means the best that this machine has: cycles:P,
+	// else cycles, else cpu-clock.
 	Events    []sampler.Event
 	Frequency int    // samples per second and CPU
 	PID       int    // the process, held before its exec; its children are followed
-	MorePIDs  []int  // other processes, for AttachNative alone
+	MorePIDs  []int  // other processes; only AttachNative uses them
 	Dir       string // the folder for perf.data or the text; an older file is replaced
-	// Pauses tells that Pause and Resume will be called.
+	// Pauses is true if Pause and Resume will be called.
 	Pauses bool
-	// Mapped is called, by StartNative alone, for each file that a process maps as code. It
-	// must return soon. nil for nobody.
+	// Mapped is called for each file that a process maps as code. Only StartNative calls it. It must
+	// return soon. It may be nil.
 	Mapped func(native.Mapping)
-	// Slow is called by Stop with a sentence for the user when perf takes long to end;
-	// nil for nobody.
+	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
 	Slow func(message string)
 }
 
@@ -42,26 +41,26 @@ type Perf struct {
 	tool    string
 	data    string // perf.data
 	events  []sampler.Event
-	opened  []openedEvent // what perf.data says of events; nil if it could not be read
+	opened  []openedEvent // the events in perf.data; nil if it could not be read
 	kernel  bool          // every event includes the kernel
 	hertz   int
 	notes   []string
 	slow    func(message string) // may be nil
 	process *process
 	control *os.File // nil for a perf without --control
-	acks    *os.File // perf's answers to what control tells it; nil as well
+	acks    *os.File // perf's answers to commands on control; nil without --control
 	answers *bufio.Reader
-	// named tells that perf's events can be disabled by name, unnamed that they can't.
-	// Without both it was not tried.
+	// named is true if perf's events can be disabled by name, unnamed if they can't. If both are false,
+	// it was not tried yet.
 	named, unnamed bool
 
 	stopOnce sync.Once
 	stopErr  error
 }
 
-// StartPerf attaches perf to the process and returns when perf samples. Where the
-// cause of an error is known, the error is a *MissingToolError or a *RefusedError.
-// After an error no process is left behind. The end of ctx kills perf.
+// StartPerf attaches perf to the process and returns when perf samples. If the cause of an error is
+// known, the error is a *MissingToolError or a *RefusedError. After an error no process is left behind.
+// The end of ctx kills perf.
 func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	h := thisHost()
 	tool, err := exec.LookPath("perf")
@@ -96,12 +95,12 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	return p, nil
 }
 
-// Events returns the events that perf samples. Where this machine can't count
-// cycles, a clock stands in place of them, and a note says so.
+// Events returns the events that perf samples. If this machine can't count cycles, a clock stands in
+// place of them, and a note says so.
 func (p *Perf) Events() []sampler.Event { return slices.Clone(p.events) }
 
-// Notes tells how the recording differs from what was asked for, a sentence for
-// each difference, with the command that mends it.
+// Notes returns how the recording differs from what was asked for, a sentence for each difference, with
+// the command that fixes it.
 func (p *Perf) Notes() []string {
 	notes := slices.Clone(p.notes)
 	stderr := p.process.stderr.String()
@@ -112,18 +111,17 @@ func (p *Perf) Notes() []string {
 	return notes
 }
 
-// Frequency returns how often perf samples, per second and CPU. It is less than
-// what was asked for where the kernel allows less.
+// Frequency returns how often perf samples, per second and CPU. It is lower than the requested
+// frequency if the kernel allows less.
 func (p *Perf) Frequency() int { return p.hertz }
 
 // DataFile returns the path of perf's recording.
 func (p *Perf) DataFile() string { return p.data }
 
-// Stop ends the recording with one SIGINT and waits until perf has written all of
-// it; a perf that does not end is killed after ten seconds. The end of StartPerf's
-// context kills perf meanwhile. If perf ended before because every process that it
-// followed had ended, that is no error. If perf failed, the error is a *StoppedError,
-// and Stop has made what is on disk readable. A second Stop returns the same.
+// Stop ends the recording with one SIGINT and waits until perf has written all of it. A perf that does
+// not end is killed after ten seconds, or at the end of StartPerf's context. It is not an error if perf
+// has ended before because every process that it followed had ended. If perf failed, the error is a
+// *StoppedError, and Stop has made the data on disk readable. A second Stop returns the same.
 func (p *Perf) Stop() error {
 	p.stopOnce.Do(func() { p.stopErr = p.stop() })
 	return p.stopErr
@@ -157,12 +155,12 @@ func (p *Perf) stop() error {
 	return stopped
 }
 
-// unfinished returns the error of a perf that ended as it should and yet could not
-// write the end of its data. On a full disk perf may do so without a word.
+// unfinished returns the error of a perf that ended as it should and yet could not write the end of its
+// data. On a full disk perf may do so without a word.
 func (p *Perf) unfinished() error {
 	f, err := os.Open(p.data)
 	if err != nil {
-		return nil // WriteText will tell
+		return nil // WriteText will return an error
 	}
 	h, err := readPerfHeader(f)
 	f.Close()
@@ -170,7 +168,7 @@ func (p *Perf) unfinished() error {
 		return nil
 	}
 	if completePerfData(p.data) != nil {
-		return nil // the file has no samples: WriteText will tell
+		return nil // the file has no samples: WriteText will return an error
 	}
 	stopped := &StoppedError{Tool: "perf", Cause: "the end of its data is missing"}
 	if dir := filepath.Dir(p.data); isFull(dir) {
@@ -180,8 +178,7 @@ func (p *Perf) unfinished() error {
 	return stopped
 }
 
-// isFull tells whether the disk under a folder has no room for another piece of perf's
-// data.
+// isFull reports whether the disk under a folder has no room for another piece of perf's data.
 func isFull(dir string) bool {
 	var disk unix.Statfs_t
 	return unix.Statfs(dir, &disk) == nil && disk.Bavail < 16

@@ -9,11 +9,10 @@ import (
 	"os"
 )
 
-// The header of perf.data, by tools/perf/Documentation/perf.data-file-format.txt in
-// the kernel's sources: magic, size, attr_size, then offset and size of the
-// attributes, of the data and of the event types, then 256 bits that tell which
-// features follow the data. The numbers have the byte order of the machine. A file
-// whose magic says that they are not little-endian is not read.
+// The header of perf.data, by tools/perf/Documentation/perf.data-file-format.txt in the kernel's
+// sources: magic, size, attr_size, then offset and size of the attributes, of the data and of the event
+// types, then 256 bits that say which features follow the data. The numbers have the byte order of the
+// machine. A file whose magic says that they are not little-endian is not read.
 const (
 	perfMagic      = "PERFILE2"
 	perfHeaderSize = 104
@@ -21,7 +20,7 @@ const (
 	featuresAt     = 72
 )
 
-// What gasm looks at in a perf_event_attr (include/uapi/linux/perf_event.h).
+// The parts of a perf_event_attr that gasm reads (include/uapi/linux/perf_event.h).
 const (
 	attrMinSize       = 64
 	attrFlagsAt       = 40
@@ -56,8 +55,8 @@ func readPerfHeader(f io.ReaderAt) (perfHeader, error) {
 	}, nil
 }
 
-// An openedEvent is an event that perf got from the kernel. It may be another event
-// than perf was asked for, or one without the kernel.
+// An openedEvent is an event that the kernel opened for perf. It may be another event than perf was
+// asked for, or leave out the kernel.
 type openedEvent struct {
 	clock    string // "cpu-clock" or "task-clock" if it is one, "" otherwise
 	userOnly bool   // without the kernel
@@ -98,10 +97,10 @@ func openedEvents(path string) ([]openedEvent, error) {
 	return events, nil
 }
 
-// completePerfData makes the file of a perf that did not end properly readable. The
-// header of such a file says that there are 0 bytes of data, and names features that
-// perf has not written. completePerfData has the data end with the last whole record,
-// and removes the features. A file that is complete stays as it is.
+// completePerfData makes the file of a perf that did not end properly readable. The header of such a
+// file says that there are 0 bytes of data, and names features that perf has not written.
+// completePerfData sets the size of the data, up to the last whole record, and removes the features. It
+// does not change a complete file.
 func completePerfData(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -129,8 +128,8 @@ func completePerfData(path string) error {
 	return err
 }
 
-// wholeRecords returns how many bytes the records from the offset to the last whole
-// one take. A record starts with its type (32 bits), misc (16) and size (16).
+// wholeRecords returns the size of the whole records from the offset on, in bytes. A record begins with
+// its type (32 bits), misc (16) and size (16).
 func wholeRecords(f *os.File, offset uint64) uint64 {
 	info, err := f.Stat()
 	if err != nil || offset > uint64(info.Size()) {

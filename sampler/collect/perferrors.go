@@ -8,8 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// missingPerf is the error for a machine without perf, or without the perf of its
-// kernel.
+// missingPerf returns the error for a machine without perf, or without the perf of its kernel.
 func (h host) missingPerf(cause string) *MissingToolError {
 	return &MissingToolError{Tool: "perf", Cause: cause, Hint: "install it: " + h.installPerf()}
 }
@@ -35,15 +34,13 @@ func (h host) installPerf() string {
 	return "the package is named perf, linux-perf or linux-tools"
 }
 
-// What the lines of perf's stderr that tell why it does not sample have in them, in
-// perf 4.9 to 7.2.
+// Parts of the lines of perf's stderr that say why it does not sample, in perf 4.9 to 7.2.
 var (
 	// Ubuntu's /usr/bin/perf is a script that runs the perf of the kernel.
 	wrapperWords = []string{"perf not found for kernel"}
 	goneWords    = []string{"No such process"}
 	syntaxWords  = []string{"event syntax error", "invalid or unsupported event", "unknown event"}
-	// The line behind "event syntax error", when the error is that a tracepoint may
-	// not be looked up.
+	// The line after "event syntax error", if the error is that a tracepoint may not be looked up.
 	tracepointWords = []string{"can't access trace events", "No permissions to read"}
 	limitWords      = []string{"Permission error mapping pages", "failed to mmap", "Too many events are opened", "Too many open files"}
 	// EPERM, and ENOSYS of a kernel without perf events.
@@ -54,12 +51,12 @@ var (
 	unsupportedWords = append([]string{
 		"event is not supported", "PMU Hardware doesn't support", "PMU counters are busy",
 		"No hardware sampling interrupt available",
-		// Two texts of one error: the event is of the whole machine, as msr/tsc/.
+		// Two texts of one error: the event counts for the whole machine, like msr/tsc/.
 		"in per-thread mode", "clockid feature not supported",
 	}, syscallWords("No such file or directory", "No such device", "Invalid argument", "Operation not supported", "Not supported")...)
 )
 
-// syscallWords are in the line in which perf tells the error of perf_event_open:
+// syscallWords returns parts of the line in which perf prints the error of perf_event_open:
 //
 //	The sys_perf_event_open() syscall returned with 38 (Function not implemented) for event (cycles).
 //	The sys_perf_event_open() syscall failed for event (cycles): Function not implemented
@@ -81,8 +78,8 @@ func refusedPerf(reason Reason, line, hint, cause string, args ...any) error {
 	return &RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
 }
 
-// refusal turns what perf printed on stderr before it sampled into an error. It is
-// nil when the text is not known.
+// refusal converts what perf printed on stderr before it sampled to an error. It returns nil if the
+// text is not known.
 func refusal(text string, events []sampler.Event, pid int, h host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	if _, ok := lineWith(text, wrapperWords...); ok {
@@ -117,8 +114,7 @@ func refusal(text string, events []sampler.Event, pid int, h host) error {
 	return nil
 }
 
-// denial finds out who refused with EACCES: the owner of the process, the sysctl, or
-// something else.
+// denial finds out what refused with EACCES: the owner of the process, the sysctl, or something else.
 func denial(line string, events []sampler.Event, pid int, h host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	const paranoid = "%s is refused: kernel.perf_event_paranoid is %d and the user not root"
@@ -133,17 +129,17 @@ func denial(line string, events []sampler.Event, pid int, h host) error {
 	return refusedPerf(ReasonSandbox, line, container, "%s is refused by the container or by SELinux, not by kernel.perf_event_paranoid", asked)
 }
 
-// isTracepoint reports whether the event is one of the kernel's tracepoints
-// ("sched:sched_switch"), which another user than root may not sample.
+// isTracepoint reports whether the event is one of the kernel's tracepoints ("sched:sched_switch"),
+// which only root may sample.
 func isTracepoint(e sampler.Event) bool { return strings.Contains(e.Name, ":") }
 
-// faultyEvent picks the event that a syntax error is about. perf repeats the end of
-// the list and points into it, to the start of the event or of its modifiers:
+// faultyEvent returns the event that a syntax error is about. perf repeats the end of the list and
+// points into it, to the begin of the event or of its modifiers:
 //
 //	event syntax error: '..nosuchevent:u,page-faults'
 //	                                  \___ parser error
 //
-// For a tracepoint it points to the start of the list and names a file:
+// For a tracepoint it points to the begin of the list and names a file:
 //
 //	Error:	File /sys/kernel/tracing/events/sched/nosuch not found.
 func faultyEvent(text string, events []sampler.Event) string {
@@ -170,14 +166,13 @@ func faultyEvent(text string, events []sampler.Event) string {
 	return asked
 }
 
-// usualPerfLines start lines of perf's stderr that don't say what went wrong.
+// usualPerfLines begin lines of perf's stderr that don't say what went wrong.
 var usualPerfLines = []string{
 	"[ perf record:", "Events ",
 	"Failure to open ", "Failed to open /proc/schedstat", // perf 7; the reason is in another line
 }
 
-// perfComplaint returns the line of perf's stderr that says what went wrong, "" when
-// none does.
+// perfComplaint returns the line of perf's stderr that says what went wrong, or "" if there is none.
 func perfComplaint(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -187,7 +182,7 @@ func perfComplaint(text string) string {
 			lines = append(lines, line)
 		}
 	}
-	// The best words first: perf goes on after some of its failures.
+	// The best words come first, because perf goes on after some of its failures.
 	for _, word := range []string{"No space left", "failed to write", "error", "Error", "failed"} {
 		for _, line := range lines {
 			if strings.Contains(line, word) {

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// bestEvents are tried in this order when the user names none.
+// bestEvents are tried in this order if the user names none.
 var bestEvents = []sampler.Event{sampler.ParseEvent("cycles:P"), sampler.ParseEvent("cycles"), sampler.ParseEvent(sampler.CPUClock)}
 
 // clockNames are perf's clocks by their number in the kernel's perf_sw_ids. perf opens one
@@ -17,15 +17,15 @@ var clockNames = []string{softwareCPUClock: sampler.CPUClock, softwareTaskClock:
 
 // A request is what perf is asked for.
 type request struct {
-	candidates [][]sampler.Event // lists of events; the next one is for a perf that refuses the one before
-	// clockForCycles tells that the candidates have cpu-clock in place of cycles.
+	candidates [][]sampler.Event // lists of events; each is for a perf that refuses the one before
+	// clockForCycles is true if the candidates have cpu-clock in place of cycles.
 	clockForCycles bool
 }
 
-// requestFor makes the request for the events that the user named, if any. noCounter
-// tells that this machine can't count cycles. Asked for cycles there, perf 6.1 opens
-// cpu-clock instead, and perf 6.12 and 7.2 open task-clock, without a word. So gasm asks
-// for cpu-clock itself, and all versions do the same.
+// requestFor returns the request for the events that the user named, if any. noCounter is true if this
+// machine can't count cycles. Asked for cycles there, perf 6.1 opens cpu-clock instead, and perf 6.12
+// and 7.2 open task-clock, without a word. So gasm asks for cpu-clock itself, and all versions do the
+// same.
 func requestFor(named []sampler.Event, noCounter bool) request {
 	if len(named) == 0 {
 		if noCounter {
@@ -43,11 +43,11 @@ func requestFor(named []sampler.Event, noCounter bool) request {
 	return request{candidates: [][]sampler.Event{named}}
 }
 
-// replaceable tells events that perf replaces by a clock. An event with a PMU is
-// left to perf: it may be refused because there is no such PMU.
+// replaceable reports whether perf replaces an event by a clock. An event with a PMU is left to perf:
+// it may be refused because there is no such PMU.
 func replaceable(e sampler.Event) bool { return e.CountsCycles() && !strings.Contains(e.Spec, "/") }
 
-// withClock puts cpu-clock in place of cycles, once at most.
+// withClock puts one cpu-clock in place of all events that count cycles.
 func withClock(named []sampler.Event) []sampler.Event {
 	hasClock := slices.ContainsFunc(named, func(e sampler.Event) bool { return e.Name == sampler.CPUClock })
 	var events []sampler.Event
@@ -63,9 +63,9 @@ func withClock(named []sampler.Event) []sampler.Event {
 	return events
 }
 
-// privileges gives those of an event's modifiers that say whose time is sampled
-// (user, kernel, hypervisor, guest, host), with a colon: ":u" for "cycles:Pu" and for
-// "cpu/cycles/Pu". The others, as P for precise, mean nothing to a clock.
+// privileges returns the modifiers of an event that say whose time is sampled (user, kernel,
+// hypervisor, guest, host), with a colon: ":u" for "cycles:Pu" and for "cpu/cycles/Pu". The others,
+// such as P for precise, mean nothing to a clock.
 func privileges(e sampler.Event) string {
 	_, modifiers, _ := strings.Cut(e.Spec, e.Name)
 	kept := strings.Map(func(c rune) rune {
@@ -80,9 +80,9 @@ func privileges(e sampler.Event) string {
 	return ":" + kept
 }
 
-// readOpened reads from perf.data what perf has opened. perf 7 leaves out events
-// that it can't open and samples the others, where an older one samples nothing:
-// that is an errEventsMissing.
+// readOpened reads from perf.data what perf has opened. perf 7 leaves out events that it can't open and
+// samples the others, while an older perf samples nothing. In that case readOpened returns
+// errEventsMissing.
 func (p *Perf) readOpened() error {
 	opened, err := openedEvents(p.data)
 	if err != nil {
@@ -102,12 +102,12 @@ func (p *Perf) readOpened() error {
 	return nil
 }
 
-// describe compares what perf has opened with what it was asked for, and notes the
-// differences. refused is why perf did not take the first candidate, nil if it did.
+// describe compares what perf has opened with what it was asked for, and notes the differences. refused
+// is the reason why perf did not take the first candidate, or nil if it did.
 func (p *Perf) describe(r request, refused *RefusedError) {
 	asked := strings.Join(sampler.Specs(p.events), ",")
 	userOnly := slices.ContainsFunc(p.events, func(e sampler.Event) bool { return e.UserOnly })
-	clock := "" // that stands for cycles
+	clock := "" // the clock that stands in place of cycles
 	if r.clockForCycles || refused != nil && p.events[0].Name == sampler.CPUClock {
 		clock = sampler.CPUClock
 	}
@@ -132,14 +132,14 @@ func (p *Perf) describe(r request, refused *RefusedError) {
 	}
 }
 
-// Notes that perf's recordings and gasm's own share.
+// Notes that recordings by perf and native recordings share.
 const (
 	hiddenKernelNote   = "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1"
 	namelessKernelNote = "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0"
 )
 
-// noCounterNote is for a machine where a clock is sampled in place of cycles. It is short, so
-// that a report has it on one line with what the rate costs. gasm doctor tells more.
+// noCounterNote is for a machine where a clock is sampled in place of cycles. It is short, so that a
+// report has room on the same line for what the rate costs. gasm doctor says more.
 func noCounterNote(clock string) string {
 	return fmt.Sprintf("no cycles counter (qemu: pmu=on), so %s", clock)
 }
@@ -148,7 +148,7 @@ func (p *Perf) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// unaskedClock names the clock that perf has opened more often than it was asked to,
+// unaskedClock returns the name of the clock that perf has opened more often than it was asked to, or
 // "" if there is none.
 func unaskedClock(asked []sampler.Event, opened []openedEvent) string {
 	for _, clock := range clockNames {
@@ -170,8 +170,8 @@ func unaskedClock(asked []sampler.Event, opened []openedEvent) string {
 	return ""
 }
 
-// replaceCycles puts a clock in place of the events that count cycles. It is false
-// when there are none.
+// replaceCycles puts a clock in place of the events that count cycles. It returns false if there are
+// none.
 func (p *Perf) replaceCycles(clock string) bool {
 	replaced := false
 	for i, e := range p.events {
@@ -183,12 +183,11 @@ func (p *Perf) replaceCycles(clock string) bool {
 	return replaced
 }
 
-// partlyOpened gives a note for each event that perf 7 says it has left out on one
-// PMU, when it has opened the event on another:
+// partlyOpened returns a note for each event that perf 7 has left out on one PMU and opened on another:
 //
 //	Failure to open event 'cpu_atom/cache-misses/' on PMU 'cpu_atom' which will be removed.
 //
-// An event that perf has opened nowhere is an errEventsMissing before that.
+// For an event that perf has opened nowhere, readOpened has already returned errEventsMissing.
 func partlyOpened(stderr string) (notes []string) {
 	for line := range strings.Lines(stderr) {
 		_, text, ok := strings.Cut(line, "Failure to open event '")

@@ -11,16 +11,16 @@ import (
 // controlTimeout is how long perf may take to obey. It needs some ms.
 const controlTimeout = 2 * time.Second
 
-// errorShown is how long after perf's answer its message may come: the two have pipes of
-// their own.
+// errorShown is how long after perf's answer its error message may come, because the two have separate
+// pipes.
 const errorShown = 20 * time.Millisecond
 
-// Pause has perf take no samples until Resume. Threads and mappings that come meanwhile are
-// known afterwards, where perf lets its events be disabled by name (since 5.13). A perf
-// before 5.9 can't pause, and goes on.
+// Pause makes perf take no samples until Resume. Threads and mappings that come meanwhile are known
+// afterwards, if perf lets its events be disabled by name (since 5.13). A perf before 5.9 can't pause,
+// and goes on.
 func (p *Perf) Pause() error { return p.turn("disable") }
 
-// Resume has perf take samples again after Pause.
+// Resume makes perf take samples again after Pause.
 func (p *Perf) Resume() error { return p.turn("enable") }
 
 func (p *Perf) turn(word string) error {
@@ -30,7 +30,7 @@ func (p *Perf) turn(word string) error {
 	if p.unnamed {
 		return p.tell(word)
 	}
-	// perf's own event, by which it knows of threads and mappings, is none of these.
+	// perf's own event, which reports threads and mappings, is not among these.
 	for _, spec := range sampler.Specs(p.events) {
 		if err := p.tell(word + " " + spec); err != nil {
 			return err
@@ -44,7 +44,7 @@ func (p *Perf) turn(word string) error {
 	if p.named = !strings.Contains(stderr, "can't find") && !strings.Contains(stderr, "nsupported"); p.named {
 		return nil
 	}
-	p.unnamed = true // it has the event under another name, or takes no names
+	p.unnamed = true // it has the event under another name, or does not know names
 	return p.tell(word)
 }
 

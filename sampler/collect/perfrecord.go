@@ -21,9 +21,8 @@ const (
 	// startTimeout is how long perf may take until it samples. It needs 0.1 s, and
 	// more on a loaded machine with many CPUs.
 	startTimeout = 30 * time.Second
-	// settled is for a perf before 5.9, which can't say that it samples. When its
-	// file has not grown for this long, perf has written the maps of the process and
-	// enables its events.
+	// settled is for a perf before 5.9, which can't say that it samples. When its file has not grown
+	// for this long, perf has written the maps of the process and enables its events.
 	settled = 200 * time.Millisecond
 )
 

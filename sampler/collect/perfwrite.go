@@ -12,8 +12,8 @@ import (
 // perfFields are the fields that a PerfReader expects.
 const perfFields = "comm,pid,tid,time,event,ip,sym,dso"
 
-// WriteText writes the recording as the text that a PerfReader reads. Call it after
-// Stop; it works after a Stop that failed, too.
+// WriteText writes the recording as the text that a sampler.PerfReader reads. Call it after Stop; it
+// also works after a Stop that failed.
 func (p *Perf) WriteText(ctx context.Context, w io.Writer) error {
 	args := []string{"script", "--ns", "-F", perfFields, "-i", p.data}
 	stderr, err := p.script(ctx, append(args, "--show-lost-events"), w)
@@ -40,14 +40,14 @@ func (p *Perf) script(ctx context.Context, args []string, w io.Writer) (stderr s
 	cmd.Stdout, cmd.Stderr = out, &complaints
 	err = cmd.Run()
 	if out.err != nil {
-		err = out.err // perf knows of a broken pipe only
+		err = out.err // perf only knows of a broken pipe
 	}
 	return complaints.String(), err
 }
 
-// A checkedWriter remembers the first error of the writer under it. Because it is
-// no *os.File, os/exec copies perf's output through it. perf must not write into a
-// file by itself, because it does not check whether that worked.
+// A checkedWriter remembers the first error of the writer under it. Because it is not an *os.File,
+// os/exec copies perf's output through it. perf must not write into a file by itself, because it does
+// not check whether that worked.
 type checkedWriter struct {
 	w   io.Writer
 	err error

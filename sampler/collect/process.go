@@ -20,22 +20,23 @@ type process struct {
 	stderr cappedBuffer
 	kill   context.CancelFunc // kills the group
 	done   chan struct{}      // closed when the process has ended and cmd.Wait has returned
-	// started is called when it runs or has not started, after when it has ended; nil for nothing.
+	// started is called when the process runs or could not be started, after when it has ended; both
+	// may be nil.
 	started, after func()
 }
 
-// How long a sampler may take to end. perf needs some ms. Tests shorten these.
+// How long a sampler may take to end. perf needs some ms. Tests shorten these times.
 var (
 	slowEnd = 2 * time.Second  // then the user is told
 	lastEnd = 10 * time.Second // then it is killed
 )
 
-// killedEnd is how long a process may take to end after SIGKILL. One that waits for a
-// broken disk takes for ever.
+// killedEnd is how long a process may take to end after SIGKILL. A process that waits for a broken disk
+// never ends.
 const killedEnd = 5 * time.Second
 
-// startProcess starts the command with the files as its descriptors 3, 4, ….
-// The end of ctx kills it, and it ends when gasm is killed.
+// startProcess starts the command with the files as its descriptors 3, 4, …. The end of ctx kills it,
+// and it ends when gasm is killed.
 func startProcess(ctx context.Context, path string, args []string, files ...*os.File) (*process, error) {
 	p := newProcess(ctx, path, args)
 	endAsOrphan(p.cmd.SysProcAttr)
@@ -65,7 +66,7 @@ func (p *process) start() error {
 		return err
 	}
 	go func() {
-		// p.cmd.ProcessState tells how it ended.
+		// p.cmd.ProcessState says how it ended.
 		_ = p.cmd.Wait()
 		p.end()
 		close(p.done)
@@ -80,7 +81,7 @@ func (p *process) end() {
 	}
 }
 
-// ended tells whether the process has ended by itself.
+// ended reports whether the process has ended.
 func (p *process) ended() bool {
 	select {
 	case <-p.done:
@@ -90,9 +91,9 @@ func (p *process) ended() bool {
 	}
 }
 
-// stop asks the process to end and waits until it has. asked is false when it had ended
-// before. A process that has not ended after slowEnd is told of by slow, and after lastEnd
-// it is killed; then inTime is false.
+// stop asks the process to end and waits until it has. asked is false if it had already ended. If the
+// process has not ended after slowEnd, stop calls slow. After lastEnd it kills the process and returns
+// false for inTime.
 func (p *process) stop(sig os.Signal, slow func()) (asked, inTime bool) {
 	asked = !p.ended() && p.cmd.Process.Signal(sig) == nil
 	if asked {
@@ -106,20 +107,19 @@ func (p *process) stop(sig os.Signal, slow func()) (asked, inTime bool) {
 	return asked, false
 }
 
-// wake lets the process and its children go on, if somebody has stopped them (SIGSTOP,
-// SIGTSTP): a stopped process does not take a signal to end.
+// wake lets the process and its children go on if somebody has stopped them (SIGSTOP, SIGTSTP): a
+// stopped process does not handle a signal to end.
 func (p *process) wake() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGCONT) }
 
-// tellSlow tells the user of a tool that takes long to end, and what comes of it. say may
-// be nil.
+// tellSlow tells the user that a tool takes long to end, and what happens then. say may be nil.
 func tellSlow(say func(message string), tool, then string) {
 	if say != nil {
 		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, slowEnd, then))
 	}
 }
 
-// awaitDone waits until done is closed. After some time it calls slow, which may be nil, and
-// at the limit it gives up and returns false.
+// awaitDone waits until done is closed. After the time some it calls slow, which may be nil. At the
+// limit it gives up and returns false.
 func awaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()
@@ -138,13 +138,12 @@ func awaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) boo
 	}
 }
 
-// status tells how the process ended. Call it after done is closed.
+// status returns how the process ended. Call it after done is closed.
 func (p *process) status() syscall.WaitStatus {
 	return p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 }
 
-// A cappedBuffer keeps the first 64 kB written to it. It may be read while it is
-// written.
+// A cappedBuffer keeps the first 64 kB written to it. It may be read while it is written to.
 type cappedBuffer struct {
 	mu   sync.Mutex
 	text []byte

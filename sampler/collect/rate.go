@@ -7,41 +7,37 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// DefaultFrequency is how often gasm samples where a sample costs little, per second
-// and CPU. JMH's perfasm and dtraceasm take about as many. 1001 is no multiple of
-// the frequencies of a machine's other clocks, so samples don't fall into the same
-// of its work again and again.
+// DefaultFrequency is how often gasm samples if a sample costs little, per second and CPU. JMH's
+// perfasm and dtraceasm take about as many. 1001 is not a multiple of the frequencies of a machine's
+// other clocks, so samples don't hit the same part of its work again and again.
 const DefaultFrequency = 1001
 
-// lowerFrequencies are taken where a sample costs more. They are few and far apart,
-// so that a machine takes the same one each time.
+// lowerFrequencies are chosen if a sample costs more. They are few and far apart, so that a machine
+// chooses the same one each time.
 var lowerFrequencies = []int{501, 301, 201, 101}
 
-// maxShare is the share of a thread's time that samples may take by default. With less,
-// a window of a few seconds in a virtual machine has too few samples to tell anything.
+// maxShare is the share of a thread's time that samples may take by default. With a lower one, a window
+// of a few seconds in a virtual machine would have too few samples to be useful.
 const maxShare = 0.01
 
-// A Rate is how often to sample when the user does not say.
+// A Rate is how often to sample if the user does not say.
 type Rate struct {
 	Hertz int // per second and CPU
-	// Cost is what a sample takes of the sampled thread's time, 0 where that can't
-	// be measured.
+	// Cost is how much of the sampled thread's time a sample takes, or 0 if that can't be measured.
 	Cost time.Duration
-	// Timers is how many of the events are sampled by time, each of which takes Cost.
+	// Timers is how many of the events are sampled by time. Each of them takes Cost.
 	Timers int
 }
 
-// ChooseRate measures what a sample costs and takes the highest rate that leaves
-// the command 99 % of its time, or the lowest there is. No events are those that
-// StartPerf takes by default. It takes 20 ms of one CPU, and at most 0.3 s on a busy
-// machine.
+// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of
+// its time, or the lowest rate if none does. No events stand for those that StartPerf takes by default.
+// ChooseRate takes 20 ms of one CPU, and at most 0.3 s on a busy machine.
 //
-// On hardware a sample is an interrupt of 1 or 2 us, and the rate is
-// DefaultFrequency. In a virtual machine the timer of a clock event makes the CPU
-// leave the guest several times for a sample. In a nested one that takes 25 us,
-// which at 1001 Hz is 2.5 % of all time.
+// On hardware a sample is an interrupt of 1 or 2 us, and the rate is DefaultFrequency. In a virtual
+// machine the timer of a clock event makes the CPU leave the guest several times for a sample. In a
+// nested one that takes 25 us, which at 1001 Hz is 2.5 % of all time.
 //
-// The cost of events that do not advance with time, as page-faults, is not measured.
+// The cost of events that do not advance with time, such as page-faults, is not measured.
 func ChooseRate(events []sampler.Event) Rate {
 	if len(events) == 0 {
 		events = bestEvents[:1]
@@ -58,7 +54,7 @@ func ChooseRate(events []sampler.Event) Rate {
 	return rateFor(sampleCost(timers[0]), len(timers))
 }
 
-// rateFor takes a rate by what a sample costs; 0 is unknown.
+// rateFor returns the rate for what a sample costs; 0 means that the cost is unknown.
 func rateFor(cost time.Duration, timers int) Rate {
 	rate := Rate{DefaultFrequency, cost, timers}
 	for _, lower := range lowerFrequencies {
@@ -70,14 +66,14 @@ func rateFor(cost time.Duration, timers int) Rate {
 	return rate
 }
 
-// Share is the share of its time that a thread loses when it is sampled at this
-// frequency. It is 0 where the cost of a sample is unknown.
+// Share returns the share of its time that a thread loses if it is sampled at this frequency. It
+// returns 0 if the cost of a sample is unknown.
 func (r Rate) Share(hertz int) float64 {
 	return r.Cost.Seconds() * float64(r.Timers) * float64(hertz)
 }
 
-// Note says what the rate costs, and what the default rate would cost. It is "" for
-// the default rate.
+// Note says what the rate costs, and what the default rate would cost. It returns "" for the default
+// rate.
 func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
@@ -85,8 +81,8 @@ func (r Rate) Note() string {
 	return fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
 }
 
-// allowedFrequency is how often the kernel lets events be sampled, with a note when that
-// is less than what was asked for.
+// allowedFrequency returns how often the kernel lets events be sampled, with a note if that is less
+// than what was asked for.
 func allowedFrequency(asked int) (hertz int, note string) {
 	limit, ok := sysctlInt("kernel/perf_event_max_sample_rate")
 	if !ok || limit <= 0 || limit >= asked {

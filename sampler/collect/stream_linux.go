@@ -7,11 +7,11 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Stream gives samples while they are taken. Who reads it too slowly misses samples;
-// the samples in the recording are all there.
+// A Stream delivers samples while they are taken. A receiver that is too slow misses samples, but the
+// recording has all of them.
 type Stream struct {
-	// C gets the samples in the order of their times, at most two pauses after they were
-	// taken while threads are busy, and is closed at the end.
+	// C delivers the samples in the order of their times, while threads are busy at most two pauses
+	// after they were taken. It is closed at the end.
 	C       <-chan sampler.Sample
 	in      chan sampler.Sample
 	pause   time.Duration // between two looks into the kernel's buffers
@@ -23,10 +23,10 @@ func newStream(capacity int, pause time.Duration) *Stream {
 	return &Stream{C: in, in: in, pause: pause}
 }
 
-// Dropped is how many samples found no room in C.
+// Dropped returns how many samples found no room in C.
 func (s *Stream) Dropped() int64 { return s.dropped.Load() }
 
-// put gives a sample to the stream without waiting.
+// put hands a sample to the stream without waiting.
 func (s *Stream) put(sample *sampler.Sample) {
 	select {
 	case s.in <- *sample:

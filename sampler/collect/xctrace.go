@@ -20,15 +20,16 @@ import (
 // XCTraceFile is the name of the folder that Instruments' recording goes to.
 const XCTraceFile = "xctrace.trace"
 
-// XCTraceOptions say how xctrace is to sample.
+// XCTraceOptions say how xctrace samples.
 type XCTraceOptions struct {
-	Events []sampler.Event // none: Time Profiler
+	Events []sampler.Event // none means Time Profiler
 	Dir    string          // the folder for XCTraceFile
-	// Slow is called by Stop with a sentence for the user when xctrace takes long to save its recording; nil for nobody.
+	// Slow is called by Stop with a sentence for the user if xctrace takes long to save its recording.
+	// It may be nil.
 	Slow func(message string)
 }
 
-// An XCTrace is a recording by xctrace of all processes that is under way, or has ended.
+// An XCTrace is a recording by xctrace of all processes. It is under way or has ended.
 type XCTrace struct {
 	event   sampler.Event
 	table   string
@@ -44,22 +45,23 @@ type XCTrace struct {
 	notes   []string
 }
 
-// xctraceRate is how often Time Profiler samples each CPU, in Hz. It can't be told otherwise.
+// xctraceRate is how often Time Profiler samples each CPU, in Hz. It can't be changed.
 const xctraceRate = 1000
 
-// Tests shorten these.
+// Tests shorten these times.
 var (
-	// xctraceStart is how long xctrace may take until it samples: it takes some seconds, and longer after Xcode was installed.
+	// xctraceStart is how long xctrace may take until it samples. It takes some seconds, and longer
+	// after Xcode was installed.
 	xctraceStart = 90 * time.Second
 	// xctraceEnd is how long it may take to save its recording.
 	xctraceEnd = 5 * time.Minute
 )
 
-// An instrument is one of Instruments' that samples.
+// An instrument is one of Instruments' instruments that sample.
 type instrument struct {
 	event sampler.Event
-	name  string // as xctrace has it
-	table string // of its samples
+	name  string // as xctrace spells it
+	table string // the table that has its samples
 }
 
 var instruments = []instrument{
@@ -67,10 +69,10 @@ var instruments = []instrument{
 	{sampler.ParseEvent("cycles"), "CPU Profiler", "cpu-profile"},
 }
 
-// XCTraceEvent is what xctrace samples when nobody names an event.
+// XCTraceEvent returns the event that xctrace samples if nobody names one.
 func XCTraceEvent() string { return instruments[0].event.Spec }
 
-// instrumentOf is the instrument for the events that the user has named.
+// instrumentOf returns the instrument for the events that the user has named.
 func instrumentOf(events []sampler.Event) (instrument, error) {
 	if len(events) == 0 {
 		return instruments[0], nil
@@ -83,7 +85,7 @@ func instrumentOf(events []sampler.Event) (instrument, error) {
 	return instrument{}, errors.New("--event: xctrace samples by time, which needs no --event, or by cycles (its CPU Profiler): --event cycles")
 }
 
-// CheckXCTrace finds out what xctrace can't be asked for. It runs nothing.
+// CheckXCTrace returns an error if xctrace can't do what is asked for. It runs nothing.
 func CheckXCTrace(events []sampler.Event, frequency int) error {
 	if frequency != 0 && frequency != xctraceRate {
 		return fmt.Errorf("--frequency is %d; Instruments samples %d times a second, or as often as its CPU Profiler does: leave it out", frequency, xctraceRate)
@@ -92,24 +94,24 @@ func CheckXCTrace(events []sampler.Event, frequency int) error {
 	return err
 }
 
-// xctraceRecord are the arguments with which xcrun records. All processes are sampled, because a JVM's forks are not followed
-// otherwise; the profile takes those of the command.
+// xctraceRecord returns the arguments with which xcrun records. All processes are sampled, because
+// otherwise a JVM's forks would be missed. The profile keeps only those of the command.
 func xctraceRecord(i instrument, trace, notification string) []string {
 	return []string{"xctrace", "record", "--instrument", i.name, "--all-processes", "--no-prompt",
 		"--notify-tracing-started", notification, "--output", trace}
 }
 
-// xctraceExport are the arguments with which xcrun writes a table of a recording to stdout.
+// xctraceExport returns the arguments with which xcrun writes a table of a recording to stdout.
 func xctraceExport(trace, table string) []string {
 	return []string{"xctrace", "export", "--input", trace, "--xpath", `/trace-toc/run[@number="1"]/data/table[@schema="` + table + `"]`}
 }
 
-// xctraceTOC are the arguments with which xcrun writes what a recording has.
+// xctraceTOC returns the arguments with which xcrun writes a recording's table of contents.
 func xctraceTOC(trace string) []string {
 	return []string{"xctrace", "export", "--input", trace, "--toc"}
 }
 
-// FindXCTrace gives the path of xctrace, which is a part of Xcode, and not of its command line tools.
+// FindXCTrace returns the path of xctrace, which is a part of Xcode, but not of its command line tools.
 func FindXCTrace(ctx context.Context) (string, error) {
 	xcrun, err := exec.LookPath("xcrun")
 	if err != nil {
@@ -123,8 +125,9 @@ func FindXCTrace(ctx context.Context) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// StartXCTrace starts xctrace, and returns when it samples. Where the cause of an error is known, it is a *MissingToolError or a
-// *RefusedError. After an error no process is left behind. The end of ctx kills xctrace.
+// StartXCTrace starts xctrace, and returns when it samples. If the cause of an error is known, the
+// error is a *MissingToolError or a *RefusedError. After an error no process is left behind. The end of
+// ctx kills xctrace.
 func StartXCTrace(ctx context.Context, opts XCTraceOptions) (*XCTrace, error) {
 	i, err := instrumentOf(opts.Events)
 	if err != nil {
@@ -154,7 +157,8 @@ func StartXCTrace(ctx context.Context, opts XCTraceOptions) (*XCTrace, error) {
 	return x, nil
 }
 
-// awaitNotification is told when another program posts a notification of macOS. The channel is nil without notifyutil.
+// awaitNotification closes posted when another program posts a notification of macOS. posted is nil if
+// there is no notifyutil.
 func awaitNotification(ctx context.Context, name string) (posted <-chan struct{}, forget func()) {
 	path, err := exec.LookPath("notifyutil")
 	if err != nil {
@@ -174,7 +178,8 @@ func awaitNotification(ctx context.Context, name string) (posted <-chan struct{}
 	return heard, p.kill
 }
 
-// awaitStart waits until xctrace has said that it records, by the notification or by its line "Ctrl-C to stop the recording".
+// awaitStart waits until xctrace has announced that it records, by the notification or by its line
+// "Ctrl-C to stop the recording".
 func (x *XCTrace) awaitStart(ctx context.Context, notified <-chan struct{}) error {
 	limit := time.NewTimer(xctraceStart)
 	defer limit.Stop()
@@ -200,7 +205,7 @@ func (x *XCTrace) awaitStart(ctx context.Context, notified <-chan struct{}) erro
 	}
 }
 
-// refusal is the error of an xctrace that ended before it recorded.
+// refusal returns the error of an xctrace that ended before it recorded.
 func (x *XCTrace) refusal() error {
 	line, ok := lineWith(x.process.stderr.String()+"\n"+x.stdout.String(), "rror", "annot", "ailed", "ermission", "nvalid", "nable", "icense")
 	if !ok {
@@ -212,7 +217,8 @@ func (x *XCTrace) refusal() error {
 // Events returns what xctrace samples.
 func (x *XCTrace) Events() []sampler.Event { return []sampler.Event{x.event} }
 
-// Frequency is how often it samples each CPU in a second; 0 for CPU Profiler, which has a rate of its own.
+// Frequency returns how often xctrace samples each CPU in a second. It returns 0 for CPU Profiler,
+// which has a rate of its own.
 func (x *XCTrace) Frequency() int {
 	if x.event.ByClock() {
 		return xctraceRate
@@ -220,7 +226,7 @@ func (x *XCTrace) Frequency() int {
 	return 0
 }
 
-// Notes tells what is missing in the samples, a sentence each.
+// Notes returns what the samples lack, a sentence each.
 func (x *XCTrace) Notes() []string {
 	x.notesMu.Lock()
 	defer x.notesMu.Unlock()
@@ -233,13 +239,14 @@ func (x *XCTrace) note(format string, args ...any) {
 	x.notes = append(x.notes, fmt.Sprintf(format, args...))
 }
 
-// Pause does nothing: xctrace goes on, and samples between windows are in none.
+// Pause does nothing: xctrace goes on, and samples between windows count in no window.
 func (x *XCTrace) Pause() error { return nil }
 
-// Resume does nothing, as Pause.
+// Resume does nothing, like Pause.
 func (x *XCTrace) Resume() error { return nil }
 
-// Stop ends the recording by SIGINT, and waits until xctrace has saved it. A second Stop returns the same.
+// Stop ends the recording with SIGINT, and waits until xctrace has saved it. A second Stop returns the
+// same.
 func (x *XCTrace) Stop() error {
 	x.stopOnce.Do(func() { x.stopErr = x.stop() })
 	return x.stopErr

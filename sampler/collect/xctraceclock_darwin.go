@@ -6,8 +6,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// uptimeToMono is what CLOCK_MONOTONIC is ahead of CLOCK_UPTIME_RAW, which is mach_absolute_time in ns. It is the time that the
-// machine has slept. Of some readings it takes the closest one.
+// uptimeToMono returns how far CLOCK_MONOTONIC is ahead of CLOCK_UPTIME_RAW, which is
+// mach_absolute_time in ns. The difference is the time that the machine has slept. Of several readings
+// uptimeToMono uses the most exact one.
 func uptimeToMono() int64 {
 	best, width := int64(0), int64(1)<<62
 	var uptime unix.Timespec

@@ -2,5 +2,5 @@
 
 package collect
 
-// uptimeToMono is 0 where tests alone run xctrace's reader.
+// uptimeToMono returns 0: on other systems than macOS, only tests run xctrace's reader.
 func uptimeToMono() int64 { return 0 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// WriteText writes the samples as perf script writes its own, with times of CLOCK_MONOTONIC.
+// WriteText writes the samples as perf script does, with times of CLOCK_MONOTONIC.
 func (x *XCTrace) WriteText(ctx context.Context, w io.Writer) error {
 	began, err := x.began(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (x *XCTrace) WriteText(ctx context.Context, w io.Writer) error {
 	}
 	bad, err := copyXCTrace(w, sampler.NewXCTraceReader(out, "xctrace's export"), x.event, began)
 	if err != nil {
-		// Nothing may be left in the pipe, or xctrace would wait for ever.
+		// The pipe is emptied, or xctrace would wait forever.
 		_, _ = io.Copy(io.Discard, out)
 	}
 	if waitErr := cmd.Wait(); err == nil && waitErr != nil {
@@ -49,7 +49,8 @@ type badRows struct {
 	first string
 }
 
-// copyXCTrace writes an export's samples as perf script writes its own. began is the recording's start on CLOCK_MONOTONIC.
+// copyXCTrace writes an export's samples as perf script does. began is the recording's start on
+// CLOCK_MONOTONIC.
 func copyXCTrace(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began int64) (bad badRows, err error) {
 	text := sampler.NewPerfText([]string{event.Spec})
 	last := sampler.Sample{PID: sampler.NoPID, TID: sampler.NoPID, MonoNanos: began}
@@ -86,8 +87,9 @@ func copyXCTrace(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, beg
 	return bad, r.Err()
 }
 
-// began is when the recording began, on CLOCK_MONOTONIC. Its samples' times are counted from then. The recording has that moment
-// by mach_absolute_time, in its table time-info. Where that table is missing, it is the wall clock's, in ms.
+// began returns when the recording began, on CLOCK_MONOTONIC. The times of its samples count from then.
+// The recording has that moment by mach_absolute_time in its table time-info. If that table is missing,
+// began uses the wall clock's time, in ms.
 func (x *XCTrace) began(ctx context.Context) (int64, error) {
 	out, err := tool.Command(ctx, "xcrun", xctraceExport(x.trace, "time-info")...).Output()
 	if err == nil {
