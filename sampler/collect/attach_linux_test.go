@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// attachThreads samples, for 2 s, a program that has threads come and go all the time
-// while the sampling begins.
+// attachThreads samples, for 2 s, a program whose threads come and go all the time while the sampling
+// begins.
 func attachThreads(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedNative(t)
@@ -33,7 +33,7 @@ func attachThreads(t *testing.T) {
 	samples, threads := 0, map[int]bool{}
 	for _, s := range all {
 		assert.Equal(t, pid, s.PID)
-		if s.TID != -1 { // on its way out
+		if s.TID != -1 { // the thread was ending
 			assert.Equal(t, "exe", s.Thread, "%+v", s)
 			threads[s.TID] = true
 		}
@@ -52,7 +52,8 @@ func attachThreads(t *testing.T) {
 
 func TestAttachThreads(t *testing.T) { attachThreads(t) }
 
-// With too few descriptors for all threads, the whole machine is sampled.
+// TestAttachFewFiles checks that the whole machine is sampled if there are too few descriptors for all
+// threads.
 func TestAttachFewFiles(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	var old unix.Rlimit
@@ -64,7 +65,7 @@ func TestAttachFewFiles(t *testing.T) {
 	attachThreads(t)
 }
 
-// The children of a process that is attached to are followed too.
+// TestAttachChildren checks that the children of a process that was attached to are followed, too.
 func TestAttachChildren(t *testing.T) {
 	gasmtest.NeedNative(t)
 	x := hold(t, `(`+busy+`) & exec sh -c '`+busy+`'`)
@@ -81,7 +82,8 @@ func TestAttachChildren(t *testing.T) {
 	}
 }
 
-// Several processes are sampled into one text, also when one of them has ended.
+// TestAttachSeveral checks that several processes are sampled into one text, even if one of them has
+// ended.
 func TestAttachSeveral(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gone := startHelper(t, "threads", "1")

@@ -23,11 +23,10 @@ func needCounters(t *testing.T) {
 	unix.Close(fd)
 }
 
-// plausible checks a measured cost, whichever machine this is. It is the median over
-// 20 to 200 samples, and no value of a machine is known to the test. On an idle
-// virtual machine it was 14 to 20 us, on hardware it is 1 to 2 us. A hypervisor that
-// takes the CPU away makes some samples longer; for a median of 1 ms it would have to
-// do so in half of them.
+// plausible checks a measured cost, whichever machine this is. It is the median over 20 to 200 samples,
+// and the test knows no value for a machine. On an idle virtual machine it was 14 to 20 us, on hardware
+// it is 1 to 2 us. A hypervisor that takes the CPU away makes some samples longer. For a median of 1 ms
+// it would have to do so in half of them.
 func plausible(t *testing.T, cost time.Duration) {
 	t.Helper()
 	assert.Positive(t, cost)
@@ -51,8 +50,8 @@ func TestChooseRate(t *testing.T) {
 	assert.Equal(t, Rate{Hertz: DefaultFrequency}, unknown, "neither is known to go on with time")
 }
 
-// On a busy machine the thread that measures gets its CPU for a part of the time
-// only, so it measures for longer: the number of samples counts, not the time.
+// TestSampleCostOnBusyMachine: on a busy machine the thread that measures gets its CPU only for a part
+// of the time, so it measures for longer. The number of samples counts, not the time.
 func TestSampleCostOnBusyMachine(t *testing.T) {
 	needCounters(t)
 	for range 4 * runtime.NumCPU() {
@@ -83,7 +82,7 @@ func TestSamplesAmong(t *testing.T) {
 	check(0, 32, 2)
 	check(0, 64, 2)
 	check(16, 80, 2)
-	check(80, 1<<40, 1) // a record of no size ends it
+	check(80, 1<<40, 1) // a record of no size ends the counting
 	check(1<<40, 1<<40, 0)
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// startsDrain makes a drain that knows this process's mappings.
+// startsDrain returns a drain that knows this process's mappings.
 func startsDrain(t testing.TB) *drain {
 	t.Helper()
 	d, err := newDrain(filepath.Join(t.TempDir(), "samples.part"), []string{"cpu-clock"}, eventsOf("cpu-clock"))
@@ -28,7 +28,7 @@ func startsDrain(t testing.TB) *drain {
 	return d
 }
 
-// heap is how much memory is in use, in bytes.
+// heap returns how much memory is in use, in bytes.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -36,7 +36,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// peakMemory is the most memory that this process had since resetPeak, in bytes.
+// peakMemory returns the most memory that this process had since resetPeak, in bytes.
 func peakMemory(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -48,8 +48,7 @@ func peakMemory(t *testing.T) int64 {
 	return kilobytes << 10
 }
 
-// resetPeak has the kernel forget how much memory this process has had, and gives what it
-// has now.
+// resetPeak makes the kernel forget how much memory this process has had, and returns what it has now.
 func resetPeak(t *testing.T) int64 {
 	t.Helper()
 	debug.FreeOSMemory()
@@ -57,8 +56,8 @@ func resetPeak(t *testing.T) int64 {
 	return peakMemory(t)
 }
 
-// What a drain keeps in memory does not grow with the samples, nor with threads and
-// processes that have ended. It writes one file and no other.
+// TestDrainMemory checks that a drain's memory does not grow with the samples, nor with threads and
+// processes that have ended, and that it writes one file and no other.
 func TestDrainMemory(t *testing.T) {
 	gasmtest.NeedTime(t)
 	d := startsDrain(t)
@@ -106,16 +105,16 @@ func TestDrainMemory(t *testing.T) {
 	peak := peakMemory(t) - before
 	grown := heap() - inHeap
 	t.Logf("%d samples more, with %d bytes of text: %d bytes more in the heap, at most %d more of the process", more, d.written-text, grown, peak)
-	// What stays is some of the heap's own: the table of threads, which has another size.
+	// Some of the heap's own memory stays: the table of threads has another size.
 	assert.Less(t, grown, int64(100<<10))
-	// The heap grows to twice its size, at least to 4 MB more, until it is collected. The
-	// samples' text is a gigabyte.
+	// The heap grows to twice its size, at least by 4 MB, before it is collected. The samples' text is
+	// a gigabyte.
 	assert.Less(t, peak, 2*inHeap+8<<20)
 	require.NoError(t, d.end())
 	assert.Greater(t, d.written-text, int64(50*more))
 }
 
-// BenchmarkDrain takes samples of user code and of the kernel.
+// BenchmarkDrain handles samples of user code and of the kernel.
 func BenchmarkDrain(b *testing.B) {
 	d := startsDrain(b)
 	pid := int32(os.Getpid())

@@ -32,7 +32,7 @@ func TestDropCounter(t *testing.T) {
 		}
 	}
 
-	// A line without its end is kept, too. A line on drops is not.
+	// A line without its end is kept, too. A line about drops is not.
 	var c dropCounter
 	c.Write([]byte("dtrace: 2 drops on CPU 0\nsudo: a password is requ"))
 	c.Write([]byte("ired"))
@@ -42,7 +42,7 @@ func TestDropCounter(t *testing.T) {
 }
 
 func TestDropCounterLong(t *testing.T) {
-	// More text on drops than is kept of other text, in one write.
+	// More text about drops, in one write, than is kept of other text.
 	var c dropCounter
 	c.Write([]byte(strings.Repeat("dtrace: 5 drops on CPU 1\n", 100_000) + "dtrace: x\n"))
 	if got := c.drops.Load(); got != 500_000 || c.String() != "dtrace: x\n" {
@@ -63,8 +63,8 @@ func TestDropCounterLong(t *testing.T) {
 	check("a line without end ")
 }
 
-// copying gives a dtraceText that saves, the pipe that DTrace would print to, and a
-// function that reads the file.
+// copying returns a dtraceText that saves, the pipe that DTrace would print to, and a function that
+// reads the file.
 func copying(t *testing.T, paced bool) (text *dtraceText, in *os.File, saved func() string) {
 	t.Helper()
 	out, in, err := os.Pipe()
@@ -101,8 +101,8 @@ func within(t *testing.T, what string, done <-chan struct{}) {
 	}
 }
 
-// A mark is seen when it comes in two parts, and all that was printed before the end mark
-// is in the file when that is seen.
+// TestDTraceTextMarks checks that a mark is found if it comes in two parts, and that everything before
+// the end mark is in the file when that mark is found.
 func TestDTraceTextMarks(t *testing.T) {
 	check := func(paced bool) {
 		t.Helper()
@@ -143,8 +143,8 @@ func TestDTraceTextMarks(t *testing.T) {
 	check(true)
 }
 
-// A paced reading has the writer wait for room in the pipe, once in paceInterval and
-// not longer than that.
+// TestDTraceTextPaced checks that a paced reading makes the writer wait for room in the pipe, once in
+// paceInterval and no longer than that.
 func TestDTraceTextPaced(t *testing.T) {
 	lateness := gasmtest.Lateness(t)
 	text, in, _ := copying(t, true)
@@ -153,8 +153,9 @@ func TestDTraceTextPaced(t *testing.T) {
 	}
 	fmt.Fprintln(in, beginMark)
 	within(t, "begin", text.begun)
-	// Write as DTrace does: nothing for a while, so that a reading ends, and then all at once what has gathered, which
-	// is more than the pipe holds. Stop when the writer has had to wait three times.
+	// Write as DTrace does: nothing for a while, so that a reading ends, and then everything that has
+	// gathered at once, which is more than the pipe holds. Stop when the writer has had to wait three
+	// times.
 	line := strings.Repeat("x", 99) + "\n"
 	longest, waits := time.Duration(0), 0
 	for began := time.Now(); waits < 3 && time.Since(began) < 30*time.Second; {
@@ -178,7 +179,7 @@ func TestDTraceTextPaced(t *testing.T) {
 	before := time.Now()
 	fmt.Fprintln(in, endMark)
 	within(t, "end", text.end)
-	took, late := time.Since(before), 3*lateness() // who reads and who writes are woken for it, and the timer may be late
+	took, late := time.Since(before), 3*lateness() // the reader and the writer must be woken for it, and the timer may be late
 	if took > time.Second+late {                   // no pause, or one that has begun
 		t.Errorf("the end took %v", took)
 	}
@@ -187,7 +188,7 @@ func TestDTraceTextPaced(t *testing.T) {
 	}
 }
 
-// When the file can't be written, the pipe is read all the same.
+// TestDTraceTextUnwritable checks that the pipe is read even if the file can't be written.
 func TestDTraceTextUnwritable(t *testing.T) {
 	text, in, _ := copying(t, false)
 	text.file.Close()

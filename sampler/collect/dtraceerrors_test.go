@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What DTrace and sudo print on other machines and in other versions.
+// TestDTraceRefusal has what DTrace and sudo print on other machines and in other versions.
 func TestDTraceRefusal(t *testing.T) {
 	user, root := host{user: 1000, distro: "ID=debian\n"}, host{distro: "ID=debian\n"}
 	check := func(h host, sudo bool, text string, reason Reason, message string) {
@@ -92,8 +92,8 @@ func TestDTraceComplaint(t *testing.T) {
 	check("dtrace: invalid probe specifier BEGIN: it does not match\n", "invalid probe specifier BEGIN: it does not match")
 }
 
-// The program prints what a DTraceReader reads, and the marks that StartDTrace and Stop
-// wait for.
+// TestDTraceProgram checks that the program prints what a sampler.DTraceReader reads, and the marks
+// that StartDTrace and Stop wait for.
 func TestDTraceProgram(t *testing.T) {
 	program := DTraceProgram(997)
 	check := func(want string) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What dtrace -l prints, on Linux and with a function's name that has blanks.
+// TestListedProbes has what dtrace -l prints, on Linux and with a function's name that contains blanks.
 func TestListedProbes(t *testing.T) {
 	got := listedProbes(`   ID   PROVIDER            MODULE                          FUNCTION NAME
  4057 hotspot7103         libjvm.so                       Unsafe_Park thread-park-end

@@ -53,8 +53,8 @@ func dtraceHelper(t *testing.T, frequency int, how, dir string, user *syscall.Cr
 	return cmd
 }
 
-// refusedDTrace starts DTrace, which must be refused for the reason, or be missing (0),
-// with the message.
+// refusedDTrace starts DTrace, which must be refused for the reason, or be missing (0), with the
+// message.
 func refusedDTrace(t *testing.T, opts DTraceOptions, reason Reason, message string) {
 	t.Helper()
 	opts.Dir = t.TempDir()
@@ -99,7 +99,7 @@ func TestDTraceNoFolder(t *testing.T) {
 	noDTraceLeft(t, 1013)
 }
 
-// The real refusals for a user who is not root and has no password.
+// TestDTraceNotRoot checks the real refusals for a user who is not root and has no password.
 func TestDTraceNotRoot(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	gasmtest.NeedRoot(t)
@@ -149,7 +149,7 @@ func TestDTraceRefusedByKernel(t *testing.T) {
 	check(1051, "no-bpf", "failed to create BPF map 'state': Function not implemented")
 }
 
-// A DTrace that fails because another one starts or ends is started again.
+// TestDTraceRace checks that a DTrace that fails because another one starts or ends is started again.
 func TestDTraceRace(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	tool := toolPath(t, "dtrace")
@@ -168,7 +168,8 @@ func TestDTraceRace(t *testing.T) {
 		"Failed to enable dtrace:::BEGIN: No such file or directory); it needs a kernel with BPF")
 }
 
-// The script that SystemTap installs prints its usage on stdout, and as here on stderr.
+// TestDTraceOfSystemTap has the script that SystemTap installs, which prints its usage on stdout, and
+// here on stderr.
 func TestDTraceOfSystemTap(t *testing.T) {
 	const script = `echo "$0 invalid option $1"
 		echo "Usage $0 [--help] [-h | -G] [-C [-I<Path>]] -s File.d [-o <File>]"
@@ -180,7 +181,8 @@ func TestDTraceOfSystemTap(t *testing.T) {
 	refusedDTrace(t, DTraceOptions{Frequency: 1063}, 0, "dtrace is SystemTap's, which only makes headers; ")
 }
 
-// Where PATH leads to SystemTap's script, gasm takes the DTrace that is elsewhere.
+// TestFindDTrace checks that gasm uses the DTrace at the other path if PATH leads to SystemTap's
+// script.
 func TestFindDTrace(t *testing.T) {
 	script := func(content string) string {
 		path := filepath.Join(t.TempDir(), "dtrace")

@@ -46,15 +46,15 @@ func TestDTraceKilled(t *testing.T) {
 	}
 	<-d.process.done
 	stopsWith(t, d, "dtrace: stopped too early: signal: killed")
-	// The samples are lost that were in DTrace's buffers, for the pauses of dtraceText
-	// and of DTrace itself.
+	// The samples that were in DTrace's buffers are lost, which are those of a pause of dtraceText and
+	// of DTrace itself.
 	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), true)[x.pid()]), 1069, used, paceInterval+lastPrint, foreignTime(t)-foreign)
 	x.alive(t)
 	noDTraceLeft(t, 1069)
 }
 
-// Somebody else ends DTrace properly. The samples until then are there, but those after
-// it are missing, so that is an error.
+// TestDTraceEndedByOthers: somebody else ends DTrace properly. The samples until then are there, but
+// those after it are missing, so that is an error.
 func TestDTraceEndedByOthers(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	d := startDTrace(t, DTraceOptions{Frequency: 1087})
@@ -102,7 +102,7 @@ func TestDTraceDiskFull(t *testing.T) {
 	for _, samples := range readSamples(t, d.TextFile(), true) {
 		n += len(samples)
 	}
-	// The 64 kB are full of lines of at most 130 bytes, those with a kernel function.
+	// The 64 kB are full of lines of at most 130 bytes, which have a kernel function.
 	if n < 500 {
 		t.Errorf("%d samples", n)
 	}
@@ -125,13 +125,13 @@ func TestDTraceSudo(t *testing.T) {
 	}
 	stopping := time.Since(began)
 	t.Logf("Stop took %v", stopping)
-	// It is not known when in Stop the sampling ended.
+	// It is not known at which moment during Stop the sampling ended.
 	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), false)[x.pid()]), 1093, used, 0, foreignTime(t)-foreign+stopping)
 	d.Wait()
 	noDTraceLeft(t, 1093)
 }
 
-// needSudo skips a test where sudo asks for a password.
+// needSudo skips a test if sudo asks for a password.
 func needSudo(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedTool(t, "sudo", "apt install sudo")
@@ -140,7 +140,7 @@ func needSudo(t *testing.T) {
 	}
 }
 
-// sudo's permission has run out when DTrace is to be stopped.
+// TestDTraceSudoRunsOut: sudo's permission has run out when DTrace should be stopped.
 func TestDTraceSudoRunsOut(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	gasmtest.NeedRoot(t)
@@ -158,15 +158,16 @@ func TestDTraceSudoRunsOut(t *testing.T) {
 	for _, s := range samples {
 		last = max(last, s.MonoNanos)
 	}
-	// What DTrace had when it was to be stopped is there. A busy process gets a CPU
-	// within 0.5 s.
+	// The samples that DTrace had when it should be stopped are there. A busy process gets a CPU within
+	// 0.5 s.
 	if last < asked-int64(500*time.Millisecond) {
 		t.Errorf("%d samples, the last one %v before Stop", len(samples), time.Duration(asked-last))
 	}
 	noDTraceLeft(t, 1097)
 }
 
-// When gasm is killed, DTrace ends, and leaves nothing in tracefs: also when it has not begun to sample.
+// TestDTraceGasmKilled checks that DTrace ends when gasm is killed, and leaves nothing in tracefs, even
+// if it has not begun to sample.
 func TestDTraceGasmKilled(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	gasmtest.NeedRoot(t)
@@ -215,7 +216,7 @@ func TestDTraceGasmKilled(t *testing.T) {
 	check(1109, "sudo", 0)
 }
 
-// probesInTracefs are the kernel's lists of uprobes.
+// probesInTracefs returns the kernel's lists of uprobes.
 func probesInTracefs(t *testing.T) (all string) {
 	t.Helper()
 	seen := false
@@ -229,9 +230,9 @@ func probesInTracefs(t *testing.T) (all string) {
 	return all
 }
 
-// A DTrace that gets no CPU time loses samples and says so. Its buffers of 16 kB have room
-// for some hundred samples, and in the 2 s in which it is stopped all CPUs together
-// give 20 000.
+// TestDTraceLoses checks that a DTrace that gets no CPU time loses samples and says so. Its buffers of
+// 16 kB have room for some hundred samples, and in the 2 s in which it is stopped all CPUs together
+// have 20 000.
 func TestDTraceLoses(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	tool := toolPath(t, "dtrace")
@@ -281,7 +282,7 @@ func TestDTraceBadFakes(t *testing.T) {
 	refused(1129, `kill -9 $$`, "/dtrace: ended before it sampled (signal: killed): it does not say why")
 	shorten(&dtraceStartTimeout, 300*time.Millisecond)
 	refused(1151, `sleep 1000 & wait`, "/dtrace: did not start to sample within 300ms; see whether 'sudo dtrace -n BEGIN' prints a line")
-	// It has told why, and does not end.
+	// It has printed why, and does not end.
 	refused(1193, `echo 'dtrace: invalid probe specifier BEGIN: probe description :::profile-1193 does not match any probes' >&2; sleep 1000 & wait`,
 		"dtrace: it has no probe profile-1193; take a lower --frequency, on Linux 5000 at most")
 	dtraceStartTimeout = startTimeout
@@ -321,7 +322,7 @@ func TestDTraceBadFakes(t *testing.T) {
 	ends(d, 1171)
 }
 
-// Only the user may read the text.
+// TestDTraceFileMode checks that only the user may read the text.
 func TestDTraceFileMode(t *testing.T) {
 	fakeTool(t, "dtrace", `echo 'gasm: begin'; exec sleep 1000`)
 	dir := t.TempDir()

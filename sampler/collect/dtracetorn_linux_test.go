@@ -8,9 +8,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// No line is torn, and none is there twice, when DTrace is stopped while it prints as much
-// as it can. A signal in the middle of a write would do that. One stop in some would
-// show it, so there are three.
+// TestDTraceStopsBetweenLines checks that no line is torn, and none is there twice, if DTrace is
+// stopped while it prints as much as it can. A signal in the middle of a write would cause that, in
+// some of the stops, so there are three.
 func TestDTraceStopsBetweenLines(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	for range 3 {

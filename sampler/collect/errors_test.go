@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What perf prints on other machines and in other versions.
+// TestRefusal has what perf prints on other machines and in other versions.
 func TestRefusal(t *testing.T) {
 	user := host{user: 1000, paranoid: 2}
 	root := user
@@ -52,7 +52,7 @@ The current value is 3:
 	check(user, "cycles", "Error:\nThe sys_perf_event_open() syscall returned with 38 (Function not implemented) for event (cycles).\n/bin/dmesg may provide additional information.\n",
 		ReasonSandbox, "(Function not implemented)")
 
-	// perf 7.2: what it says of each event that it leaves out.
+	// perf 7.2: what it prints for each event that it leaves out.
 	const left = "Error:\nFailure to open event 'cpu-clock' on PMU 'software' which will be removed.\nThe sys_perf_event_open() syscall failed for event (cpu-clock): "
 	const none = "\n\"dmesg | grep -i perf\" may provide additional information.\n\nError:\nFailure to open any events for recording.\n"
 	check(root, "cpu-clock", "perf_event_open(..., 0) failed unexpectedly with error 1 (Operation not permitted)\n"+left+"Function not implemented"+none,

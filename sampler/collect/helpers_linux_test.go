@@ -59,8 +59,8 @@ func helpNative(args []string) int {
 	return 0
 }
 
-// helpThreads has some threads at work, of which each ends after 50 ms of its CPU time
-// and is followed by another one, and one that goes on. It runs until its stdin ends.
+// helpThreads keeps some threads at work. Each of them ends after 50 ms of its CPU time and is followed
+// by another one; one more goes on. helpThreads runs until its stdin ends.
 func helpThreads(args []string) int {
 	threads, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -73,7 +73,7 @@ func helpThreads(args []string) int {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
-					runtime.LockOSThread() // and the thread ends with the goroutine
+					runtime.LockOSThread() // so the thread ends with the goroutine
 					for end := threadTime() + 50*time.Millisecond; threadTime() < end; {
 					}
 				}()
@@ -91,7 +91,7 @@ func helpThreads(args []string) int {
 	return 0
 }
 
-// threadTime is the CPU time of the calling thread.
+// threadTime returns the CPU time of the calling thread.
 func threadTime() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
@@ -100,7 +100,7 @@ func threadTime() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// processTime is the CPU time of all threads of a process, also of those that have ended.
+// processTime returns the CPU time of all threads of a process, including those that have ended.
 func processTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	var now unix.Timespec
@@ -114,8 +114,8 @@ type helper struct {
 	stdin io.WriteCloser
 }
 
-// startHelper starts a helper, which is killed after the test. It is held until release
-// if held is set.
+// startHelper starts a helper, which is killed after the test. If held is true, the helper is held
+// until release.
 func startHelper(t *testing.T, name string, args ...string) *helper {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", args...)

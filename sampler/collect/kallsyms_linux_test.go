@@ -44,7 +44,8 @@ func TestKallsyms(t *testing.T) {
 	}
 }
 
-// No more is read than what is needed, and the names are those that the whole text gives.
+// TestKallsymsInPart checks that no more is read than needed, and that the names are the same as with
+// the whole text.
 func TestKallsymsInPart(t *testing.T) {
 	text, err := os.ReadFile("/proc/kallsyms")
 	require.NoError(t, err)
@@ -62,7 +63,7 @@ func TestKallsymsInPart(t *testing.T) {
 		part := newKernelSymbols(bytes.NewReader(text))
 		most := uint64(0)
 		for range 5 {
-			s := whole.symbols[random.IntN(len(whole.symbols)*9/10)] // the first of them
+			s := whole.symbols[random.IntN(len(whole.symbols)*9/10)] // one of the first nine tenths
 			most = max(most, s.start)
 			for _, pc := range []uint64{s.start - 1, s.start, s.start + 1} {
 				assert.Equal(t, whole.at(pc), part.at(pc), "%#x", pc)

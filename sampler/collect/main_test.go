@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// helperEnv is the environment variable that names a helper. With it the test
-// binary does not run tests: it is that helper, a program that a test needs.
+// helperEnv is the environment variable that names a helper. If it is set, the test binary does not run
+// tests: it is that helper, a program that a test needs.
 const helperEnv = "GASM_SAMPLER_HELPER"
 
 var helpers = map[string]func(args []string) int{"sample": helpSample}

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// mappedFiles collects what is told of mappings.
+// mappedFiles collects reported mappings.
 type mappedFiles struct {
 	sync.Mutex
 	seen []native.Mapping
@@ -23,7 +23,7 @@ func (m *mappedFiles) add(mapping native.Mapping) {
 	m.seen = append(m.seen, mapping)
 }
 
-// has tells whether a file of this name was mapped by the process.
+// has reports whether the process has mapped a file of this name.
 func (m *mappedFiles) has(pid int, name string) bool {
 	m.Lock()
 	defer m.Unlock()
@@ -35,7 +35,8 @@ func (m *mappedFiles) has(pid int, name string) bool {
 	return false
 }
 
-// A program's own file is told of while it runs, by samples and without.
+// TestMappingsAreTold checks that a program's own file is reported while the program runs, with samples
+// and without.
 func TestMappingsAreTold(t *testing.T) {
 	gasmtest.NeedNative(t)
 	t.Run("with samples", func(t *testing.T) {

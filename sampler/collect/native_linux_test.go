@@ -39,7 +39,7 @@ func startsNative(t *testing.T, opts Options) *Native {
 	return n
 }
 
-// written gives the samples and the lost ones of a recording that has ended.
+// written returns the samples of a recording that has ended, and how many were lost.
 func written(t *testing.T, n *Native) (samples []sampler.Sample, lost int64) {
 	t.Helper()
 	text, err := os.ReadFile(n.TextFile())
@@ -57,7 +57,7 @@ func written(t *testing.T, n *Native) (samples []sampler.Sample, lost int64) {
 	return samples, lost
 }
 
-// openFiles is how many files this process has open.
+// openFiles returns how many files this process has open.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -65,7 +65,8 @@ func openFiles(t *testing.T) int {
 	return len(entries)
 }
 
-// execs makes a script run in a program of its own: native sampling begins at an exec.
+// execs returns a script that runs the given one in a program of its own, because native sampling
+// begins at an exec.
 func execs(script string) string {
 	return "exec sh -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"
 }
@@ -101,24 +102,24 @@ func TestNativeLive(t *testing.T) {
 			busiest = max(busiest, c)
 		}
 	}
-	// At 999 Hz 10 samples are 10 ms of the second, on however busy a machine.
+	// At 999 Hz 10 samples are 10 ms of the second, however busy the machine is.
 	assert.True(t, count[x.pid()] >= 10 && busiest >= 10, "samples by pid of the target %d and its child: %v", x.pid(), count)
 	x.alive(t)
 	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 	assert.Equal(t, files, openFiles(t), "open files")
 
-	// The samples' clock is ours, their times ascend, and they begin with the exec.
+	// The samples have the clock of this process, their times ascend, and they begin with the exec.
 	for i, s := range samples {
 		assert.True(t, i == 0 || s.MonoNanos >= samples[i-1].MonoNanos, "sample %d is older than the one in front of it", i)
 		assert.Contains(t, []string{"sh", "sleep"}, s.Thread)
 	}
-	// It was 290 ms on a machine with 18 processes at work; another clock would be further away.
+	// It was 290 ms on a machine with 18 processes at work. Another clock would be further away.
 	late := time.Duration(samples[0].MonoNanos - released)
 	assert.True(t, late >= 0 && late < 5*time.Second, "the first sample is %v after the release", late)
 }
 
-// perf samples the same process at the same time. Both have the same shares, names and
-// modules.
+// TestNativeIsLikePerf has perf sample the same process at the same time. Both have the same shares,
+// names and modules.
 func TestNativeIsLikePerf(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
@@ -133,7 +134,7 @@ func TestNativeIsLikePerf(t *testing.T) {
 	ours, lost := written(t, n)
 	assert.Zero(t, lost)
 	require.Greater(t, len(ours), 500)
-	// perf begins before and ends after it.
+	// perf begins before native sampling and ends after it.
 	theirs := slices.DeleteFunc(recorded(t, p), func(s sampler.Sample) bool {
 		return s.MonoNanos < ours[0].MonoNanos || s.MonoNanos > ours[len(ours)-1].MonoNanos
 	})
@@ -151,9 +152,9 @@ func TestNativeIsLikePerf(t *testing.T) {
 			all[key(&theirs[i])] = counts{c.ours, c.theirs + 1}
 		}
 		for name, c := range all {
-			// The difference of two counts of one thing has the error sqrt(a+b). Five of
-			// these happen by chance once in a million. The two timers fire at different
-			// moments, and each samples the other's interrupt: 2 % more.
+			// The difference of two counts of the same thing has the error sqrt(a+b). Five times that
+			// error happens by chance once in a million. The two timers fire at different moments, and
+			// each samples the other's interrupt, which is 2 % more.
 			error := 5*math.Sqrt(c.ours+c.theirs) + 0.02*c.theirs
 			assert.InDelta(t, c.theirs, c.ours, error, "%s %s", what, name)
 		}
@@ -165,13 +166,13 @@ func TestNativeIsLikePerf(t *testing.T) {
 	first := kernelAliases(t)
 	compare("function", func(s *sampler.Sample) string {
 		if s.Symbol == "" || !s.Kernel() {
-			return s.Module // perf names what is between two functions after the first of them
+			return s.Module // perf names the code between two functions after the first of them
 		}
 		return s.Module + " " + first[s.Symbol]
 	})
 }
 
-// kernelAliases gives for each of the kernel's names the first name of its address.
+// kernelAliases returns, for each of the kernel's names, the first name of its address.
 func kernelAliases(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("/proc/kallsyms")
@@ -187,9 +188,8 @@ func kernelAliases(t *testing.T) map[string]string {
 	return first
 }
 
-// comparedWithTime compares samples and lost ones with CPU time at 999 Hz. So many
-// samples have an error of sqrt(n). Their interrupts take 2 % of the time in a virtual
-// machine, in which the timer is late.
+// comparedWithTime compares samples and lost ones with CPU time at 999 Hz. n samples have an error of
+// sqrt(n). Their interrupts take 2 % of the time in a virtual machine, where the timer is late.
 func comparedWithTime(t *testing.T, samples int, lost int64, cpu time.Duration) {
 	t.Helper()
 	expected := cpu.Seconds() * 999
@@ -197,9 +197,9 @@ func comparedWithTime(t *testing.T, samples int, lost int64, cpu time.Duration) 
 	assert.InDelta(t, expected, float64(samples)+float64(lost), 5*math.Sqrt(expected)+0.02*expected)
 }
 
-// Threads that start and end all the time, 500 of them at once. perf samples them too: a
-// thread's timer begins with the thread, so that short ones have fewer samples than their
-// time would give.
+// TestNativeThreads samples threads that start and end all the time, 500 of them at once. perf samples
+// them too, because a thread's timer begins with the thread, so that short threads have fewer samples
+// than their time suggests.
 func TestNativeThreads(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
@@ -225,17 +225,17 @@ func TestNativeThreads(t *testing.T) {
 	threads := map[int]bool{}
 	for _, s := range samples {
 		threads[s.TID] = true
-		if s.Thread != "sh" || s.TID != x.pid() { // in the exec
+		if s.Thread != "sh" || s.TID != x.pid() { // during the exec
 			assert.Equal(t, "collect.test", s.Thread)
 		}
 	}
 	t.Logf("%d threads", len(threads))
 	assert.Greater(t, len(threads), 20)
 	assert.Equal(t, files, openFiles(t))
-	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two are of perf's pipes
+	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two belong to perf's pipes
 }
 
-// Processes that come and go.
+// TestNativeProcesses samples processes that come and go.
 func TestNativeProcesses(t *testing.T) {
 	gasmtest.NeedNative(t)
 	const runs = 200
@@ -257,7 +257,8 @@ func TestNativeProcesses(t *testing.T) {
 	assert.Equal(t, files, openFiles(t))
 }
 
-// A daemon that outlives the command is sampled until the end, and lives on.
+// TestNativeDaemon checks that a daemon that outlives the command is sampled until the end, and lives
+// on.
 func TestNativeDaemon(t *testing.T) {
 	gasmtest.NeedNative(t)
 	pidFile := filepath.Join(t.TempDir(), "pid")
@@ -277,7 +278,8 @@ func TestNativeDaemon(t *testing.T) {
 	assert.NoError(t, process.Signal(syscall.Signal(0)), "the daemon lives on")
 }
 
-// A sampling program that is killed leaves nothing: the kernel ends its events.
+// TestNativeKilled checks that a sampling program that is killed leaves nothing: the kernel ends its
+// events.
 func TestNativeKilled(t *testing.T) {
 	gasmtest.NeedNative(t)
 	x := hold(t, execs(busy))
@@ -306,7 +308,8 @@ func TestNativeKilled(t *testing.T) {
 	comparedWithTime(t, len(samples), lost, cpu)
 }
 
-// Pauses are short while somebody waits for mappings, and as long as ever later.
+// TestLookOften checks that pauses are short while somebody waits for mappings, and as long as before
+// afterwards.
 func TestLookOften(t *testing.T) {
 	x := hold(t, execs(busy))
 	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
@@ -320,7 +323,8 @@ func TestLookOften(t *testing.T) {
 	require.NoError(t, n.Stop())
 }
 
-// A stream has the same samples, and who does not read it misses some.
+// TestNativeStream checks that a stream has the same samples, and that a receiver who does not read it
+// misses some.
 func TestNativeStream(t *testing.T) {
 	late := gasmtest.Lateness(t)
 	x := hold(t, execs(busy))
@@ -337,11 +341,12 @@ func TestNativeStream(t *testing.T) {
 			return 0, false
 		}
 	}
-	// A sample is fetched 20 ms after the last look. The program, who fetches and who waits here are woken for it. Those in front
-	// of the first one of the kernel wait longer: its symbols are read then, which at the race detector's speed takes a second.
+	// A sample is fetched 20 ms after the last look. The program, the goroutine that fetches and the
+	// one that waits here must be woken for it. Samples before the first kernel sample wait longer: the
+	// kernel's symbols are read then, which takes a second with the race detector.
 	soonest := time.Hour
 	for range 10 {
-		for n, rest := 0, true; rest && n < 1000; n++ { // what comes without a pause was fetched by one look, and looks are 20 ms apart
+		for n, rest := 0, true; rest && n < 1000; n++ { // samples without a pause between them were fetched by one look, and looks are 20 ms apart
 			_, rest = next(5 * time.Millisecond)
 		}
 		told, ok := next(time.Minute)
@@ -360,7 +365,8 @@ func TestNativeStream(t *testing.T) {
 	assert.EqualValues(t, len(samples)-10, few.Dropped())
 }
 
-// What a full disk takes is counted by nobody, but it is told.
+// TestNativeDiskFull checks that samples lost to a full disk are not counted as lost, but reported in
+// an error.
 func TestNativeDiskFull(t *testing.T) {
 	gasmtest.NeedNative(t)
 	dir := gasmtest.NeedSmallDisk(t, "64k")

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// used is the CPU time of this process, or of its children that have ended.
+// used returns the CPU time of this process, or of its children that have ended.
 func used(t *testing.T, who int) time.Duration {
 	t.Helper()
 	var u unix.Rusage
@@ -20,19 +20,20 @@ func used(t *testing.T, who int) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Native sampling takes less than half the CPU time of perf, which samples the same program
-// at the same time. Most of it is to read the symbols of the kernel and of libjvm, once.
-// GASM_COST has the command in place of a short one.
+// TestNativeCPU checks that native sampling takes less than half the CPU time of perf, which samples
+// the same program at the same time. Most of it is spent on reading the symbols of the kernel and of
+// libjvm, once. GASM_COST may contain a command in place of the short one.
 //
-// It is a quarter to a third, on idle machines and on those with ten processes for each CPU.
-// These take the caches away in between, which makes the CPU time of the same work differ
+// It is a quarter to a third, on idle machines and on machines with ten processes for each CPU. These
+// processes displace the caches in between, which makes the CPU time of the same work differ by a third
+// on either side, so the limit is a half.
 // by a third, on either side: hence a half.
 func TestNativeCPU(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
 	if raceDetector {
-		t.Skip("the race detector takes more time than what is measured: go test ./sampler -run TestNativeCPU")
+		t.Skip("the race detector takes more time than what is measured: go test ./sampler/collect -run TestNativeCPU")
 	}
 	command := os.Getenv("GASM_COST")
 	if command == "" {
@@ -57,8 +58,8 @@ func TestNativeCPU(t *testing.T) {
 	assert.Less(t, own, (recording+script)/2)
 }
 
-// discard takes text. Unlike io.Discard it is no io.ReaderFrom, so that this process does
-// what gasm would.
+// discard discards text. Unlike io.Discard it is not an io.ReaderFrom, so that this process does what
+// gasm would do.
 type discard struct{}
 
 func (discard) Write(text []byte) (int, error) { return len(text), nil }

@@ -40,7 +40,7 @@ func TestNativeRefusesEvent(t *testing.T) {
 	check(ReasonUnknownEvent, "there is no event nosuchevent:u; perf knows more names: --sampler perf", "cpu-clock", "nosuchevent:u", "page-faults")
 	check(ReasonUnknownEvent, "there is no event cpu-clock:q; perf knows more names: --sampler perf", "cpu-clock:q")
 	check(ReasonUnknownEvent, "there is no event gpu/foo/: the kernel has no PMU gpu; perf knows more names: --sampler perf", "gpu/foo/")
-	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil { // it is of the whole machine
+	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil { // it counts for the whole machine
 		check(ReasonUnsupportedEvent, "the kernel can't sample msr/tsc/ of a process (invalid argument); `gasm doctor` tells what it can sample", "msr/tsc/")
 	}
 	if noCyclesCounter() {
@@ -50,7 +50,7 @@ func TestNativeRefusesEvent(t *testing.T) {
 	}
 }
 
-// Where cycles can't be counted, a clock stands in for them.
+// TestNativeNoCounter checks that a clock stands in place of cycles if they can't be counted.
 func TestNativeNoCounter(t *testing.T) {
 	gasmtest.NeedNative(t)
 	if !noCyclesCounter() {
@@ -68,7 +68,7 @@ func TestNativeNoCounter(t *testing.T) {
 	check("cpu-clock:u,page-faults", "cycles:Pu", "page-faults")
 }
 
-// nativeAsNobody runs the helper as the user nobody, and gives what it printed.
+// nativeAsNobody runs the helper as the user nobody, and returns what it printed.
 func nativeAsNobody(t *testing.T, events string, pid int, more ...string) string {
 	t.Helper()
 	dir := nobodysDir(t)
@@ -84,7 +84,7 @@ func nativeAsNobody(t *testing.T, events string, pid int, more ...string) string
 	return string(out)
 }
 
-// The real refusals of a kernel with perf_event_paranoid=2, its default.
+// TestNativeParanoid checks the real refusals of a kernel with perf_event_paranoid=2, its default.
 func TestNativeParanoid(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedRoot(t)
@@ -109,7 +109,7 @@ func TestNativeParanoid(t *testing.T) {
 	assert.NotContains(t, nativeAsNobody(t, "cpu-clock:u", own.pid(), "attach"), "note", "asked for user space only")
 }
 
-// What the text says of events that had to leave the kernel out.
+// TestUserOnlySpecs checks how the text spells events that had to leave the kernel out.
 func TestUserOnlySpecs(t *testing.T) {
 	for spec, want := range map[string]string{
 		"cpu-clock": "cpu-clock:u", "cycles:P": "cycles:Pu", "cpu/event=0x3c/": "cpu/event=0x3c/u", "cpu/event=0x3c/P": "cpu/event=0x3c/Pu",
@@ -137,7 +137,7 @@ func TestEventParts(t *testing.T) {
 	check("cpu/cpu/u", "cpu", "u")
 }
 
-// A filter of system calls, as a container has it, and a kernel without perf events.
+// TestNativeBlocked has a filter of system calls, as in a container, and a kernel without perf events.
 func TestNativeBlocked(t *testing.T) {
 	gasmtest.NeedNative(t)
 	pid := hold(t, busy).pid()
@@ -154,7 +154,7 @@ func TestNativeBlocked(t *testing.T) {
 	check("no-perf-events", ReasonKernel, "this kernel has no perf events (CONFIG_PERF_EVENTS); in a sandbox as gVisor: run gasm outside of it")
 }
 
-// Refusals that this machine does not give.
+// TestNativeRefusals has refusals that this machine does not cause.
 func TestNativeRefusals(t *testing.T) {
 	check := func(h host, call string, errno unix.Errno, reason Reason, message string) {
 		t.Helper()

@@ -25,8 +25,8 @@ type pausing interface {
 	Stop() error
 }
 
-// No sample is taken in a pause. A program that has started meanwhile is sampled afterwards,
-// under its own name.
+// TestPause checks that no sample is taken in a pause, and that a program that has started meanwhile is
+// sampled afterwards, under its own name.
 func TestPause(t *testing.T) {
 	samplers := map[string]func(t *testing.T, x *target) (s pausing, samples func() []sampler.Sample){
 		"native": func(t *testing.T, x *target) (pausing, func() []sampler.Sample) {
@@ -96,15 +96,15 @@ func TestPause(t *testing.T) {
 			t.Logf("%d samples before, %d after, the first one %v after Resume was called", before, after, time.Duration(first-resumed))
 			// Each process worked for 100 ms.
 			assert.True(t, before >= 10 && after >= 10, "samples before and after the pause: %d, %d", before, after)
-			if name != "dtrace" { // whose samples have no names of threads
+			if name != "dtrace" { // its samples have no names of threads
 				assert.GreaterOrEqual(t, hashing, 10, "samples of the program that started in the pause")
 			}
 		})
 	}
 }
 
-// A DTrace that is paused leaves out the lines of samples by their own times, wherever the
-// text is cut, and keeps all else.
+// TestDTracePauseText checks that a paused DTrace leaves out the lines of samples by their own times,
+// wherever the text is cut, and keeps all else.
 func TestDTracePauseText(t *testing.T) {
 	line := func(at int64) string {
 		return fmt.Sprintf("  1   3977   :profile-1001 3356 0x7fbffc6bc568 %d\n", at)

@@ -36,7 +36,7 @@ func start(t *testing.T, opts Options) *Perf {
 	return p
 }
 
-// recorded gives the samples of a recording that has ended.
+// recorded returns the samples of a recording that has ended.
 func recorded(t *testing.T, p *Perf) (samples []sampler.Sample) {
 	t.Helper()
 	var text bytes.Buffer
@@ -78,8 +78,8 @@ func TestPerfLive(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	late := gasmtest.Lateness(t)
 	before := runtime.NumGoroutine()
-	// The script's first process starts a child and becomes another program, as a
-	// launcher of a JVM does. Both are sampled.
+	// The script's first process starts a child and becomes another program, as a launcher of a JVM
+	// does. Both are sampled.
 	x := hold(t, `(`+busy+`) & sleep 0.3; exec sh -c '`+busy+`'`)
 	dir := t.TempDir()
 	// An older recording is replaced.
@@ -111,16 +111,17 @@ func TestPerfLive(t *testing.T) {
 			busiest = max(busiest, count)
 		}
 	}
-	// At 999 Hz 10 samples are 10 ms of the second, on however busy a machine.
+	// At 999 Hz 10 samples are 10 ms of the second, however busy the machine is.
 	if n[x.pid()] < 10 || busiest < 10 {
 		t.Errorf("samples by pid of the target %d and its child: %v", x.pid(), n)
 	}
 	noneLeft(t, dir)
-	// One goroutine more is that of the target's context.
+	// One more goroutine belongs to the target's context.
 	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
 
-	// The samples' clock is ours, and they begin with the release. The shell starts to work within
-	// 1 ms of it on an idle machine; on a busy one the held process and the shell are woken for it.
+	// The samples have the clock of this process, and they begin with the release. The shell starts to
+	// work within 1 ms of it on an idle machine. On a busy one the held process and the shell must be
+	// woken first.
 	if first := time.Duration(samples[0].MonoNanos - released); first < 0 || first > 100*time.Millisecond+2*late() {
 		t.Errorf("the first sample is %v after the release", first)
 	}
@@ -150,8 +151,8 @@ func TestPerfKilled(t *testing.T) {
 	x := hold(t, busy)
 	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 20000})
 	x.release(t)
-	// perf empties its ring buffer into the file when half of it is full. A killed
-	// perf loses what is in the buffer.
+	// perf writes its ring buffer to the file when half of it is full. A killed perf loses what is in
+	// the buffer.
 	eventually(t, "perf writes", func() bool {
 		info, err := os.Stat(p.DataFile())
 		return err == nil && info.Size() > 100<<10
@@ -216,7 +217,7 @@ func TestPerfDiskFull(t *testing.T) {
 	}
 }
 
-// perf ends without a word when there is no room for the first page of its data.
+// TestPerfNoRoom: perf ends without a word if there is no room for the first page of its data.
 func TestPerfNoRoom(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	dir := gasmtest.NeedSmallDisk(t, "4k")

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// An attr is what a test says of a perf_event_attr.
+// An attr is a short form of a perf_event_attr.
 type attr struct {
 	kind     uint32
 	config   uint64
@@ -26,9 +26,8 @@ var (
 	attrTaskClock = attr{kind: typeSoftware, config: softwareTaskClock}
 )
 
-// perfData is a perf.data file that perf has begun: its header says that there are 0
-// bytes of data, and features that perf has not written yet. The data follows all the
-// same.
+// perfData returns a perf.data file that perf has begun: its header says that there are 0 bytes of
+// data, and names features that perf has not written yet. The data follows nevertheless.
 func perfData(data string, attrs ...attr) []byte {
 	const attrSize = 144
 	le := binary.LittleEndian
@@ -100,7 +99,7 @@ func TestCompletePerfData(t *testing.T) {
 		if features := got[featuresAt:perfHeaderSize]; !bytes.Equal(features, make([]byte, 32)) {
 			t.Errorf("%q: features %x", data, features)
 		}
-		// To complete it again changes nothing.
+		// Completing it again changes nothing.
 		if err := completePerfData(path); err != nil {
 			t.Error(err)
 		}
@@ -112,13 +111,13 @@ func TestCompletePerfData(t *testing.T) {
 	check(record+record, 32, "")
 	check(record+record[:15], 16, "")
 	check(record+record[:7], 16, "")
-	check(record+strings.Repeat("\x00", 4096), 16, "") // a hole of a full disk
+	check(record+strings.Repeat("\x00", 4096), 16, "") // a hole left by a full disk
 	check(record[:15], 0, "no samples")
 	check("", 0, "no samples")
 }
 
-// Whatever a file of perf's has in it: what gasm makes of it is a file with records that
-// end within it, or an error.
+// FuzzPerfData checks that gasm turns any file of perf's into a file whose records end within it, or
+// returns an error.
 func FuzzPerfData(f *testing.F) {
 	f.Add(perfData("", attrCycles))
 	f.Add(perfData("\x09\x00\x00\x00\x00\x00\x10\x00abcdefgh\x09\x00", attrClock, attrDummy))
@@ -128,7 +127,7 @@ func FuzzPerfData(f *testing.F) {
 	f.Add(beyond)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := writeFile(t, content)
-		_, _ = openedEvents(path) // it may be no file of perf's at all
+		_, _ = openedEvents(path) // it may not be a file of perf's at all
 		if completePerfData(path) != nil {
 			return
 		}

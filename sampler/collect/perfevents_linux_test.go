@@ -9,16 +9,16 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// cyclesCounted has gasm believe that this machine has a counter of cycles, so that
-// the test sees what perf makes of it.
+// cyclesCounted makes gasm believe that this machine has a counter of cycles, so that the test sees
+// what perf does.
 func cyclesCounted(t *testing.T) {
 	old := noCyclesCounter
 	noCyclesCounter = func() bool { return false }
 	t.Cleanup(func() { noCyclesCounter = old })
 }
 
-// The user learns what is sampled, whatever that is on this machine and with this
-// perf: by default, when cycles are asked for, and when gasm leaves it to perf to
+// TestPerfTellsWhatItSamples checks that the user learns what is sampled, whatever that is on this
+// machine and with this perf: by default, if cycles are asked for, and if gasm leaves it to perf to
 // find out that there are none.
 func TestPerfTellsWhatItSamples(t *testing.T) {
 	gasmtest.NeedPerf(t)
@@ -52,7 +52,7 @@ func TestPerfTellsWhatItSamples(t *testing.T) {
 	check("cycles:u")
 }
 
-// All perfs sample cpu-clock on a machine without a counter.
+// TestPerfWithoutCounter checks that all perfs sample cpu-clock on a machine without a counter.
 func TestPerfWithoutCounter(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	old := noCyclesCounter

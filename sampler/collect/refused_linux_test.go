@@ -42,13 +42,13 @@ func TestPerfRefusesEvent(t *testing.T) {
 	check(ReasonUnknownEvent, "there is no event nosuchevent:u;", "cpu-clock", "nosuchevent:u", "page-faults")
 	check(ReasonUnknownEvent, "there is no event cpu-clock:q;", "cpu-clock", "page-faults:u", "cpu-clock:q", "page-faults")
 	check(ReasonUnknownEvent, "there is no event cpu/foo/;", "cpu/foo/")
-	// msr/tsc/ is of the whole machine. Where there is no msr, the event is unknown.
+	// msr/tsc/ counts for the whole machine. If there is no msr, the event is unknown.
 	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil {
 		check(ReasonUnsupportedEvent, "this machine can't sample msr/tsc/ (", "msr/tsc/")
 	}
 }
 
-// A tracepoint's name is looked up in a folder that only root may read.
+// TestPerfRefusesTracepoint: a tracepoint's name is looked up in a folder that only root may read.
 func TestPerfRefusesTracepoint(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	gasmtest.NeedRoot(t)
@@ -56,8 +56,8 @@ func TestPerfRefusesTracepoint(t *testing.T) {
 		ReasonUnknownEvent, "there is no event sched:nosuch;")
 }
 
-// An event that the machine can't count is refused alone and in a list. perf 7 leaves
-// it out of the list and samples the rest.
+// TestPerfRefusesCounter checks that an event that the machine can't count is refused, alone and in a
+// list. perf 7 leaves it out of the list and samples the rest.
 func TestPerfRefusesCounter(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	if exec.Command("perf", "record", "-e", "cache-misses:u", "-o", "/dev/null", "true").Run() == nil {
@@ -88,8 +88,7 @@ func TestPerfNoFolder(t *testing.T) {
 	}
 }
 
-// asNobody samples the process as the user nobody and returns what the helper
-// printed.
+// asNobody samples the process as the user nobody and returns what the helper printed.
 func asNobody(t *testing.T, events string, pid int) string {
 	t.Helper()
 	dir := nobodysDir(t)
@@ -106,7 +105,7 @@ func asNobody(t *testing.T, events string, pid int) string {
 	return string(out)
 }
 
-// The real refusals of a kernel with perf_event_paranoid=2, its default.
+// TestPerfParanoid checks the real refusals of a kernel with perf_event_paranoid=2, its default.
 func TestPerfParanoid(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	gasmtest.NeedRoot(t)
@@ -137,7 +136,7 @@ func TestPerfParanoid(t *testing.T) {
 	}
 }
 
-// The system call fails as in a container, and as on a kernel without perf events.
+// TestPerfBlocked makes the system call fail as in a container, and as on a kernel without perf events.
 func TestPerfBlocked(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	self, err := os.Executable()
@@ -158,7 +157,8 @@ func TestPerfBlocked(t *testing.T) {
 	check("no-perf-events", "The sys_perf_event_open() syscall ")
 }
 
-// A perf before 5.9 has no --control, one before 4.13 no --show-lost-events.
+// TestPerfOld has a perf before 5.9, which has no --control, and one before 4.13, which has no
+// --show-lost-events.
 func TestPerfOld(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	tool := toolPath(t, "perf")
@@ -187,7 +187,7 @@ func TestPerfOld(t *testing.T) {
 	}
 }
 
-// A perf that says that cycles are not supported, and does not take a clock by
+// TestPerfNoCycles has a perf that says that cycles are not supported, and does not use a clock by
 // itself.
 func TestPerfNoCycles(t *testing.T) {
 	gasmtest.NeedPerf(t)
@@ -205,7 +205,7 @@ func TestPerfNoCycles(t *testing.T) {
 	refusedFor(t, Options{PID: pid, Events: eventsOf("cycles:u")}, ReasonUnsupportedEvent, "can't sample cycles:u")
 }
 
-// A perf that hangs is killed with its children.
+// TestPerfHangs checks that a perf that hangs is killed with its children.
 func TestPerfHangs(t *testing.T) {
 	fakeTool(t, "perf", `sleep 1000 & wait`)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A stopped sampler is woken up to end, and loses nothing that it has.
+// TestPerfStopped checks that a stopped sampler is woken up to end, and loses nothing that it has.
 func TestPerfStopped(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	x := hold(t, busy)
@@ -56,15 +56,16 @@ func TestDTraceStopped(t *testing.T) {
 	noDTraceLeft(t, 1201)
 }
 
-// endSoon shortens what a sampler that does not end is given.
+// endSoon shortens the time that a sampler has to end.
 func endSoon(t *testing.T) {
 	slow, last := slowEnd, lastEnd
 	slowEnd, lastEnd = 100*time.Millisecond, 500*time.Millisecond
 	t.Cleanup(func() { slowEnd, lastEnd = slow, last })
 }
 
-// A perf that does not end is told of, then it is killed, and what it has written counts.
-// The fake one is a shell that does not end, and whose perf does not get the signal.
+// TestPerfDoesNotEnd checks that a perf that does not end is reported, then killed, and that its
+// samples count. The fake perf is a shell that does not end, and whose child, the real perf, does not
+// get the signal.
 func TestPerfDoesNotEnd(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	endSoon(t)

@@ -17,7 +17,7 @@ import (
 // busy is a shell loop that ends when the test kills it.
 const busy = `while :; do :; done`
 
-// nobody runs a process as the user without rights.
+// nobody makes a process run as the user without rights.
 var nobody = &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}
 
 // A target is a shell that waits for release and then runs a script.
@@ -59,7 +59,7 @@ func (x *target) release(t *testing.T) {
 	}
 }
 
-// works waits until the target has worked for a while: at 999 Hz it has a hundred samples more then.
+// works waits until the target has worked for a while: at 999 Hz it has a hundred more samples then.
 func (x *target) works(t *testing.T) {
 	t.Helper()
 	works(t, x.pid())
@@ -89,7 +89,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// processesWith gives the processes whose command line has a text in it.
+// processesWith returns the processes whose command line contains a text.
 func processesWith(t *testing.T, text string) (found []string) {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -104,7 +104,7 @@ func processesWith(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// nobodysDir makes a folder that belongs to nobody.
+// nobodysDir returns a new folder that belongs to nobody.
 func nobodysDir(t *testing.T) string {
 	t.Helper()
 	// t.TempDir is below a folder that others may not enter.
@@ -119,8 +119,7 @@ func nobodysDir(t *testing.T) string {
 	return dir
 }
 
-// fakeTool puts a shell script on PATH, in front of the real tool, and returns the
-// folder that it is in.
+// fakeTool puts a shell script on PATH, before the real tool, and returns the folder that it is in.
 func fakeTool(t *testing.T, name, script string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -131,8 +130,7 @@ func fakeTool(t *testing.T, name, script string) string {
 	return dir
 }
 
-// toolPath gives the real path of a sampler that works here, for a fake one that
-// runs it.
+// toolPath returns the real path of a sampler that works here, for a fake one that runs it.
 func toolPath(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -18,7 +18,7 @@ func eventsOf(specs ...string) (events []sampler.Event) {
 	return events
 }
 
-// eventsIn parses a list of events, which are separated by commas, and have none in themselves.
+// eventsIn parses a list of events separated by commas. No event may contain a comma.
 func eventsIn(list string) []sampler.Event {
 	if list == "" {
 		return nil
