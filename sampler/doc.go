@@ -11,7 +11,7 @@
 //   - An [XCTraceReader] reads what `xctrace export` writes (xctracetext.go; xctracexml.go for
 //     the tags, xctraceids.go for values that are repeated by number).
 //
-// [NewReader] looks at the begin of a text and returns the reader for it. The readers of lines
+// [NewReader] looks at the start of a text and returns the reader for it. The readers of lines
 // share textreader.go: a text is parsed in chunks, several at a time, and its records come in the
 // text's order.
 //

@@ -152,7 +152,7 @@ func (r *textReader) start() {
 func (r *textReader) read(jobs chan<- *chunk) {
 	defer close(r.queue)
 	defer close(jobs)
-	var rest []byte // the begin of the line in which the last chunk ended
+	var rest []byte // the start of the line in which the last chunk ended
 	for ended := false; !ended; {
 		c := <-r.free
 		c.text, c.err, c.cut, c.tooLong = append(c.text[:0], rest...), nil, false, false
@@ -195,7 +195,7 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	}
 }
 
-// skipLine reads to the end of a line that is too long. The chunk has the begin of that line. The text
+// skipLine reads to the end of a line that is too long. The chunk has the start of that line. The text
 // after it is the rest, as in fill.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true

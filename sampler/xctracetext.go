@@ -112,7 +112,7 @@ func (r *XCTraceReader) wrong(msg string) bool {
 	return true
 }
 
-// start handles the begin of an element.
+// start handles the start of an element.
 func (r *XCTraceReader) start(name, rest []byte) {
 	o := xcOpen{}
 	o.kind = xcKinds[string(name)]

@@ -14,7 +14,7 @@ import (
 // long, and copy all text.
 type xmlReader struct {
 	in   io.Reader
-	buf  []byte // the text from the begin of the current tag on
+	buf  []byte // the text from the start of the current tag on
 	next int    // index in buf after the current tag
 	line int    // of the current tag, from 1
 	err  error  // ended the reading; io.EOF at the end
@@ -57,7 +57,7 @@ func (x *xmlReader) scan() bool {
 	}
 }
 
-// skipTo goes to the next byte c, and keeps the begin of the text before it.
+// skipTo goes to the next byte c, and keeps the start of the text before it.
 func (x *xmlReader) skipTo(c byte) bool {
 	for {
 		rest := x.buf[x.next:]

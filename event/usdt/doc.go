@@ -2,7 +2,7 @@
 // defined tracepoints (USDT) that most builds of libjvm.so have. Package hotspot/usdt writes that
 // text while a JVM runs.
 //
-//   - A [Reader] reads the text, and joins the begin of something with its end.
+//   - A [Reader] reads the text, and joins the start of something with its end.
 //   - [Known] lists the probes of the providers hotspot and hs_private, and [Parameters] says
 //     what their arguments are.
 //
@@ -18,7 +18,7 @@
 //	1884.749700117 24998 hotspot:thread__park__end ?
 //
 // The second line lists the recorded probes; older texts do not have it. If the probe of the end
-// was not recorded, a begin becomes an event without a duration, and so does an end whose begin
+// was not recorded, a start becomes an event without a duration, and so does an end whose start
 // was not recorded.
 //
 // A ? is an argument that could not be read. Allocated objects are too many for a line each, so

@@ -32,7 +32,7 @@ type begun struct {
 	what string
 }
 
-// endings are the parts of probes' names that mark the begin of something and its end.
+// endings are the parts of probes' names that mark the start of something and its end.
 var endings = []struct{ begin, end string }{
 	{"__begin", "__end"},
 	{"__entry", "__return"},
@@ -40,9 +40,9 @@ var endings = []struct{ begin, end string }{
 	{"monitor__wait", "monitor__waited"},
 }
 
-// halves reports whether a probe is the begin or the end of something. what names that thing, and other
+// halves reports whether a probe is the start or the end of something. what names that thing, and other
 // is the probe of the other half. The probes of a class's initialization are not halves, because one
-// begin has several ends, each of which is an event of its own. Nor are those of memory pools, which
+// start has several ends, each of which is an event of its own. Nor are those of memory pools, which
 // all begin before the first one ends.
 func halves(name string) (what, other string, begins, ends bool) {
 	if strings.HasPrefix(name, Provider+":class__initialization__") || strings.HasPrefix(name, Provider+":mem__pool__") {
@@ -69,13 +69,13 @@ func (r *Reader) halves(name string) (what string, begins, ends bool) {
 	return what, begins, ends
 }
 
-// reached handles a firing. The end of something becomes an event, together with its begin.
+// reached handles a firing. The end of something becomes an event, together with its start.
 func (r *Reader) reached(f firing) (msg string) {
 	what, begins, ends := r.halves(f.name)
 	key := opened{f.tid, what}
 	switch {
 	case begins && r.n >= mostOpen:
-		return "too many begins without an end: more than a JVM's threads can be in"
+		return "too many starts without an end: more than a JVM's threads can be in"
 	case begins:
 		r.open[key] = append(r.open[key], begun{f, what})
 		r.n++
@@ -128,7 +128,7 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a begin and, unless to is nil, its end.
+// event returns the event of a start and, unless to is nil, its end.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -177,7 +177,7 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 	return e
 }
 
-// probeArgument is the argument of an event that names the probe that the event, or its begin, comes
+// probeArgument is the argument of an event that names the probe that the event, or its start, comes
 // from.
 const probeArgument = "probe"
 
@@ -278,7 +278,7 @@ func (r *Reader) arguments(probe string, args []argument, used int) (named []eve
 	return named
 }
 
-// results returns the arguments of an end that its begin did not have.
+// results returns the arguments of an end that its start did not have.
 func (r *Reader) results(end *firing) []event.Arg {
 	switch end.name {
 	case Provider + ":method__compile__end", Provider + ":thread__sleep__end":

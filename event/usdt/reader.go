@@ -108,7 +108,7 @@ func (r *Reader) read(line []byte) (msg string) {
 	clock, rest, _ := bytes.Cut(line, []byte(" "))
 	mono, ok := parseSeconds(clock)
 	if !ok {
-		return "no time on CLOCK_MONOTONIC at the begin of the line"
+		return "no time on CLOCK_MONOTONIC at the start of the line"
 	}
 	number, rest, _ := bytes.Cut(rest, []byte(" "))
 	tid, err := strconv.ParseInt(string(number), 10, 32)
@@ -207,7 +207,7 @@ func parseArguments(rest []byte) (args []argument, ok bool) {
 	return args, true
 }
 
-// scan reads the number at the begin of the text, up to a blank.
+// scan reads the number at the start of the text, up to a blank.
 func (a *argument) scan(text string) (word string, ok bool) {
 	word, _, _ = strings.Cut(text, " ")
 	if word == "?" {

@@ -87,7 +87,7 @@ func TestEvents(t *testing.T) {
 		event.Event{Kind: event.Alloc, Name: "java.lang.Integer", MonoNanos: 1e9, Bytes: 1920, PC: 0x7fae0c8d3a42, Args: args("count", "120", "caller", "0x0", "above", "0x7fae0c8d3a99")})
 }
 
-// TestPairs checks that begins and ends are joined by thread, the inner ones first.
+// TestPairs checks that starts and ends are joined by thread, the inner ones first.
 func TestPairs(t *testing.T) {
 	events, wrong := read(t, "# gasm usdt 1\n"+
 		"1.000000000 1 hotspot:thread__park__end 0x1\n"+ // began before the recording
@@ -180,7 +180,7 @@ func TestBadLines(t *testing.T) {
 	assert.EqualError(t, r.Err(), "reading x: broken")
 }
 
-// TestManyBegins checks that begins without ends are kept up to a limit only.
+// TestManyBegins checks that starts without ends are kept up to a limit only.
 func TestManyBegins(t *testing.T) {
 	_, wrong := read(t, strings.Repeat("1.000000000 1 hotspot:thread__park__begin 0x1 0 1\n", mostOpen+3))
 	assert.Len(t, wrong, 3)

@@ -41,7 +41,7 @@ type dtraced struct {
 type textKey struct{ addr, length uint64 }
 
 const (
-	// settle is the time at the begin in which no event is handed out. By its end each processor has
+	// settle is the time at the start in which no event is handed out. By its end each processor has
 	// printed a mark.
 	settle = uint64(time.Second)
 	// silence is the time after which a processor that prints no marks is no longer waited for, because

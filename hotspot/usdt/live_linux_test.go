@@ -288,7 +288,7 @@ func loggedWithin(feature int) shares {
 	return medians
 }
 
-// sameTime is how far apart the begins or ends of an event from two sources may be, in nanoseconds.
+// sameTime is how far apart the starts or ends of an event from two sources may be, in nanoseconds.
 const sameTime = 200_000
 
 func apart(a, b *event.Event) int64 {

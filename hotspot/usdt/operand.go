@@ -52,7 +52,7 @@ func operandsOf(machine elf.Machine) (operandSyntax, error) {
 	return operandSyntax{}, fmt.Errorf("no operands of %v", machine)
 }
 
-// argumentStart matches the begin of an argument: its size, which is negative for signed numbers, and
+// argumentStart matches the start of an argument: its size, which is negative for signed numbers, and
 // an @. An f marks a floating-point number.
 var argumentStart = regexp.MustCompile(`(?:^| )(-?[1248])(f?)@`)
 
@@ -172,7 +172,7 @@ func (o *Operand) memory(set operandSyntax, base, index, scale, number string) {
 }
 
 // x86Registers returns the offsets of the registers by all of their names, except %ah, %bh, %ch and
-// %dh, which are not at the begin of a register. The order is that of struct pt_regs
+// %dh, which are not at the start of a register. The order is that of struct pt_regs
 // (arch/x86/include/uapi/asm/ptrace.h).
 func x86Registers() map[string]int {
 	places := map[string]int{}

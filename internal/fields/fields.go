@@ -1,4 +1,4 @@
-// Package fields cuts numbers and words off the begin of a line of text. Its functions return the rest of
+// Package fields cuts numbers and words off the start of a line of text. Its functions return the rest of
 // the line, and allocate nothing, because samplers' texts have millions of lines.
 package fields
 

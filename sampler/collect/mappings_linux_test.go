@@ -46,7 +46,7 @@ func TestMappingsAreTold(t *testing.T) {
 		require.NoError(t, err)
 		n.Subscribe(1000, mappingPause)
 		x.release(t)
-		eventually(t, "the program is told of", func() bool { return files.has(x.pid(), "tail") })
+		eventually(t, "the program is reported", func() bool { return files.has(x.pid(), "tail") })
 		require.NoError(t, n.Stop())
 	})
 	t.Run("without", func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestMappingsAreTold(t *testing.T) {
 		w, err := WatchMappings(x.pid(), files.add)
 		require.NoError(t, err)
 		x.release(t)
-		eventually(t, "the program is told of", func() bool { return files.has(x.pid(), "tail") })
+		eventually(t, "the program is reported", func() bool { return files.has(x.pid(), "tail") })
 		w.Stop()
 	})
 }

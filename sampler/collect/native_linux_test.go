@@ -350,7 +350,7 @@ func TestNativeStream(t *testing.T) {
 			_, rest = next(5 * time.Millisecond)
 		}
 		told, ok := next(time.Minute)
-		require.True(t, ok, "no sample is told of while the program runs")
+		require.True(t, ok, "no sample is delivered while the program runs")
 		soonest = min(soonest, told)
 	}
 	assert.Less(t, soonest, shortestDrain+3*late())

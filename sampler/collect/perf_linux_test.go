@@ -244,7 +244,7 @@ func TestPerfCancel(t *testing.T) {
 	cancel()
 	<-p.process.done
 	if err := p.Stop(); err == nil {
-		t.Error("Stop tells nothing of a perf that was cancelled")
+		t.Error("Stop returns no error for a perf that was cancelled")
 	}
 	noneLeft(t, dir)
 

@@ -134,12 +134,12 @@ func denial(line string, events []sampler.Event, pid int, h host) error {
 func isTracepoint(e sampler.Event) bool { return strings.Contains(e.Name, ":") }
 
 // faultyEvent returns the event that a syntax error is about. perf repeats the end of the list and
-// points into it, to the begin of the event or of its modifiers:
+// points into it, to the start of the event or of its modifiers:
 //
 //	event syntax error: '..nosuchevent:u,page-faults'
 //	                                  \___ parser error
 //
-// For a tracepoint it points to the begin of the list and names a file:
+// For a tracepoint it points to the start of the list and names a file:
 //
 //	Error:	File /sys/kernel/tracing/events/sched/nosuch not found.
 func faultyEvent(text string, events []sampler.Event) string {

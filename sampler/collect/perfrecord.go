@@ -196,7 +196,7 @@ func (p *Perf) awaitEnd(deadline time.Time) error {
 	}
 }
 
-// unknownOption tells whether perf is older than --control or --no-bpf-event.
+// unknownOption reports whether perf is older than --control or --no-bpf-event.
 func (p *Perf) unknownOption() bool {
 	_, ok := lineWith(p.process.stderr.String(), "unknown option")
 	return ok
