@@ -42,7 +42,7 @@ const (
 	// longestLine is the longest line that is read. Three texts of 64 kB, in which each byte may be
 	// escaped, can be longer; such a line is a SyntaxError.
 	longestLine = 256 << 10
-	// mostOpen is an upper bound for what all threads of a JVM are in at the same time. Begins beyond
+	// mostOpen is an upper bound for what all threads of a JVM are in at the same time. Starts beyond
 	// it are bad lines.
 	mostOpen = 1 << 16
 	// mostArguments is an upper bound for the arguments of a probe; SystemTap's notes allow 12. A line

@@ -205,6 +205,9 @@ func (d *DTrace) refusal(ctx context.Context) error {
 	return fmt.Errorf("%s: ended before it sampled (%s): %s", d.tool, d.process.cmd.ProcessState, complaint)
 }
 
+// FindDTrace returns the path of the dtrace program that StartDTrace runs.
+func FindDTrace() (string, error) { return findDTrace("/usr/sbin/dtrace") }
+
 // findDTrace finds DTrace on PATH, or else at the path elsewhere, where Linux has it: a user's PATH
 // does not lead there, or has SystemTap's script of that name first.
 func findDTrace(elsewhere string) (string, error) {
