@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // samplingBenchmark has a working set that does not fit into a cache, and garbage: samples are
@@ -64,15 +65,15 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 		gate.Close()
 		return cmp.Or(err, cmd.Wait())
 	}
-	opts := sampler.Options{Events: []sampler.Event{sampler.ParseEvent("cpu-clock")}, Frequency: 1001, PID: cmd.Process.Pid, Dir: s.dir}
-	perf, err := sampler.StartPerf(ctx, opts)
+	opts := collect.Options{Events: []sampler.Event{sampler.ParseEvent("cpu-clock")}, Frequency: 1001, PID: cmd.Process.Pid, Dir: s.dir}
+	perf, err := collect.StartPerf(ctx, opts)
 	if err != nil {
 		_ = run("")
 		return c, err
 	}
 	defer os.Remove(perf.DataFile())
 	own, children := cpuTime(unix.RUSAGE_SELF), cpuTime(unix.RUSAGE_CHILDREN)
-	native, err := sampler.StartNative(opts)
+	native, err := collect.StartNative(opts)
 	if err != nil {
 		_ = run("")
 		_ = perf.Stop()

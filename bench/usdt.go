@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -18,7 +18,7 @@ const probeTurns = 12
 // measureUSDT measures what a USDT probe takes, by the difference of CPU time of the thread that reaches it: when the kernel runs a
 // program that does nothing, one that counts, and gasm's.
 func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
-	if _, err := usdt.Allowed(""); err != nil {
+	if _, err := usdt.Allowed(ctx, ""); err != nil {
 		return nil, missing("%v", err)
 	}
 	var figures []figure
@@ -77,7 +77,7 @@ func (s *setup) probeCosts(ctx context.Context, j installedJDK) (costs [5]float6
 	}
 	var all [5][]float64
 	for range s.size(probeTurns, 1) {
-		turn, err := p.turn()
+		turn, err := p.turn(ctx)
 		if err != nil {
 			return costs, err
 		}
@@ -122,7 +122,7 @@ func (p *probedCost) watched(counts bool) (yield float64, err error) {
 }
 
 // turn asks once with each, in nanoseconds: see probeCosts.
-func (p *probedCost) turn() (costs [5]float64, err error) {
+func (p *probedCost) turn(ctx context.Context) (costs [5]float64, err error) {
 	plainYield, plainAllocation, err := p.ask()
 	if err != nil {
 		return costs, err
@@ -135,7 +135,7 @@ func (p *probedCost) turn() (costs [5]float64, err error) {
 	if err != nil {
 		return costs, err
 	}
-	recorder, err := usdt.Start(p.pid, usdt.Options{Patterns: []string{"hotspot:thread__yield", "hotspot:object__alloc"}, Text: io.Discard})
+	recorder, err := usdt.Start(ctx, p.pid, usdt.Options{Patterns: []string{"hotspot:thread__yield", "hotspot:object__alloc"}, Text: io.Discard})
 	if err != nil {
 		return costs, err
 	}

@@ -7,7 +7,7 @@
 //
 //	event/hslog   HotSpot's log, as -Xlog writes it, of JDK 9 and newer
 //	event/jfr     recordings of Java Flight Recorder
-//	event/usdt    HotSpot's own probes, by a BPF program
+//	event/usdt    HotSpot's own probes, recorded by package hotspot/usdt
 //	event/rings   what probed methods have counted
 //
 // Package capture gives all events of a capture (capture.Capture.ReadEvents).

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // An Installed is what LogCompilation's tag tells of a method that was
@@ -80,7 +82,7 @@ func (t *Installed) describe(b *Blob) {
 func taggedName(text string) (name string, ok bool) {
 	names, descriptor, ok := cutLast(text, " (")
 	class, method, ok2 := strings.Cut(names, " ")
-	class, method = JavaName(javaClass(class)), JavaName(method)
+	class, method = javaname.Decode(javaClass(class)), javaname.Decode(method)
 	if name = class + "::" + method; HasBasicSignature(class, method) {
 		name += BasicSignature("(" + descriptor)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // attr takes the value of name='…' out of a tag's line; nil without it.
@@ -146,7 +148,7 @@ func Escape(text string) string {
 }
 
 // nameText is a name out of text between tags.
-func nameText(b []byte) string { return JavaName(unescape(b)) }
+func nameText(b []byte) string { return javaname.Decode(unescape(b)) }
 
 // parseCompiled reads a method's first line, all of it but "Compiled method (":
 //

@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // AttachOptions say which JVMs that run are recorded, and how. Their zero values are the
@@ -139,7 +140,7 @@ func (a *Attachment) run() error {
 	a.beginEvents()
 	defer a.live.end() // a second time it does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Events)
-	o := sampler.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	o := collect.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}

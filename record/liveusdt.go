@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
@@ -77,7 +77,7 @@ func (l *liveUSDT) record(pid int, begun func()) {
 		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
 		return
 	}
-	recorder, err := usdt.Start(pid, usdt.Options{
+	recorder, err := usdt.Start(context.WithoutCancel(l.s.patience.tell), pid, usdt.Options{
 		Patterns: l.patterns, Text: f, Placed: l.s.placedIn(pid), DTrace: l.choice.ByDTrace, Sudo: l.choice.Sudo})
 	if err != nil {
 		f.Close()

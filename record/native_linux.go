@@ -9,12 +9,13 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // startNative has gasm itself sample a held process.
 func (r *Recording) startNative(pid int) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Events)
-	n, err := sampler.StartNative(sampler.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped, Pauses: r.o.reopens()})
+	n, err := collect.StartNative(collect.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped, Pauses: r.o.reopens()})
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +33,8 @@ const streamed = 1 << 16
 
 // attachNative has gasm itself sample processes that run. The samples are given while they
 // are taken, and are closed at the end.
-func attachNative(o sampler.Options, note string) (sampling, <-chan sampler.Sample, error) {
-	n, err := sampler.AttachNative(o)
+func attachNative(o collect.Options, note string) (sampling, <-chan sampler.Sample, error) {
+	n, err := collect.AttachNative(o)
 	if err != nil {
 		return nil, nil, withoutOther(err)
 	}
@@ -42,8 +43,8 @@ func attachNative(o sampler.Options, note string) (sampling, <-chan sampler.Samp
 
 // withoutOther gives an error of the only sampler of gasm attach: no other one of it knows more events.
 func withoutOther(err error) error {
-	var refused *sampler.RefusedError
-	if errors.As(err, &refused) && refused.Reason == sampler.ReasonUnknownEvent {
+	var refused *collect.RefusedError
+	if errors.As(err, &refused) && refused.Reason == collect.ReasonUnknownEvent {
 		refused.Hint = "gasm attach can't use perf, which knows more names: gasm profile --sampler perf can"
 	}
 	return err
@@ -51,7 +52,7 @@ func withoutOther(err error) error {
 
 // A nativeSampling is a text that is complete as soon as the sampling is stopped.
 type nativeSampling struct {
-	*sampler.Native
+	*collect.Native
 	note string // of the frequency; may be ""
 }
 
@@ -81,7 +82,7 @@ func (n *nativeSampling) wait() {}
 // mappingsAreTold tells why the kernel does not tell which files processes map; nil when it
 // does.
 func mappingsAreTold() error {
-	w, err := sampler.WatchMappings(os.Getpid(), func(native.Mapping) {})
+	w, err := collect.WatchMappings(os.Getpid(), func(native.Mapping) {})
 	if err != nil {
 		return fmt.Errorf("the kernel does not tell which programs start: %w", err)
 	}
@@ -90,8 +91,8 @@ func mappingsAreTold() error {
 }
 
 // mappingEvents tells which files processes map.
-type mappingEvents = sampler.MappingWatch
+type mappingEvents = collect.MappingWatch
 
 func watchMappingEvents(pid int, mapped func(native.Mapping)) (*mappingEvents, error) {
-	return sampler.WatchMappings(pid, mapped)
+	return collect.WatchMappings(pid, mapped)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // Options say what is recorded, and how. Their zero values are the defaults, but for
@@ -29,7 +30,7 @@ type Options struct {
 	Sampler Sampler         // not empty
 	Events  []sampler.Event // what is sampled; none: cycles, or what there is in their place
 	// Frequency is how often each event is sampled, per second and CPU. With 0 it is
-	// as often as this machine affords, see sampler.ChooseRate.
+	// as often as this machine affords, see collect.ChooseRate.
 	Frequency int
 	Sudo      bool // run dtrace by sudo -n
 
@@ -147,7 +148,7 @@ func (o *Options) Check() error {
 		return err
 	}
 	if o.Sampler == SamplerXCTrace {
-		if err := sampler.CheckXCTrace(o.Events, o.Frequency); err != nil {
+		if err := collect.CheckXCTrace(o.Events, o.Frequency); err != nil {
 			return err
 		}
 	}

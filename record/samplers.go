@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // A sampling is a sampler at work, or what it left.
@@ -24,7 +25,7 @@ type sampling interface {
 	// Pause has no samples taken, or kept, until Resume.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. After a *sampler.StoppedError there are the samples
+	// Stop ends the sampling. After a *collect.StoppedError there are the samples
 	// until then.
 	Stop() error
 	// Lost is how many samples the sampler dropped, where its text does not tell.
@@ -88,11 +89,11 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 // firstFailure is the error of a machine where neither gasm itself nor perf can sample
 // the events that the user named. perf knows more events, so its word on them counts.
 func firstFailure(native, perf error) error {
-	var first, second *sampler.RefusedError
+	var first, second *collect.RefusedError
 	if !errors.As(perf, &second) {
 		return fmt.Errorf("%w (nor can perf be used: %s)", native, withoutTool(perf))
 	}
-	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != sampler.ReasonUnknownEvent {
+	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != collect.ReasonUnknownEvent {
 		return native // perf says the same
 	}
 	return perf
@@ -101,7 +102,7 @@ func firstFailure(native, perf error) error {
 // startPerf starts perf; whyNotNative is for the capture's notes.
 func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Events)
-	perf, err := sampler.StartPerf(r.stopped, sampler.Options{
+	perf, err := collect.StartPerf(r.stopped, collect.Options{
 		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.o.reopens()})
 	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
@@ -118,22 +119,22 @@ func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""
 	}
-	rate := sampler.ChooseRate(events)
+	rate := collect.ChooseRate(events)
 	return rate.Hertz, rate.Note()
 }
 
 // mayTryOther tells errors that are a sampler's own from those that any sampler would
 // have.
 func mayTryOther(err error) bool {
-	var missing *sampler.MissingToolError
-	var refused *sampler.RefusedError
-	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != sampler.ReasonTargetGone
+	var missing *collect.MissingToolError
+	var refused *collect.RefusedError
+	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != collect.ReasonTargetGone
 }
 
 // withoutTool is a sampler's error without its name in front.
 func withoutTool(err error) string {
-	var missing *sampler.MissingToolError
-	var refused *sampler.RefusedError
+	var missing *collect.MissingToolError
+	var refused *collect.RefusedError
 	cause, hint := err.Error(), ""
 	switch {
 	case errors.As(err, &missing):
@@ -150,7 +151,7 @@ func withoutTool(err error) string {
 // startDTrace starts DTrace; whyNotOther is for the capture's notes.
 func (r *Recording) startDTrace(whyNotOther string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
-	d, err := sampler.StartDTrace(context.Background(), sampler.DTraceOptions{
+	d, err := collect.StartDTrace(context.Background(), collect.DTraceOptions{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func (r *Recording) startDTrace(whyNotOther string) (sampling, error) {
 
 // A perfSampling is perf.data; its text is made at the end, by perf script.
 type perfSampling struct {
-	*sampler.Perf
+	*collect.Perf
 	notes []string // of the frequency, and why it is not native; may be ""
 }
 
@@ -224,7 +225,7 @@ func (p *perfSampling) wait() {}
 
 // A dtraceSampling is DTrace's text, which is there as soon as it is stopped.
 type dtraceSampling struct {
-	*sampler.DTrace
+	*collect.DTrace
 	notes []string // of the frequency, and why it is not another one; may be ""
 }
 
@@ -259,7 +260,7 @@ func (d *dtraceSampling) wait() { d.Wait() }
 
 // startXCTrace starts xctrace; whyNotOther is for the capture's notes.
 func (r *Recording) startXCTrace(whyNotOther string) (sampling, error) {
-	x, err := sampler.StartXCTrace(context.Background(), sampler.XCTraceOptions{Events: r.o.Events, Dir: r.o.Folder.Path, Slow: r.o.Message})
+	x, err := collect.StartXCTrace(context.Background(), collect.XCTraceOptions{Events: r.o.Events, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +269,7 @@ func (r *Recording) startXCTrace(whyNotOther string) (sampling, error) {
 
 // An xctraceSampling is a recording of Instruments, whose text is made at the end.
 type xctraceSampling struct {
-	*sampler.XCTrace
+	*collect.XCTrace
 	note string // why it is not another one; may be ""
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // What a JVM was prepared for is gone when there is no capture, with the note; what it may go on with is told of.
@@ -168,7 +169,7 @@ func TestSayWaiting(t *testing.T) {
 
 // gasm attach has no --sampler.
 func TestUnknownEventOfAttach(t *testing.T) {
-	_, _, err := attachNative(sampler.Options{Events: []sampler.Event{sampler.ParseEvent("nosuchevent")}, Frequency: 99, PID: os.Getpid(), Dir: t.TempDir()}, "")
+	_, _, err := attachNative(collect.Options{Events: []sampler.Event{sampler.ParseEvent("nosuchevent")}, Frequency: 99, PID: os.Getpid(), Dir: t.TempDir()}, "")
 	require.ErrorContains(t, err, "there is no event nosuchevent; gasm attach can't use perf, which knows more names: gasm profile --sampler perf can")
 	assert.Equal(t, 1, strings.Count(err.Error(), "--sampler"))
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // A Class is one that is loaded.
@@ -258,5 +258,5 @@ func (r *reader) symbol(at uint64) (string, error) {
 			return "", err
 		}
 	}
-	return printassembly.JavaName(string(symbol[l.symbolBody:size])), nil
+	return javaname.Decode(string(symbol[l.symbolBody:size])), nil
 }

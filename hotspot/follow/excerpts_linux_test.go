@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // Two Followers are told of the same samples of a JVM that compiles all the time. One of them
@@ -48,7 +48,7 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 		return f
 	}
 	followers := []*Follower{start("whole", Options{budget: time.Hour}), start("excerpts", Options{budget: -time.Hour})}
-	n, err := sampler.AttachNative(sampler.Options{PID: pid, Frequency: 997, Dir: t.TempDir()})
+	n, err := collect.AttachNative(collect.Options{PID: pid, Frequency: 997, Dir: t.TempDir()})
 	require.NoError(t, err)
 	stream := n.Subscribe(1<<16, 20*time.Millisecond)
 	sampled := map[uint64]bool{}

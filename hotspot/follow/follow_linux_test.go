@@ -17,6 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // A JVM that was started without any flag is followed, with samples of it. Each sample in
@@ -55,7 +56,7 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 		text, err := os.ReadFile(log)
 		return err == nil && compiled.Match(text)
 	}, 2*time.Minute, 50*time.Millisecond, "C2 compiles Shares::rounds")
-	n, err := sampler.AttachNative(sampler.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
+	n, err := collect.AttachNative(collect.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
 	require.NoError(t, err)
 	stream := n.Subscribe(1<<16, 20*time.Millisecond)
 	var samples []sampler.Sample

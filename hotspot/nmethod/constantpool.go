@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // poolEntry reads an entry of a ConstantPool.
@@ -78,7 +78,7 @@ func (c *Copier) memberName(key memberKey) string {
 	if err != nil {
 		name = ""
 	}
-	c.members[key] = printassembly.JavaName(name)
+	c.members[key] = javaname.Decode(name)
 	return c.members[key]
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/internal/javaname"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -156,7 +157,7 @@ func (c *Copier) methodText(method uint64) (string, error) {
 	}
 	modifiers, err := c.modifiers(method)
 	return fmt.Sprintf("{method} {%#016x} %s'%s' '%s' in '%s'", method, modifiers,
-		printassembly.JavaName(name), printassembly.JavaName(signature), class), err
+		javaname.Decode(name), javaname.Decode(signature), class), err
 }
 
 // modifierTexts are the flags of a method in the order in which HotSpot prints them.
@@ -190,7 +191,7 @@ func (c *Copier) klassSymbol(klass uint64) (string, error) {
 		return "", err
 	}
 	name, err := c.symbol(symbol)
-	return printassembly.JavaName(name), err
+	return javaname.Decode(name), err
 }
 
 // elementTypes are the types of elements in the names of arrays.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/internal/javaname"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -102,7 +103,7 @@ func (c *Copier) nameOf(constMethod []byte) (string, error) {
 	if err == nil && (class == "" || name == "") {
 		err = errors.New("it is empty: its class may have been unloaded")
 	}
-	return class + "::" + printassembly.JavaName(name), err
+	return class + "::" + javaname.Decode(name), err
 }
 
 // withBasicSignature appends to a name what tells HotSpot's own methods of method handles

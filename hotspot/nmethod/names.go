@@ -3,7 +3,7 @@ package nmethod
 import (
 	"strings"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // externalName writes the name of a class as HotSpot prints it (Klass::external_name):
@@ -11,7 +11,7 @@ import (
 // a slash. HotSpot has and prints the name in modified UTF-8; here it is in UTF-8.
 func externalName(internal string) string {
 	class, address, hidden := strings.Cut(internal, "+0x")
-	class = strings.ReplaceAll(printassembly.JavaName(class), "/", ".")
+	class = strings.ReplaceAll(javaname.Decode(class), "/", ".")
 	if hidden {
 		class += "/0x" + address
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // A printedMethod is what a log has of one method.
@@ -41,7 +41,7 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
 		// HotSpot has names with \u00fc, a copy has them in UTF-8.
-		line := strings.TrimSpace(printassembly.JavaName(lines.Text()))
+		line := strings.TrimSpace(javaname.Decode(lines.Text()))
 		words := strings.Fields(line)
 		switch {
 		case strings.HasPrefix(line, "Compiled method ("):

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -66,7 +67,7 @@ func (c *Copier) sourceFile(pool uint64) (string, error) {
 		return "", nil
 	}
 	name, err := c.symbolAt(pool, uint64(n))
-	return printassembly.JavaName(name), err
+	return javaname.Decode(name), err
 }
 
 // AppendSourceFiles appends from which files classes were made that were in frames of copies
