@@ -39,8 +39,10 @@ func smallLog(t *testing.T) *printassembly.Log {
 }
 
 func TestAccount(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
-		[]capture.Trial{{Windows: []capture.Window{window(1, 5e9+1000e6, 5e9+2000e6), window(1, 5e9+3000e6, 5e9+3500e6)}}})
+	b := NewBuilder(Config{
+		JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
+		Trials: []capture.Trial{{Windows: []capture.Window{window(1, 5e9+1000e6, 5e9+2000e6), window(1, 5e9+3000e6, 5e9+3500e6)}}},
+	})
 	in := func(samples ...sampler.Sample) {
 		for i := range samples {
 			samples[i].MonoNanos = 5e9 + 1500e6
@@ -77,7 +79,7 @@ func TestAccount(t *testing.T) {
 
 // The builder takes more after Build, and gives the same twice.
 func TestBuildAgain(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	assert.Empty(t, build(t, b, DefaultOptions())[0].Accounts)
 	add(b, at(1, 100, 0x700))
 	first := build(t, b, DefaultOptions())
@@ -89,7 +91,7 @@ func TestBuildAgain(t *testing.T) {
 
 // The second event comes up late; all counts have the full length.
 func TestTwoEvents(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	add(b, at(1, 100, 0x700), at(1, 100, 0x701), at(1, 100, 0x100), native(1, 100, "libc.so.6", "f"), at(1, 100, 1), at(2, 100, 1))
 	for _, s := range []sampler.Sample{at(1, 100, 0x701), native(1, 100, "kernel", "g"), at(2, 1, 1)} {
 		s.Event = "cache-misses"
@@ -114,7 +116,7 @@ func TestNoPIDs(t *testing.T) {
 	p := one(t, DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"), at(0, 100, 0x700))
 	assert.Equal(t, Account{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}, p.Accounts[0])
 
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}})
 	add(b, at(sampler.NoPID, 100, 0x700))
 	p = &build(t, b, DefaultOptions())[0]
 	assert.Equal(t, Account{Total: 1, OtherProcess: 1}, p.Accounts[0], "whose is it?")
@@ -132,12 +134,12 @@ func TestNoTimes(t *testing.T) {
 // Two JVMs, three trials over one capture; one JVM is in two of them, and one
 // has no log.
 func TestTrials(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, []capture.Trial{
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, Trials: []capture.Trial{
 		{Name: "a", Windows: []capture.Window{window(1, 0, 500e6), window(2, 1e9, 1500e6)}},
 		{Name: "b", Windows: []capture.Window{window(2, 0, 1e9)}},
 		{Name: "c", Windows: []capture.Window{window(3, 0, 1e9)}},
 		{Name: "d"},
-	})
+	}})
 	add(b, at(1, 100, 0x700), at(1, 600, 0x700), at(2, 1100, 0x701), at(2, 700, 0x700), at(3, 100, 0x700), native(3, 1, "libc.so.6", "f"))
 	b.Lost(1)
 	ps := build(t, b, DefaultOptions())
@@ -162,7 +164,7 @@ func TestOverlappingTrials(t *testing.T) {
 		{Name: "b", Windows: []capture.Window{window(1, 100e6, 700e6), window(1, -1<<63, 1<<63-1)}},
 		{Name: "c", Windows: []capture.Window{window(1, 50e6, 60e6)}},
 	}
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, trials)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}, Trials: trials})
 	for ms := range int64(1000) {
 		add(b, at(1, ms, 0x700))
 	}
@@ -188,8 +190,10 @@ func TestAnyOrder(t *testing.T) {
 	samples[0].Event, samples[1].Event = "cycles", "misses"
 	var want []Profile
 	for range 5 {
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
-			[]capture.Trial{{Windows: []capture.Window{window(1, 10e6, 30e6), window(2, 0, 20e6)}}})
+		b := NewBuilder(Config{
+			JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
+			Trials: []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 30e6), window(2, 0, 20e6)}}},
+		})
 		add(b, samples...)
 		got := build(t, b, DefaultOptions())
 		if want == nil {

@@ -30,7 +30,7 @@ func TestCaptures(t *testing.T) {
 			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
 			start := firstSample(t, samples, log.PID)
 
-			b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}, nil)
+			b := NewBuilder(Config{JVMs: []capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}})
 			add(b, samples...)
 			p := build(t, b, DefaultOptions())[0]
 			a := p.Accounts[0]
@@ -66,7 +66,7 @@ func hot(p *Profile) (n int) {
 	return n
 }
 
-func realSamples(t *testing.T, text []byte) (samples []sampler.Sample) {
+func realSamples(t testing.TB, text []byte) (samples []sampler.Sample) {
 	r := sampler.NewReader(bytes.NewReader(text), "samples.txt")
 	for r.Scan() {
 		s, ok := r.Record().(*sampler.Sample)
@@ -78,7 +78,7 @@ func realSamples(t *testing.T, text []byte) (samples []sampler.Sample) {
 }
 
 // firstSample is when the JVM started, as gasm takes it for files without a clock.
-func firstSample(t *testing.T, samples []sampler.Sample, pid int) int64 {
+func firstSample(t testing.TB, samples []sampler.Sample, pid int) int64 {
 	for _, s := range samples {
 		if s.PID == pid {
 			return s.MonoNanos

@@ -73,11 +73,11 @@ func TestChoose(t *testing.T) {
 		{"a program, merged", whole(), Options{JVM: regexp.MustCompile("Fo"), MergeJVMs: true}, "|Fork| [2 3 4] 3 windows 0 ops"},
 		{"a process id", whole(), Options{JVM: regexp.MustCompile("3|4")}, "|Fork|25 [3] 1 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
 	} {
-		_, all, err := choose(c.capture, &c.options)
+		config, err := choose(c.capture, &c.options)
 		require.NoError(t, err, c.name)
-		assert.Equal(t, c.want, measuredText(all), c.name)
+		assert.Equal(t, c.want, measuredText(config.measured), c.name)
 	}
-	_, _, err := choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: Threads{text: "app"}})
+	_, err := choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: Threads{text: "app"}})
 	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
 }
 
@@ -145,12 +145,13 @@ func TestChosenThreads(t *testing.T) {
 		"jit":  {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 5, Profiled: 2, Compiled: 1, Native: 1},
 		"GC T": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 6, Profiled: 1, Native: 1},
 	} {
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
-			[]capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}})
-		var err error
-		b.seen.choice, err = ParseThreads(text)
+		choice, err := ParseThreads(text)
 		require.NoError(t, err)
-		b.seen.apart = true
+		b := NewBuilder(Config{
+			JVMs:    []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
+			Trials:  []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}},
+			Threads: choice, Locations: true,
+		})
 		add(b, samples...)
 		opts := DefaultOptions()
 		opts.Locations = true
@@ -170,7 +171,7 @@ func TestChosenThreads(t *testing.T) {
 
 // A process may have more threads than have names here. Their samples are counted all the same.
 func TestManyThreads(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	for i := range maxThreads + 1000 {
 		s := at(1, 15, 0x700)
 		s.Thread = fmt.Sprintf("t%dx", i)

@@ -20,7 +20,7 @@ func TestCompilations(t *testing.T) {
 	start := int64(7e9)
 	jvm := capture.JVM{PID: 1, Log: log, StartMonoNanos: start}
 	trial := capture.Trial{Windows: []capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: start + 35e6, ToMonoNanos: start + 1e9}}}}
-	b := NewBuilder([]capture.JVM{jvm}, []capture.Trial{trial})
+	b := NewBuilder(Config{JVMs: []capture.JVM{jvm}, Trials: []capture.Trial{trial}})
 	samples := slices.Concat(repeat(30, at(1, 36, 0x2000)), repeat(70, at(1, 60, 0x4000)), repeat(1, at(1, 60, 0x3000)), repeat(9, native(1, 60, "libc.so.6", "f")))
 	for i := range samples {
 		samples[i].MonoNanos += start

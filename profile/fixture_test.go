@@ -109,7 +109,7 @@ func build(t *testing.T, b *Builder, opts Options) []Profile {
 // one is the only profile of samples of one JVM with pid 1.
 func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.Sample) *Profile {
 	t.Helper()
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}})
 	add(b, samples...)
 	profiles := build(t, b, opts)
 	require.Len(t, profiles, 1)

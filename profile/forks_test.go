@@ -18,7 +18,7 @@ func forks(t *testing.T, logs []*printassembly.Log, hits map[int][]uint64) *Prof
 	for i, l := range logs {
 		jvms = append(jvms, capture.JVM{PID: i + 1, Log: l})
 	}
-	b := NewBuilder(jvms, nil)
+	b := NewBuilder(Config{JVMs: jvms})
 	for pid, pcs := range hits {
 		for _, pc := range pcs {
 			add(b, at(pid, 1000, pc))

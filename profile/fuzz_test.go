@@ -29,9 +29,11 @@ func FuzzBuild(f *testing.F) {
 		if err != nil || len(l.Blobs) == 0 {
 			return
 		}
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
-			[]capture.Trial{{Windows: []capture.Window{always(1), always(2)}}, {Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}})
-		b.wantParts()
+		b := NewBuilder(Config{
+			JVMs:   []capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
+			Trials: []capture.Trial{{Windows: []capture.Window{always(1), always(2)}}, {Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}},
+			Parts:  true,
+		})
 		for ; len(hits) >= 4; hits = hits[4:] {
 			s := sampler.Sample{PID: int(hits[3] & 3), MonoNanos: int64(hits[2]) * 1e6, Event: "cycles",
 				PC: l.Blobs[int(hits[0])%len(l.Blobs)].Lo + uint64(hits[1])}

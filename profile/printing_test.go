@@ -60,8 +60,11 @@ func TestPrintingAccount(t *testing.T) {
 		capture.CodeCopied:  {Total: 10, OutsideWindow: 1, Profiled: 9, Compiled: 1, Native: 6, Kernel: 2},
 		"":                  {Total: 10, OutsideWindow: 1, Profiled: 9, Compiled: 1, Native: 6, Kernel: 2},
 	} {
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}})
-		b.printers = newPrinters(&capture.Capture{Description: capture.Description{Code: code}})
+		b := NewBuilder(Config{
+			JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t)}},
+			Trials: []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}},
+			Code:   code,
+		})
 		add(b, samples...)
 		p := build(t, b, DefaultOptions())[0]
 		assert.Equal(t, want, p.Accounts[0], code)

@@ -30,9 +30,7 @@ func threaded(t *testing.T, window string, events ...event.Event) (*Builder, err
 	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(jvms, measured, nil)
-	b.threadWindows, b.seen.apart, b.history = threads, true, newHistoryCounts()
-	b.AddEvents(events)
+	b := NewBuilder(Config{JVMs: jvms, Events: events, Locations: true, History: true, measured: measured, eventWindows: threads})
 	for ms := range int64(1000) {
 		for tid, pc := range map[int]uint64{11: 0x1001, 12: 0x2001} {
 			s := at(1, ms, pc)
@@ -85,7 +83,7 @@ func TestThreadWindows(t *testing.T) {
 		}
 	}
 	_, err := threaded(t, "jfr:acme.Virtual", requests...)
-	assert.ErrorContains(t, err, "JFR does not tell where virtual threads run")
+	assert.ErrorContains(t, err, "JFR does not say where virtual threads run")
 	_, err = threaded(t, "jfr:acme.Nothing", requests...)
 	assert.ErrorContains(t, err, "no event of this name; those that it has are acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
 }
@@ -119,7 +117,7 @@ func TestSites(t *testing.T) {
 	assert.Equal(t, []AllocSite{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
 		{Frame: site(20), Class: "int[]", Events: 1, Bytes: 700}}, p.Allocations)
 	h := b.history.history()
-	h.addLanes(b.happening.events)
+	h.addLanes(b.events.events)
 	require.Len(t, h.JVMs, 1)
 	require.Len(t, h.JVMs[0].Lanes, 1, "nobody draws parking")
 	assert.Equal(t, event.Lock, h.JVMs[0].Lanes[0].Kind)

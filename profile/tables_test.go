@@ -90,7 +90,7 @@ func TestWarnings(t *testing.T) {
 		{"few unresolved", slices.Concat(repeat(980, at(1, 1, 0x1000)), repeat(20, at(1, 1, 1))), 0, nil},
 		{"stubs inside stubs are no reuse", repeat(500, at(1, 1, 0x2010)), 0, nil},
 	} {
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
+		b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}})
 		add(b, c.samples...)
 		if c.lost > 0 {
 			b.Lost(c.lost)

@@ -80,7 +80,7 @@ func TestWindows(t *testing.T) {
 	p := one(t, DefaultOptions(), log, samples...)
 	r := p.Regions[0]
 	require.Equal(t, 2048, r.TooBig)
-	assert.InDelta(t, cutLines, len(r.Lines), 2*cutMargin+leastGap)
+	assert.InDelta(t, excerptLines, len(r.Lines), 2*excerptMargin+leastGap)
 	instructions, counts := len(r.Lines), make(Counts, 1)
 	for _, l := range r.Lines {
 		counts.Add(l.Counts)

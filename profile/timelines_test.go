@@ -42,8 +42,10 @@ func TestSlicing(t *testing.T) {
 // the windows are in none.
 func TestSlices(t *testing.T) {
 	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
-		[]capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(2, 100e6, 150e6)}}})
+	b := NewBuilder(Config{
+		JVMs:   []capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
+		Trials: []capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(2, 100e6, 150e6)}}},
+	})
 	for ms := range int64(300) {
 		add(b, at(1, ms, 0x1000), at(1, ms, 0x1003), native(1, ms, "kernel", "idle"), at(3, ms, 0x1000))
 	}

@@ -24,9 +24,8 @@ func TestListings(t *testing.T) {
 			log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
 			require.NoError(t, err)
 			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
-			b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}, nil)
-			b.history = newHistoryCounts()
-			b.wantParts()
+			jvm := capture.JVM{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}
+			b := NewBuilder(Config{JVMs: []capture.JVM{jvm}, Parts: true, History: true})
 			add(b, samples...)
 			o := DefaultOptions()
 			o.Listings, o.Hottest = 3000, true
