@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// A Block is a basic block: instructions that run one after the other. Jumps only lead to its first instruction, and only
-// leave from its last one.
+// A Block is a basic block: instructions that run one after the other. Jumps only lead to its first instruction, and
+// only leave from its last one.
 type Block struct {
 	From, To int // lines [From, To)
 	Counts   Counts

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Build returns the profiles of all trials, in the order of the trials. It reads the code of blobs with samples from the
-// logs. Code that can't be read is a warning of its profile. The Builder can take more samples afterwards.
+// Build returns the profiles of all trials, in the order of the trials. It reads the code of blobs with samples from
+// the logs. Code that can't be read is a warning of its profile. The Builder can take more samples afterwards.
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	jvms := newJVMTotals(len(b.counters))
@@ -106,8 +106,8 @@ func (w *work) cutParts() *partedSpots {
 	return cutter.cut()
 }
 
-// listingRoom returns how many of the instructions that [Options.Listings] allows are for this profile. Its part of them
-// is as large as its part of all samples. Each trial gets at least its equal share.
+// listingRoom returns how many of the instructions that [Options.Listings] allows are for this profile. Its part of
+// them is as large as its part of all samples. Each trial gets at least its equal share.
 func (w *work) listingRoom() int {
 	first := func(c Counts) int64 {
 		if len(c) == 0 {

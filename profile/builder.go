@@ -295,7 +295,8 @@ func (b *Builder) locate(j *joinedSample) {
 	j.spot = spot{jvm: inNative, blob: f}
 }
 
-// findCode returns the blob that a sample's PC was in. It returns false if the PC was in no blob, or the JVM has no log.
+// findCode returns the blob that a sample's PC was in. It returns false if the PC was in no blob, or the JVM has no
+// log.
 func (b *Builder) findCode(pid int, s *sampler.Sample) (code blobRef, ok bool) {
 	jvm, ok := b.byPID[pid]
 	if !ok {

@@ -93,8 +93,8 @@ func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, er
 	return notes, err
 }
 
-// narrow narrows measurements to some JVMs. If nothing was measured in any of them (JMH's own process, for example), they
-// are measured all the time.
+// narrow narrows measurements to some JVMs. If nothing was measured in any of them (JMH's own process, for example),
+// they are measured all the time.
 func narrow(measured []measurement, jvms []capture.JVM) []measurement {
 	chosen := map[int]bool{}
 	for _, j := range jvms {

@@ -29,8 +29,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// run is a capture of JMH's host (1), two forks of a benchmark (2, 3), and a fork of another one (4), as
-// far as choose looks at it.
+// run returns a capture of JMH's host (process 1), two forks of a benchmark (2 and 3), and a fork of another one (4).
+// It only has what choose looks at.
 func run(trials ...capture.Trial) *capture.Capture {
 	return &capture.Capture{Description: capture.Description{Trials: trials, JVMs: []capture.JVM{
 		{PID: 1, Main: "benchmarks.jar", Version: "25"}, {PID: 2, Main: "Fork", Version: "25"}, {PID: 3, Main: "Fork", Version: "25"}, {PID: 4, Main: "Fork", Version: "17"}}}}
@@ -45,7 +45,7 @@ func whole() *capture.Capture {
 	return run(capture.Trial{Operations: 5, Windows: []capture.Window{window(1, 0, 9), window(2, 0, 9), window(3, 0, 9), window(4, 0, 9)}})
 }
 
-// measuredText is a line per measurement: "a Fork 25 [2 3] 3 windows 5 ops".
+// measuredText returns a line for each measurement: "a|Fork|25 [2 3] 3 windows 5 ops".
 func measuredText(all []measurement) string {
 	var lines []string
 	for _, m := range all {
@@ -81,7 +81,7 @@ func TestChoose(t *testing.T) {
 	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
 }
 
-// A script may start any number of programs. Those that are too many have one profile.
+// A script may start any number of programs. Those beyond the limit share one profile.
 func TestManyPrograms(t *testing.T) {
 	var jvms []capture.JVM
 	var windows []capture.Window
@@ -124,7 +124,7 @@ func TestParseThreads(t *testing.T) {
 	assert.ErrorContains(t, err, "it is app, jit, gc, jvm, or a regular expression")
 }
 
-// What is not chosen is in the account, and shares are of what is chosen.
+// Samples of threads that are not chosen are in the account only, and the shares are parts of the chosen samples.
 func TestChosenThreads(t *testing.T) {
 	thread := func(pid int, ms int64, pc uint64, name string) sampler.Sample {
 		s := at(pid, ms, pc)
@@ -169,7 +169,7 @@ func TestChosenThreads(t *testing.T) {
 	}
 }
 
-// A process may have more threads than have names here. Their samples are counted all the same.
+// A process may have more names of threads than are told apart. The samples of the others are counted without a name.
 func TestManyThreads(t *testing.T) {
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	for i := range maxThreads + 1000 {

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// CodeCounts are the samples in the code of one JVM, summed up over all trials that it is in. The sum over all JVMs is the
-// sum of Compiled, Stub and Interpreter in the accounts of all trials.
+// CodeCounts are the samples in the code of one JVM, summed up over all trials that it is in. The sum over all JVMs is
+// the sum of Compiled, Stub and Interpreter in the accounts of all trials.
 type CodeCounts struct {
 	capture.JVM
 	Events []string // the names of the sampler's counters, as in [Profile]

@@ -149,9 +149,9 @@ func (m *CodeMap) findReused(extents []extent) {
 	}
 }
 
-// Find returns the index of the blob that covered pc at a time, in milliseconds since the JVM's start: the blob that was
-// installed last before then. HotSpot prints a method a little after it has installed it. So an address that had no code
-// yet belongs to the next blob that is installed there. Find returns false if there is no blob.
+// Find returns the index of the blob that covered pc at a time, in milliseconds since the JVM's start: the blob that
+// was installed last before then. HotSpot prints a method a little after it has installed it. So an address that had no
+// code yet belongs to the next blob that is installed there. Find returns false if there is no blob.
 func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	piece, found := slices.BinarySearch(m.bounds, pc)
 	if !found {
@@ -200,8 +200,8 @@ func (m *CodeMap) Beyond(pc, reserved uint64) bool {
 	return pc < lo && lo-pc > slack || pc >= hi && pc-hi >= slack
 }
 
-// Reused reports whether other code covered any byte of the blob's range before or after it. Stubs that lie inside other
-// stubs are there at the same time, and do not count.
+// Reused reports whether other code covered any byte of the blob's range before or after it. Stubs that lie inside
+// other stubs are there at the same time, and do not count.
 func (m *CodeMap) Reused(i int) bool {
 	return i < len(m.reused) && m.reused[i]
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A method that was compiled three times, the last time within the window, and one that is
-// too cold.
+// One method was compiled three times, the last time within the window. Another method is too cold to be listed.
 func TestCompilations(t *testing.T) {
 	ended := "<make_not_entrant thread='1' reason='uncommon trap' compile_id='2' compiler='c2' level='4' stamp='0.040'/>\n"
 	log := newLog(t, method("c1", 5, 1, 3, "A::a", 0x1000, nops(16)), c2(20, 2, "A::a", 0x2000, nops(16)), c2(30, 3, "B::b", 0x3000, nops(16)),

@@ -11,7 +11,8 @@ import (
 // An EventTotal sums up the events of one kind and name.
 type EventTotal struct {
 	Kind event.Kind
-	// Name is "" for the kinds whose names are those of methods, classes and threads. Such events are summed up together.
+	// Name is "" for the kinds whose names are those of methods, classes and threads. Such events are summed up
+	// together.
 	Name string
 	// Count is how many began in the windows. Nanos is how long these took together, and LongestNanos how long the
 	// longest of them took.

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// during finds what looking at all events for each time finds, whatever overlaps.
+// during finds the same events as a look at all events for each time, however they overlap.
 func TestDuring(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const span = 400
@@ -49,12 +49,12 @@ func TestDuring(t *testing.T) {
 	assert.Zero(t, newEventIndex(nil).during(1, 7, 10), "no events at all")
 }
 
-// ms is an event of JVM 1, with times in ms.
+// ms returns an event of JVM 1, with times in ms.
 func ms(kind event.Kind, name string, from, length, wait int64) event.Event {
 	return event.Event{PID: 1, Kind: kind, Name: name, MonoNanos: from * 1e6, Nanos: length * 1e6, WaitNanos: wait * 1e6}
 }
 
-// eventful is a JVM with two methods, two collections in safepoints, and a sample each ms.
+// eventful returns a Builder for a JVM with two methods, two collections in safepoints, and a sample in each ms.
 func eventful(t *testing.T, trials ...capture.Trial) *Builder {
 	t.Helper()
 	log := newLog(t, c2(1, 1, "A::slow", 0x1000, nops(8)), c2(1, 2, "B::quick", 0x2000, nops(8)))
@@ -87,8 +87,7 @@ func TestEventTotals(t *testing.T) {
 	}, p.Happened)
 }
 
-// What runs between the request and the arrival is what delays the safepoint, to the
-// instruction.
+// The code that runs between the request and the arrival delays the safepoint. It is found to the instruction.
 func TestDelays(t *testing.T) {
 	p := build(t, eventful(t), DefaultOptions())[0]
 	require.Len(t, p.Delays, 2)
@@ -102,7 +101,7 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, Counts{2}, p.Delays[1].Counts)
 }
 
-// The threads of the collector and the compilers are not waited for.
+// A safepoint does not wait for the threads of the collector and the compilers.
 func TestDelaysOfApplication(t *testing.T) {
 	b := eventful(t)
 	jit := at(1, 103, 0x2004)
@@ -115,7 +114,7 @@ func TestDelaysOfApplication(t *testing.T) {
 	assert.Equal(t, Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: Counts{1}}, p.Delays[2])
 }
 
-// Events count for the trial in whose window they begin.
+// An event counts for the trial in whose window it begins.
 func TestEventsOfTrials(t *testing.T) {
 	b := eventful(t, capture.Trial{Name: "first", Windows: []capture.Window{window(1, 0, 150e6)}}, capture.Trial{Name: "second", Windows: []capture.Window{window(1, 150e6, 500e6)}})
 	ps := build(t, b, DefaultOptions())

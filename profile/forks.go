@@ -97,8 +97,8 @@ func sameText(a, b *printassembly.Instruction) bool {
 	return normalText(a) == normalText(b)
 }
 
-// normalText returns an instruction's text with # for hexadecimal numbers of more than four digits. If a comment such as
-// {oop(…)} says that the instruction holds an address, it writes # for all hexadecimal numbers.
+// normalText returns an instruction's text with # for hexadecimal numbers of more than four digits. If a comment such
+// as {oop(…)} says that the instruction holds an address, it writes # for all hexadecimal numbers.
 func normalText(in *printassembly.Instruction) string {
 	digits := 5
 	for _, c := range in.Comments {

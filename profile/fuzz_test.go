@@ -12,9 +12,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// FuzzBuild joins any samples to any log: four bytes of hits are one sample,
-// near the start of some blob. Maps make its coverage differ from run to run,
-// so -fuzzminimizetime=1x is needed to get on.
+// FuzzBuild joins any samples to any log. Four bytes of hits are one sample, which is near the start of some blob. Run
+// it with -fuzzminimizetime=1x: the order of maps makes its coverage differ from run to run, so that minimizing does
+// not end.
 func FuzzBuild(f *testing.F) {
 	method := c2(1, 1, "A::a", 0x1000, nops(64)) + c2(2, 2, "A::a", 0x1010, "e8fb f0ff ff90 90c3")
 	f.Add([]byte(method+stub("copy", 0x100, nops(16))+codelet("iload  21 iload", 0x200, nops(16))), []byte("\x00\x01\x02\x03\x01\x02\x00\x13"))

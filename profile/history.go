@@ -80,8 +80,8 @@ func (h *History) addLanes(events []event.Event) {
 	}
 }
 
-// historyBins is the largest number of bins in a history. When it is reached, bins are merged in pairs, so a long history
-// has between half of it and all of it.
+// historyBins is the largest number of bins in a history. When it is reached, bins are merged in pairs, so a long
+// history has between half of it and all of it.
 const historyBins = 240
 
 // historyCounts count samples while it is not yet known how long the run is. When there are too many bins, they are

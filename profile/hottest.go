@@ -25,9 +25,10 @@ type HotLine struct {
 
 // A HotLoop is a loop with samples, in code that has some of the hottest instructions.
 type HotLoop struct {
-	Source, Method        string // as in [Region]
-	CompileID             int
-	Number, Parent, Depth int    // loops are numbered by the addresses of their heads, from 1 on; Parent is 0 if no loop is around it
+	Source, Method string // as in [Region]
+	CompileID      int
+	// Loops are numbered in the order of their heads, from 1 on. Parent is 0 if no loop is around it.
+	Number, Parent, Depth int
 	Head                  uint64 // address at which it begins
 	Lines                 int
 	Counts                Counts

@@ -57,7 +57,8 @@ const leastListed = 0.001
 const hottestListing = 5
 
 // list lists the hottest code whole, until there are as many instructions as there is room for. The hottest piece may
-// be larger. A piece that is too large for the room that is left is skipped, so that smaller pieces after it are listed.
+// be larger. A piece that is too large for the room that is left is skipped, so that smaller pieces after it are
+// listed.
 func (l *listingMaker) list(merged []*mergedCode, room int) {
 	if l.opts.Listings == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Listings have all code of a blob, and every sample in it; what is not listed is told of. The
-// history has all samples that the account has.
+// Listings have all code of a blob, and every sample in it. Unlisted has the rest. The history has all samples that the
+// account has.
 func TestListings(t *testing.T) {
 	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk25-lean-none"} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,8 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// checkHottest compares the hottest instructions with the samples at their addresses, and with the lines of all listings.
+// checkHottest compares the hottest instructions with the samples at their addresses, and with the lines of all
+// listings.
 func checkHottest(t *testing.T, p *Profile, samples []sampler.Sample) {
 	t.Helper()
 	at := map[uint64]int64{}
@@ -102,7 +103,7 @@ func checkHottest(t *testing.T, p *Profile, samples []sampler.Sample) {
 	}
 }
 
-// checkOther compares the other syntax with what is decoded for it.
+// checkOther compares the texts in the other syntax with a listing that is decoded for that syntax.
 func checkOther(t *testing.T, log *printassembly.Log, l *Listing) {
 	t.Helper()
 	if l.Other == nil {
@@ -122,7 +123,7 @@ func checkOther(t *testing.T, log *printassembly.Log, l *Listing) {
 	}
 }
 
-// Bins are joined as the run gets longer, and no sample is lost then.
+// Bins are merged as the run gets longer, and no sample is lost then.
 func TestHistory(t *testing.T) {
 	h := newHistoryCounts()
 	n := 0

@@ -17,8 +17,8 @@ type Location struct {
 	// During are the events of the JVM or the thread that lasted: "gc", "safepoint", or the name of an event of the
 	// program's own.
 	During []string
-	// PC is the address in the code cache or, for unresolved samples, near it. It is 0 for native code, which is counted
-	// by function, because its addresses mean nothing without the files that were mapped there.
+	// PC is the address in the code cache or, for unresolved samples, near it. It is 0 for native code, which is
+	// counted by function, because its addresses mean nothing without the files that were mapped there.
 	PC uint64
 	// Source is that of the row of [Profile.Sources] which has the samples.
 	Source string

@@ -20,7 +20,7 @@ func withLocations() Options {
 	return opts
 }
 
-// checkLocations fails where the locations don't add up to the rest.
+// checkLocations fails if the locations do not add up to the other tables.
 func checkLocations(t *testing.T, p *Profile) {
 	t.Helper()
 	profiled := make(Counts, len(p.Events))
@@ -66,7 +66,7 @@ func addUp[K comparable](m map[K]Counts, key K, c Counts) {
 	m[key].Add(c)
 }
 
-// Two JVMs with the same code at the same place, and one of everything.
+// Two JVMs have the same code at the same address, and there is a sample of each kind.
 func TestLocations(t *testing.T) {
 	const inlined = `9090 9090
 		 ;*iadd {reexecute=0}
@@ -111,7 +111,7 @@ func TestLocations(t *testing.T) {
 	without := b.Build(opts)[0]
 	assert.Nil(t, without.Locations)
 	p.Locations = nil
-	assert.Equal(t, without, p, "they change nothing else")
+	assert.Equal(t, without, p, "locations change nothing else")
 }
 
 func TestLocationsOfCaptures(t *testing.T) {
@@ -153,5 +153,5 @@ func TestStartWallNanos(t *testing.T) {
 	}
 	assert.EqualValues(t, 2e9, whole(jvms...), "without windows the first JVM's start")
 	assert.EqualValues(t, 3e9, whole(jvms[1]))
-	assert.Zero(t, whole(jvms[2]), "no log tells")
+	assert.Zero(t, whole(jvms[2]), "no log has the time")
 }

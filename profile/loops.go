@@ -27,7 +27,8 @@ type Loop struct {
 //	head: cmp  %r9d,%ebp
 //	      jl   top
 //
-// Such a loop closes with the lines that jump back to the top. If no line does, it closes with the line before the head.
+// Such a loop closes with the lines that jump back to the top. If no line does, it closes with the line before the
+// head.
 func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 	in := make(map[int]bool, len(l.Blocks))
 	for _, b := range l.Blocks {
@@ -62,13 +63,13 @@ func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 const (
 	// maxLoopBlocks bounds the blocks of code whose loops are looked for. C2's largest methods have fewer.
 	maxLoopBlocks = 1 << 16
-	// maxLoopWork bounds the time for all loops of one piece of code to some tenths of a second. It is a number of visits of
-	// blocks. Code that compilers make takes a few visits for each block.
+	// maxLoopWork bounds the time for all loops of one piece of code to some tenths of a second. It is a number of
+	// visits of blocks. Code that compilers make takes a few visits for each block.
 	maxLoopWork = 16 << 20
 )
 
-// FindLoops returns the loops of some code, in the order of their heads, and sets the Loop of each block. The lines have
-// counts of so many counters. It returns false if the code is too large.
+// FindLoops returns the loops of some code, in the order of their heads, and sets the Loop of each block. The lines
+// have counts of so many counters. It returns false if the code is too large.
 func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	if len(blocks) > maxLoopBlocks {
 		return nil, false
@@ -103,7 +104,8 @@ func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	return loops, true
 }
 
-// A flow is the graph of how control flows from block to block. It starts at a root, which is a block before all others.
+// A flow is the graph of how control flows from block to block. It starts at a root, which is a block before all
+// others.
 type flow struct {
 	next, before [][]int
 	order        []int  // blocks in reverse postorder, the root (-1) left out
@@ -127,9 +129,10 @@ func newFlow(next [][]int) *flow {
 	return g
 }
 
-// number puts the blocks in reverse postorder. The root leads to the first block, where the method is entered. Exception
-// handlers can't be reached from there, nor can the targets of jump tables, which are not read. So the root also leads to
-// the blocks that no other block leads to. If blocks are still left, it leads to the first of them, and so on.
+// number puts the blocks in reverse postorder. The root leads to the first block, where the method is entered.
+// Exception handlers can't be reached from there, nor can the targets of jump tables, which are not read. So the root
+// also leads to the blocks that no other block leads to. If blocks are still left, it leads to the first of them, and
+// so on.
 func (g *flow) number() {
 	seen := make([]bool, len(g.next))
 	var post []int
@@ -176,8 +179,8 @@ func (g *flow) number() {
 	}
 }
 
-// leads reports whether an edge from one block to another counts. A handler that goes on in the middle of a loop does not
-// count as a second entry of the loop.
+// leads reports whether an edge from one block to another counts. A handler that goes on in the middle of a loop does
+// not count as a second entry of the loop.
 func (g *flow) leads(from, to int) bool { return g.entry[from] <= g.entry[to] }
 
 // dominate finds immediate dominators with the algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
@@ -240,8 +243,8 @@ func (g *flow) dominates(a, b int) bool {
 	return at == g.position[a]
 }
 
-// loops returns all loops. They are found by the jumps that lead back to a block which dominates them. It returns nil if
-// there is too much work.
+// loops returns all loops. They are found by the jumps that lead back to a block which dominates them. It returns nil
+// if there is too much work.
 func (g *flow) loops() []Loop {
 	var all []Loop
 	in := make([]int, len(g.next)) // by block: the number of the last loop that had it, from 1 on

@@ -7,16 +7,16 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A measurement is a trial of a capture with the JVMs whose samples count for it. A trial without a name has the JVMs of
-// one program, unless programs are merged.
+// A measurement is a trial of a capture with the JVMs whose samples count for it. A trial without a name has the JVMs
+// of one program, unless programs are merged.
 type measurement struct {
 	capture.Trial
 	pids         []int // ascending; without windows, these JVMs are measured all the time
 	program, jdk string
 }
 
-// measurements returns the trials with all their JVMs. Without trials it returns one measurement, of all JVMs that have a
-// log.
+// measurements returns the trials with all their JVMs. Without trials it returns one measurement, of all JVMs that have
+// a log.
 func measurements(jvms []capture.JVM, trials []capture.Trial) []measurement {
 	var all []measurement
 	for _, t := range trials {

@@ -11,11 +11,11 @@ import (
 type Options struct {
 	// HotThreshold is the share of the profile, 0 to 1, from which on a region is annotated.
 	HotThreshold float64
-	// Regions is how many regions are annotated at least, if so many have enough samples to be worth it. See chooseHot in
-	// hotregions.go.
+	// Regions is how many regions are annotated at least, if so many have enough samples to be worth it. See chooseHot
+	// in hotregions.go.
 	Regions int
-	// MinSamples is how many samples a region must have if it is to be annotated although it is not hot. With fewer, it is
-	// chance which of its instructions they fall on.
+	// MinSamples is how many samples a region must have if it is to be annotated although it is not hot. With fewer, it
+	// is chance which of its instructions they fall on.
 	MinSamples int
 	// PrintMargin is the number of instructions shown around a region.
 	PrintMargin int
@@ -23,13 +23,13 @@ type Options struct {
 	MergeMargin int
 	// MergeMethods makes one region of all sampled instructions of a blob, whatever lies between them.
 	MergeMethods bool
-	// TooBigThreshold is the number of instructions of a region above which only the code around its hottest instructions
-	// is annotated.
+	// TooBigThreshold is the number of instructions of a region above which only the code around its hottest
+	// instructions is annotated.
 	TooBigThreshold int
 	// SkipLines leaves out the annotated code. Nothing else changes.
 	SkipLines bool
-	// SkipInterpreter and SkipStubs leave regions and methods of these kinds out of the lists. The account still has their
-	// samples.
+	// SkipInterpreter and SkipStubs leave regions and methods of these kinds out of the lists. The account still has
+	// their samples.
 	SkipInterpreter, SkipStubs bool
 	// Locations asks for [Profile.Locations].
 	Locations bool
@@ -52,8 +52,8 @@ type Options struct {
 	Threads Threads
 	// WindowEvent narrows the windows to the times of events, or to those between them.
 	WindowEvent WindowEvent
-	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text that
-	// named the method when the capture was made. "" does not narrow the profiles.
+	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
+	// that named the method when the capture was made. "" does not narrow the profiles.
 	WindowMethod string
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
@@ -61,8 +61,8 @@ type Options struct {
 	Operations float64
 }
 
-// Limits are the highest values of options, by their flags' names. Nobody reads more lines of one region, and all of them
-// are laid out together.
+// Limits are the highest values of options, by their flags' names. Nobody reads more lines of one region, and all of
+// them are laid out together.
 var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000, "instructions": 1_000_000}
 
 // DefaultOptions returns perfasm's defaults, except for Regions: perfasm only shows hot regions.

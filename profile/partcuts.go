@@ -147,8 +147,8 @@ func (p *partCutter) benchmarkCut() timeCut {
 	return c
 }
 
-// threadGroups returns the groups of threads, and the index of the group of each label. Each of the hottest labels has a
-// group of its own; the others of each kind of threads share one.
+// threadGroups returns the groups of threads, and the index of the group of each label. Each of the hottest labels has
+// a group of its own; the others of each kind of threads share one.
 func (p *partCutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 	total := map[int32]int64{}
 	for i := range p.trial.kept.list {

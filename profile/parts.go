@@ -35,7 +35,8 @@ type TimeSlice struct {
 	capture.Span
 }
 
-// A ThreadGroup is the threads of one name. If Name is "", it is all threads of the kind that have no group of their own.
+// A ThreadGroup is the threads of one name. If Name is "", it is all threads of the kind that have no group of their
+// own.
 type ThreadGroup struct{ Kind, Name string }
 
 // A MethodLine is a line of a method.

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// checkParts fails where the parts of anything do not add up to its samples.
+// checkParts fails if the parts of a method, a line or anything else do not add up to its samples.
 func checkParts(t *testing.T, p *Profile) {
 	t.Helper()
 	if p.Parts == nil {
@@ -65,7 +65,7 @@ func checkParts(t *testing.T, p *Profile) {
 	}
 }
 
-// A benchmark is cut as its slices are, and by threads.
+// A benchmark is cut by its slices and by threads.
 func TestPartsOfBenchmark(t *testing.T) {
 	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
 	b := NewBuilder(Config{
@@ -95,8 +95,7 @@ func TestPartsOfBenchmark(t *testing.T) {
 	assert.Equal(t, TimeSlice{2, capture.Span{FromMonoNanos: 100e6, ToMonoNanos: 110e6}}, p.Parts.Slices[5])
 }
 
-// A program is cut into equal slices of time; where there are too many JVMs, threads or places,
-// into fewer parts.
+// A program is cut into equal slices of time. If there are too many JVMs, threads or spots, there are fewer parts.
 func TestPartsOfProgram(t *testing.T) {
 	log := newLog(t, c2(0, 7, "A::a", 0x1000, nops(64)))
 	for _, c := range []struct {

@@ -11,11 +11,11 @@ import (
 // HotSpot spends time on printing code when gasm has asked it to. That is not the program's work, so the samples of it
 // are in no table of a profile. They are in [Account.Printing].
 //
-// A compiler's thread prints a method after it has compiled it. Samples have no stacks. So printing is recognized by the
-// sample's function and, for functions that other work calls too, also by its thread. This was compared with the stacks
-// of perf's DWARF unwinding, for javac under JDK 17 and 25: it finds 93 and 95 % of the samples below nmethod::print,
-// and 2 % of what it finds is not below nmethod::print (most of these stacks are cut short). The samples that it does
-// not find are in functions that compilers call as well: memcpy, malloc, the kernel's scheduler.
+// A compiler's thread prints a method after it has compiled it. Samples have no stacks. So printing is recognized by
+// the sample's function and, for functions that other work calls too, also by its thread. This was compared with the
+// stacks of perf's DWARF unwinding, for javac under JDK 17 and 25: it finds 93 and 95 % of the samples below
+// nmethod::print, and 2 % of what it finds is not below nmethod::print (most of these stacks are cut short). The
+// samples that it does not find are in functions that compilers call as well: memcpy, malloc, the kernel's scheduler.
 
 // textClasses are the classes of libjvm that only write text, or find the name of what a call in the printed code leads
 // to (Elf…, Decoder).

@@ -22,7 +22,7 @@ func TestPrints(t *testing.T) {
 		{"libjvm.so", "RelocIterator::initialize", printsInCompilers},
 		{"libjvm.dylib", "os::current_thread_id", printsInCompilers},
 		{"libjvm.so", "PhaseChaitin::Split", neverPrints},
-		{"libjvm.so", "printf_something", neverPrints}, // of no class
+		{"libjvm.so", "printf_something", neverPrints}, // in no class
 		{"libjvm.so", "", neverPrints},
 		{"libc.so.6", "__vfprintf_internal", printsInCompilers},
 		{"libc-2.31.so", "_IO_file_xsputn", printsInCompilers},
@@ -38,8 +38,8 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// What HotSpot spends on printing for gasm is in a row of the account, and nowhere else. Where the code
-// was copied, and where nobody knows how it was had, nothing is told apart.
+// Samples of HotSpot printing code for gasm are in a row of the account, and nowhere else. If the code was copied, or
+// if it is unknown how it was obtained, no samples count as printing.
 func TestPrintingAccount(t *testing.T) {
 	in := func(ms int64, thread, module, symbol string) sampler.Sample {
 		s := native(1, ms, module, symbol)

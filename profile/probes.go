@@ -20,8 +20,8 @@ type Probe struct {
 	Threads   []ProbeThread // the thread with the most time first
 }
 
-// ProbeCounts are the counts of a probed method. For locks, Entries counts how often one was taken, and Returns how often
-// one was given back. For allocations, Entries counts the objects.
+// ProbeCounts are the counts of a probed method. For locks, Entries counts how often one was taken, and Returns how
+// often one was given back. For allocations, Entries counts the objects.
 type ProbeCounts struct {
 	Entries, Returns, Throws int64
 	// Nanos is the time in outermost calls. MaxNanos is how long the longest call took, outermost or not.

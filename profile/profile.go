@@ -4,18 +4,19 @@
 // [Of] does all of it for a capture:
 //
 //  1. It chooses the JVMs and what is measured in them (choose.go, measurements.go). A run without trials has a profile
-//     for each program, which is the JVMs of one main class and JDK (programs.go). Options may narrow the windows to the
-//     times of events (windowevent.go) or to the calls of a method (windowmethod.go).
+//     for each program, which is the JVMs of one main class and JDK (programs.go). Options may narrow the windows to
+//     the times of events (windowevent.go) or to the calls of a method (windowmethod.go).
 //  2. A [Builder], which has a [CodeMap] of each JVM, takes the samples one by one, in any order. The way of a sample
 //     through the Builder is described and written in builder.go. What it counts is in trialcounts.go.
-//  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the logs,
-//     and only that of blobs with samples (codereader.go).
+//  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
+//     logs, and only that of blobs with samples (codereader.go).
 //
 // A Builder knows no text format and no process. Samples that are left out have rows of their own in the account.
 //
 // Two words: a counter is what the sampler counts to decide when to take a sample, for example "cycles". The field
-// Profile.Events has the names of the counters, because reports and captures call them events. Elsewhere in this package
-// an event is something that happens in a JVM, for example a garbage collection: see package event, and events.go.
+// Profile.Events has the names of the counters, because reports and captures call them events. Elsewhere in this
+// package an event is something that happens in a JVM, for example a garbage collection: see package event, and
+// events.go.
 package profile
 
 import (
@@ -38,8 +39,8 @@ func (c Counts) Add(other Counts) {
 // A Profile is the result for one trial or, without trials, for one program.
 type Profile struct {
 	Trial string // JMH's benchmark and parameters; "" for a run without trials
-	// Program and JDK are the main class or jar, as the function [Program] returns it, and the JDK version of all JVMs of
-	// a profile without Trial. They are "" if the JVMs differ, or if they are unknown.
+	// Program and JDK are the main class or jar, as the function [Program] returns it, and the JDK version of all JVMs
+	// of a profile without Trial. They are "" if the JVMs differ, or if they are unknown.
 	Program, JDK  string
 	PIDs          []int   // the JVMs whose samples are in it, ascending
 	WindowSeconds float64 // time that the windows cover
@@ -53,8 +54,8 @@ type Profile struct {
 	Accounts       []Account // one per counter
 
 	Shares []JVMShare // one per process, in the order of PIDs
-	// Slices are the samples of a benchmark over time: [SlicesPerJVM] slices of each JVM that has a window, in the order
-	// of PIDs. It is nil for other programs, and if there are no windows.
+	// Slices are the samples of a benchmark over time: [SlicesPerJVM] slices of each JVM that has a window, in the
+	// order of PIDs. It is nil for other programs, and if there are no windows.
 	Slices []Counts
 
 	// HotThreshold is the share of the profile from which on a region is hot.
@@ -84,8 +85,8 @@ type Profile struct {
 	// are only set if [Options.Hottest] asks for them.
 	Hottest  []HotLine
 	HotLoops []HotLoop
-	// Locations are only set if [Options.Locations] asks for them, because no table of a report has them. They add up to
-	// Profiled, whatever kinds of code the options leave out of the lists above.
+	// Locations are only set if [Options.Locations] asks for them, because no table of a report has them. They add up
+	// to Profiled, whatever kinds of code the options leave out of the lists above.
 	Locations []Location // hottest first
 	// Listings have all code of the hottest methods, stubs and codelets, hottest first. They are only set if
 	// [Options.Listings] asks for them.
@@ -160,9 +161,9 @@ type JVMShare struct {
 	PID    int
 	Counts Counts // all its samples in the profile
 	Native Counts // those outside the code cache, including those in the kernel
-	// JIT and GC are the samples of the threads of the JIT compilers and of the garbage collector. Java are the samples of
-	// all other threads in code of the code cache. The rest is native code of the other threads. If the sampler recorded
-	// no names of threads, JIT and GC are 0.
+	// JIT and GC are the samples of the threads of the JIT compilers and of the garbage collector. Java are the samples
+	// of all other threads in code of the code cache. The rest is native code of the other threads. If the sampler
+	// recorded no names of threads, JIT and GC are 0.
 	Java, JIT, GC Counts
 }
 
@@ -170,8 +171,8 @@ type JVMShare struct {
 type FrameTotal struct {
 	Method string
 	Counts Counts
-	// Total sums up the instructions that have Method anywhere in their inlining chain. An instruction counts once for a
-	// method that is twice in its chain.
+	// Total sums up the instructions that have Method anywhere in their inlining chain. An instruction counts once for
+	// a method that is twice in its chain.
 	Total Counts
 	Lines []LineTotal // hottest first
 	// Slices are Counts over time, see Profile.Slices.

@@ -14,8 +14,8 @@ import (
 
 // Profiles are the profiles of a capture: one for each trial.
 type Profiles struct {
-	// Capture describes what was recorded. Its Events are the counters that have samples, and its Notes also say what was
-	// found while the samples were read.
+	// Capture describes what was recorded. Its Events are the counters that have samples, and its Notes also say what
+	// was found while the samples were read.
 	Capture capture.Description
 	// Trials has at least one profile. The profiles are in the order of the capture's trials. If the run has no trials,
 	// there is a profile for each program, the hottest first.
@@ -24,8 +24,8 @@ type Profiles struct {
 	Chosen string
 	// Taken are all samples of each of Capture.JVMs, in or out of the windows. Only Of sets it.
 	Taken []Counts
-	// SourceFiles are the names of the files that classes were made from, by class, as far as the logs have them. If two
-	// JVMs differ, the name in the first one counts.
+	// SourceFiles are the names of the files that classes were made from, by class, as far as the logs have them. If
+	// two JVMs differ, the name in the first one counts.
 	SourceFiles map[string]string
 	// History is only set if [Options.History] asks for it, and if samples have times.
 	History *History

@@ -12,8 +12,8 @@ import (
 // "surefirebooter-20261122165118123_3.jar", "surefirebooter1234567890.jar".
 var madeNumber = regexp.MustCompile(`[-_.]?[0-9]{8,}(_[0-9]+)?`)
 
-// Program returns the name of the program for the main class or jar of a JVM. Maven Surefire makes a jar for each of its
-// forks, so the number in the jar's name is left out: "surefirebooter.jar".
+// Program returns the name of the program for the main class or jar of a JVM. Maven Surefire makes a jar for each of
+// its forks, so the number in the jar's name is left out: "surefirebooter.jar".
 func Program(main string) string {
 	if short := madeNumber.ReplaceAllString(main, ""); short != "" {
 		return short

@@ -38,9 +38,9 @@ const lastTime = 1 << 60
 
 // newTimelines returns the timelines of all JVMs that the trials have windows of, by process id.
 //
-// A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they may; then the time belongs to
-// the window that begins first. The result overlapping is the number of windows that were cut or left out because they
-// overlap a window of another trial.
+// A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they may; then the time belongs
+// to the window that begins first. The result overlapping is the number of windows that were cut or left out because
+// they overlap a window of another trial.
 func newTimelines(trials []measurement) (lines map[int]*timeline, overlapping int) {
 	lines = map[int]*timeline{}
 	for i := range trials {
@@ -95,8 +95,8 @@ func (l *timeline) order() (overlapping int) {
 	return overlapping
 }
 
-// find returns the trial and the slice of a time. in is false if the time is in no window. A sample without a time is in
-// the JVM's first window.
+// find returns the trial and the slice of a time. in is false if the time is in no window. A sample without a time is
+// in the JVM's first window.
 func (l *timeline) find(mono int64) (trial, slice int, in bool) {
 	if len(l.windows) == 0 {
 		return l.trial, 0, !l.out

@@ -9,7 +9,7 @@ import (
 type trialCounts struct {
 	measurement
 	inside     Counts             // all samples of the profile
-	excluded   [exclusions]Counts // samples in the windows that are not in the profile, by reason; none for outsideWindow
+	excluded   [exclusions]Counts // samples in the windows that are not in the profile; none for outsideWindow
 	kernel     Counts
 	code       map[codeKey]Counts
 	native     map[nativeKey]Counts
@@ -91,8 +91,8 @@ func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 	return i, named
 }
 
-// A sampleContext is what the samples at one address are told apart by: the thread that they were in, and the events that
-// lasted.
+// A sampleContext is what the samples at one address are told apart by: the thread that they were in, and the events
+// that lasted.
 type sampleContext struct {
 	label  int32 // index in threadTable.labels
 	events eventSet

@@ -22,8 +22,8 @@ type WindowEvent struct {
 // windowKinds are the event kinds that --window-event accepts by name: those during which the whole program is stopped.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseWindowEvent parses a choice of windows: "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it stands for all
-// other times. The empty text narrows nothing.
+// ParseWindowEvent parses a choice of windows: "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it stands for
+// all other times. The empty text narrows nothing.
 func ParseWindowEvent(text string) (WindowEvent, error) {
 	if text == "" {
 		return WindowEvent{}, nil
@@ -57,8 +57,8 @@ func (w WindowEvent) Kind() event.Kind { return w.kind }
 // Name returns the name of these events, or "" for all events of the kind.
 func (w WindowEvent) Name() string { return w.name }
 
-// narrow narrows the windows of measurements. The events are in the order of their start. If they belong to threads, the
-// result says when each thread's samples count; otherwise it is nil.
+// narrow narrows the windows of measurements. The events are in the order of their start. If they belong to threads,
+// the result says when each thread's samples count; otherwise it is nil.
 func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*threadWindows, error) {
 	if w.kind == "" {
 		return nil, nil
@@ -141,8 +141,8 @@ func ownNames(events []event.Event) string {
 	return "; those that it has are " + strings.Join(names, ", ")
 }
 
-// threadWindows are times of threads. A thread's samples count only in its spans or, if outside is true, only outside of
-// them.
+// threadWindows are times of threads. A thread's samples count only in its spans or, if outside is true, only outside
+// of them.
 type threadWindows struct {
 	spans   map[threadID][]capture.Span
 	outside bool
