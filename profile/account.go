@@ -40,7 +40,7 @@ func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTr
 // sample is missing.
 func (w *work) accounts(jvms jvmTotals) []Account {
 	t := w.trial
-	var own jvmTotals = newJVMTotals(w.n) // those of this trial's JVMs
+	own := newJVMTotals(w.n) // those of this trial's JVMs
 	for _, pid := range t.pids {
 		own.add(w.b.timelines[pid])
 	}

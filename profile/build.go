@@ -92,7 +92,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 		p.Locations = w.locations()
 	}
 	if w.compare.tooMuch() {
-		w.warnf("%d JVMs with so many functions are too much to compare: the report has their sums only", len(p.PIDs))
+		w.warnf("there are too many functions to compare %d JVMs: the report only has their sums", len(p.PIDs))
 		p.dropCompared()
 	}
 	w.warn(&p)

@@ -153,7 +153,7 @@ func ParseThreads(text string) (Threads, error) {
 	if t.kind == "" && text != "" {
 		var err error
 		if t.name, err = regexp.Compile(text); err != nil {
-			return Threads{}, fmt.Errorf("%w; it is app, jit, gc, jvm, or a regular expression", err)
+			return Threads{}, fmt.Errorf("%w; use app, jit, gc, jvm, or a regular expression", err)
 		}
 	}
 	return t, nil

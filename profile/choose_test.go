@@ -121,7 +121,7 @@ func TestParseThreads(t *testing.T) {
 		}
 	}
 	_, err := ParseThreads("(")
-	assert.ErrorContains(t, err, "it is app, jit, gc, jvm, or a regular expression")
+	assert.ErrorContains(t, err, "use app, jit, gc, jvm, or a regular expression")
 }
 
 // Samples of threads that are not chosen are in the account only, and the shares are parts of the chosen samples.

@@ -30,7 +30,7 @@ func (ps *Profiles) WhyEmpty() error {
 	case a.Total == 0:
 		return errors.New("no samples at all: the sampler saw nothing of the command")
 	case a.OtherProcess == a.Total-a.Lost:
-		return fmt.Errorf("all %d samples are of other processes, none of the JVMs whose logs these are: "+
+		return fmt.Errorf("all %d samples are of other processes, not of the JVMs whose logs these are: "+
 			"samples and logs must be of the same run", a.OtherProcess)
 	case a.OtherThread > 0:
 		return fmt.Errorf("no sample is of a thread that is chosen (%s); %s", ps.Chosen, ps.builder.threads.names())

@@ -156,5 +156,5 @@ func TestWindowEvent(t *testing.T) {
 	_, err = w.narrow([]measurement{{Trial: capture.Trial{Windows: windows}}}, nil)
 	assert.ErrorContains(t, err, "the capture has no events of this kind")
 	_, err = w.narrow([]measurement{{}}, events)
-	assert.ErrorContains(t, err, "nobody knows when the capture began")
+	assert.ErrorContains(t, err, "it is not known when the capture began")
 }

@@ -120,15 +120,15 @@ func (ps *Profiles) noteSamples(userOnly bool, badLines int64, firstBad error) {
 func (ps *Profiles) noteLimits() {
 	b := ps.builder
 	if b.excess > 0 {
-		ps.Capture.Notes.Add(fmt.Sprintf("the samples are of more than %d events: %d samples of the other events are left out", capture.MaxEvents, b.excess))
+		ps.Capture.Notes.Add(fmt.Sprintf("the samples have more than %d events: %d samples of further events are left out", capture.MaxEvents, b.excess))
 	}
 	if b.folded > 0 {
-		ps.Capture.Notes.Add(fmt.Sprintf("the samples are in more functions, threads or addresses than any program has: "+
+		ps.Capture.Notes.Add(fmt.Sprintf("the samples are in too many functions, threads or addresses: "+
 			"%d samples are counted without their names or exact addresses", b.folded))
 	}
 	if b.overlapping > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("%s is damaged: %d windows of trials overlap those of another trial in the same JVM; "+
-			"the time in both counts for the one that began first", capture.DescriptionFile, b.overlapping))
+			"time that is in two windows counts for the window that began first", capture.DescriptionFile, b.overlapping))
 	}
 }
 
@@ -191,5 +191,5 @@ func nothingSelected(c *capture.Capture) string {
 			return ""
 		}
 	}
-	return "HotSpot compiled nothing of what it was to print: no compiled method has code in this report"
+	return "HotSpot compiled none of the methods that it was told to print: no compiled method has code in this report"
 }

@@ -83,7 +83,7 @@ func (r *regionCutter) annotateHot(cuts []regionCut) []Region {
 	}
 	if left > 0 {
 		r.code.warnf("the code of %d hot regions is left out, because that of the hottest ones has more than %d lines: "+
-			"a higher --hot-threshold or a smaller --print-margin takes fewer", left, maxAnnotated)
+			"use a higher --hot-threshold or a smaller --print-margin", left, maxAnnotated)
 	}
 	return regions
 }

@@ -86,7 +86,7 @@ func TestThreadWindows(t *testing.T) {
 	_, err := threaded(t, "jfr:acme.Virtual", requests...)
 	assert.ErrorContains(t, err, "JFR does not say where virtual threads run")
 	_, err = threaded(t, "jfr:acme.Nothing", requests...)
-	assert.ErrorContains(t, err, "no event of this name; those that it has are acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
+	assert.ErrorContains(t, err, "no event of this name; it has acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
 }
 
 // Locks and allocations are summed up by frame and class. A lock of java.util.concurrent is summed up by the frame that

@@ -104,8 +104,8 @@ func TestDamagedLog(t *testing.T) {
 	l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "asm.log")
 	require.NoError(t, err)
 	p := one(t, DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
-	assert.Equal(t, []string{"asm.log: 1 piece of code could not be read, damaged or of a form that gasm does not know: samples in that code have no name",
-		"asm.log ends in the middle: the JVM was killed while it wrote, its disk was full, or it runs still; code after that is missing"}, p.Warnings)
+	assert.Equal(t, []string{"asm.log: 1 piece of code could not be read, because it is damaged or in a form that gasm does not know: samples in that code have no name",
+		"asm.log ends in the middle: the JVM was killed while it wrote, its disk was full, or it is still running; code after that is missing"}, p.Warnings)
 }
 
 // If a log can't be read any more, the profile only lacks its code.

@@ -63,11 +63,11 @@ func (w *work) warnDamage() {
 		}
 		log := w.b.jvms[j].Log
 		if log.Damaged > 0 {
-			w.warnf("%s: %s could not be read, damaged or of a form that gasm does not know: samples in that code have no name",
+			w.warnf("%s: %s could not be read, because it is damaged or in a form that gasm does not know: samples in that code have no name",
 				log.Name(), pieces(log.Damaged))
 		}
 		if log.Cut {
-			w.warnf("%s ends in the middle: the JVM was killed while it wrote, its disk was full, or it runs still; "+
+			w.warnf("%s ends in the middle: the JVM was killed while it wrote, its disk was full, or it is still running; "+
 				"code after that is missing", log.Name())
 		}
 	}

@@ -70,7 +70,7 @@ func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*thre
 	for i := range measured {
 		m := &measured[i]
 		if len(m.Windows) == 0 {
-			return nil, fmt.Errorf("--window-event %s: nobody knows when the capture began and ended, since it has no %s", w, capture.DescriptionFile)
+			return nil, fmt.Errorf("--window-event %s: it is not known when the capture began and ended, because it has no %s", w, capture.DescriptionFile)
 		}
 		m.Operations, m.Score = 0, nil      // they are those of the whole windows
 		if w.outside && w.kind.OfThread() { // other threads go on
@@ -122,7 +122,7 @@ func (w WindowEvent) checkSome(some int, usable bool, events []event.Event) erro
 		return fmt.Errorf("--window-event %s: the capture has no event of this name%s (gasm profile --events jfr records a program's own events, "+
 			"and --jfr FILE reads another recording)", w, ownNames(events))
 	}
-	return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them, of JDK 9 and newer)", w)
+	return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them with JDK 9 and newer)", w)
 }
 
 // ownNames lists the names of the program's own events, for an error.
@@ -138,7 +138,7 @@ func ownNames(events []event.Event) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; those that it has are " + strings.Join(names, ", ")
+	return "; it has " + strings.Join(names, ", ")
 }
 
 // threadWindows are times of threads. A thread's samples count only in its spans or, if outside is true, only outside

@@ -50,10 +50,10 @@ func newInsideMethod(name string, probes []capture.Probes) (insideMethod, []stri
 	}
 	var notes []string
 	if dropped > 0 {
-		notes = append(notes, fmt.Sprintf("--window-method: %d calls were no longer known when gasm looked for them: their samples count as outside", dropped))
+		notes = append(notes, fmt.Sprintf("--window-method: the times of %d calls were overwritten before gasm read them: their samples count as outside", dropped))
 	}
 	if virtual > 0 {
-		notes = append(notes, fmt.Sprintf("--window-method: %d calls were of virtual threads, or of more threads than are told apart: their samples count as outside", virtual))
+		notes = append(notes, fmt.Sprintf("--window-method: %d calls were made by virtual threads, or by threads beyond the limit: their samples count as outside", virtual))
 	}
 	return inside, notes, nil
 }
