@@ -42,17 +42,17 @@ func (p *partCutter) cut() *partedSpots {
 		return nil
 	}
 	groups, groupOf := p.threadGroups()
-	bySpot := make([][]*keptSample, len(kept.spots))
+	bySpot := make([][]int32, len(kept.spots)) // indexes of samples in kept.list
 	for i := range kept.list {
-		s := &kept.list[i]
-		bySpot[s.spot] = append(bySpot[s.spot], s)
+		at := kept.list[i].spot
+		bySpot[at] = append(bySpot[at], int32(i))
 	}
 	for _, time := range p.timeCuts() {
 		cut := &partedSpots{parts: &Parts{Slices: time.slices, Threads: groups}, spots: kept.spots, counts: make([]PartCounts, len(bySpot))}
 		cut.partOf = func(s *keptSample) int { return time.of(s)*len(groups) + groupOf[s.label] }
 		sum := 0
 		for at, samples := range bySpot {
-			cut.counts[at] = countParts(samples, cut.partOf, p.n)
+			cut.counts[at] = p.countParts(samples, cut.partOf)
 			if sum += len(cut.counts[at]); sum > maxPartCounts {
 				break
 			}
@@ -68,14 +68,15 @@ func (p *partCutter) cut() *partedSpots {
 	return nil
 }
 
-// countParts counts the samples of one spot by part.
-func countParts(samples []*keptSample, partOf func(*keptSample) int, counters int) PartCounts {
+// countParts counts the samples of one spot, which are indexes of kept samples, by part.
+func (p *partCutter) countParts(samples []int32, partOf func(*keptSample) int) PartCounts {
 	var out PartCounts
-	for _, s := range samples {
+	for _, i := range samples {
+		s := &p.trial.kept.list[i]
 		part := partOf(s)
 		at, ok := slices.BinarySearchFunc(out, part, func(c PartCount, part int) int { return cmp.Compare(c.Part, part) })
 		if !ok {
-			out = slices.Insert(out, at, PartCount{part, make(Counts, counters)})
+			out = slices.Insert(out, at, PartCount{part, make(Counts, p.n)})
 		}
 		out[at].Counts[s.counter]++
 	}
