@@ -119,7 +119,7 @@ func TestExactNames(t *testing.T) {
 	log, err := printassembly.NewLog(strings.NewReader(lettersLog), int64(len(lettersLog)), "asm.log")
 	require.NoError(t, err)
 	jvm := capture.JVM{PID: 1, Log: log, StartMonoNanos: 1e9}
-	b := profile.NewBuilder([]capture.JVM{jvm}, nil, "cpu-clock")
+	b := profile.NewBuilder(profile.Config{JVMs: []capture.JVM{jvm}, Counters: []string{"cpu-clock"}})
 	for _, pc := range []uint64{0x2004, 0x2004, 0x1104} {
 		b.Add(&sampler.Sample{PID: 1, MonoNanos: 4e9, PC: pc, Event: "cpu-clock", Thread: "t\x1b]0;\a"})
 	}

@@ -60,11 +60,11 @@ Compiled method (c2) 10    7       4       org.sample.Bench$State::<init> (28 by
 		}
 		jvms = append(jvms, capture.JVM{PID: pid, Log: log, StartMonoNanos: 1e9})
 	}
-	b := profile.NewBuilder(jvms, []capture.Trial{
+	b := profile.NewBuilder(profile.Config{JVMs: jvms, Trials: []capture.Trial{
 		{Name: "Bench.one", Windows: []capture.Window{
 			{PID: 101, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}, {PID: 102, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}}},
 		{Name: "Bench.two", Windows: []capture.Window{{PID: 102, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}},
-	}, "cpu-clock", "cache-misses")
+	}, Counters: []string{"cpu-clock", "cache-misses"}})
 	for _, s := range []struct {
 		n      int
 		sample sampler.Sample

@@ -183,7 +183,7 @@ func TestWindowOfRequests(t *testing.T) {
 			assert.InDelta(t, 0, median, 100_000)
 			wrong := runGasm(t, []string{"report", "--window-event", "jfr:acme.None", dir})
 			assert.Equal(t, 1, wrong.code)
-			assert.Contains(t, wrong.stderr, "--window-event jfr:acme.None: the capture has no event of this name; those that it has are acme.Request")
+			assert.Contains(t, wrong.stderr, "--window-event jfr:acme.None: the capture has no event of this name; it has acme.Request")
 		})
 	}
 }

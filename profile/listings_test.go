@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Listings have all code of a blob, and every sample in it; what is not listed is told of. The
-// history has all samples that the account has.
+// Listings have all code of a blob, and every sample in it. Unlisted has the rest. The history has all samples that the
+// account has.
 func TestListings(t *testing.T) {
 	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk25-lean-none"} {
 		t.Run(name, func(t *testing.T) {
@@ -24,9 +24,8 @@ func TestListings(t *testing.T) {
 			log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
 			require.NoError(t, err)
 			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
-			b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}, nil)
-			b.history = newHistoryCounts()
-			b.wantParts()
+			jvm := capture.JVM{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}
+			b := NewBuilder(Config{JVMs: []capture.JVM{jvm}, Parts: true, History: true})
 			add(b, samples...)
 			o := DefaultOptions()
 			o.Listings, o.Hottest = 3000, true
@@ -66,7 +65,8 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// checkHottest compares the hottest instructions with the samples at their addresses, and with the lines of all listings.
+// checkHottest compares the hottest instructions with the samples at their addresses, and with the lines of all
+// listings.
 func checkHottest(t *testing.T, p *Profile, samples []sampler.Sample) {
 	t.Helper()
 	at := map[uint64]int64{}
@@ -103,7 +103,7 @@ func checkHottest(t *testing.T, p *Profile, samples []sampler.Sample) {
 	}
 }
 
-// checkOther compares the other syntax with what is decoded for it.
+// checkOther compares the texts in the other syntax with a listing that is decoded for that syntax.
 func checkOther(t *testing.T, log *printassembly.Log, l *Listing) {
 	t.Helper()
 	if l.Other == nil {
@@ -121,22 +121,4 @@ func checkOther(t *testing.T, log *printassembly.Log, l *Listing) {
 			assert.Equal(t, code[k].Text, l.Other[k])
 		}
 	}
-}
-
-// Bins are joined as the run gets longer, and no sample is lost then.
-func TestHistory(t *testing.T) {
-	h := newHistoryCounts()
-	n := 0
-	for i := int64(0); i < 50_000; i += 7 {
-		h.add(1+int(i%2), 1e9+(i*7919%50_000)*1e6, Doing(i%int64(doings)))
-		n++
-	}
-	h.add(1, -1, RanJava) // without a time
-	out := h.history()
-	require.Len(t, out.JVMs, 2)
-	assert.Equal(t, n, out.JVMs[0].Samples()+out.JVMs[1].Samples())
-	assert.LessOrEqual(t, out.FromMonoNanos, int64(1e9))
-	assert.GreaterOrEqual(t, out.FromMonoNanos+int64(out.Bins)*out.StepNanos, int64(1e9+49_999e6))
-	assert.Empty(t, out.Of([]int{3}))
-	assert.Nil(t, newHistoryCounts().history())
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Few regions are hot: the hottest one of each of the hottest methods is annotated too. A
-// method is as hot as all its regions together, whether they are hot alone or not.
+// When few regions are hot, the hottest region of each of the hottest methods is annotated too. The heat of a method is
+// that of all its regions together, whether each of them is hot or not.
 func TestChooseHot(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::many", 0x1000, nops(256)), c2(0, 2, "B::one", 0x2000, nops(64)), c2(0, 3, "C::hot", 0x3000, nops(64)),
 		c2(0, 4, "D::cold", 0x4000, nops(64)), stub("copy", 0x5000, nops(16)))
@@ -48,8 +48,8 @@ func TestChooseHot(t *testing.T) {
 	}
 }
 
-// Where nothing is hot or warm, a compiled method is annotated, and the hottest region of all
-// if only hot ones are wanted.
+// When nothing is hot or warm, a compiled method is annotated. If only hot regions are wanted, it is the hottest
+// region.
 func TestFallback(t *testing.T) {
 	log := newLog(t, codelet("iload", 0x500, nops(16)), c2(0, 1, "A::a", 0x1000, nops(16)))
 	samples := slices.Concat(repeat(4, at(1, 10, 0x500)), repeat(2, at(1, 10, 0x1000)), repeat(994, native(1, 10, "libc.so.6", "f")))
@@ -65,9 +65,9 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// Of a region that is too big, the lines and the gaps between them are all instructions and
-// all samples, and what is left out is cooler than what is shown.
-func TestWindows(t *testing.T) {
+// The lines and the gaps of a region that is too big have all its instructions and all its samples together. What is
+// left out is cooler than what is shown.
+func TestExcerpt(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(2048)))
 	var samples []sampler.Sample
 	for i := range 2048 {
@@ -80,7 +80,7 @@ func TestWindows(t *testing.T) {
 	p := one(t, DefaultOptions(), log, samples...)
 	r := p.Regions[0]
 	require.Equal(t, 2048, r.TooBig)
-	assert.InDelta(t, cutLines, len(r.Lines), 2*cutMargin+leastGap)
+	assert.InDelta(t, excerptLines, len(r.Lines), 2*excerptMargin+leastGap)
 	instructions, counts := len(r.Lines), make(Counts, 1)
 	for _, l := range r.Lines {
 		counts.Add(l.Counts)
@@ -105,7 +105,7 @@ func TestWindows(t *testing.T) {
 	assert.Equal(t, []Gap{{0, 2048, r.Counts}}, r.Gaps)
 }
 
-// A region that is not hot needs some samples to be annotated; one that is hot, or the only one, does not.
+// A region that is not hot needs a number of samples to be annotated. A hot region, and the only one, do not.
 func TestMinSamples(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)), c2(0, 2, "B::b", 0x2000, nops(64)), c2(0, 3, "C::c", 0x3000, nops(64)))
 	samples := slices.Concat(repeat(20, at(1, 10, 0x1000)), repeat(10, at(1, 10, 0x2000)), repeat(9, at(1, 10, 0x3000)),

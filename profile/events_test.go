@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// during finds what looking at all events for each time finds, whatever overlaps.
+// during finds the same events as a look at all events for each time, however they overlap.
 func TestDuring(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const span = 400
@@ -26,8 +26,8 @@ func TestDuring(t *testing.T) {
 		events = append(events, e)
 	}
 	event.Sort(events)
-	h := newHappening(events)
-	assert.Len(t, h.totals, maxNames, "more names than bits")
+	x := newEventIndex(events)
+	assert.Len(t, x.totals, maxNames, "more names than bits")
 	for range 20_000 {
 		pid, at := 1+random.IntN(2), random.Int64N(span+20)-10
 		var want eventSet
@@ -37,33 +37,32 @@ func TestDuring(t *testing.T) {
 				continue
 			}
 			if e.MonoNanos <= at && at < e.EndMonoNanos() {
-				want |= 1 << h.bit(e)
+				want |= 1 << x.bit(e)
 			}
 			if e.MonoNanos <= at && at < e.MonoNanos+min(e.WaitNanos, e.Nanos) {
 				want |= 1 << waiting
 			}
 		}
-		require.Equal(t, want, h.during(pid, 7, at), "JVM %d at %d", pid, at)
+		require.Equal(t, want, x.during(pid, 7, at), "JVM %d at %d", pid, at)
 	}
-	assert.Zero(t, h.during(3, 7, 10), "a JVM without events")
-	assert.Zero(t, newHappening(nil).during(1, 7, 10), "no events at all")
+	assert.Zero(t, x.during(3, 7, 10), "a JVM without events")
+	assert.Zero(t, newEventIndex(nil).during(1, 7, 10), "no events at all")
 }
 
-// ms is an event of JVM 1, with times in ms.
+// ms returns an event of JVM 1, with times in ms.
 func ms(kind event.Kind, name string, from, length, wait int64) event.Event {
 	return event.Event{PID: 1, Kind: kind, Name: name, MonoNanos: from * 1e6, Nanos: length * 1e6, WaitNanos: wait * 1e6}
 }
 
-// happened is a JVM with two methods, two collections in safepoints, and a sample each ms.
-func happened(t *testing.T, trials ...capture.Trial) *Builder {
+// eventful returns a Builder for a JVM with two methods, two collections in safepoints, and a sample in each ms.
+func eventful(t *testing.T, trials ...capture.Trial) *Builder {
 	t.Helper()
 	log := newLog(t, c2(1, 1, "A::slow", 0x1000, nops(8)), c2(1, 2, "B::quick", 0x2000, nops(8)))
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, trials)
-	b.AddEvents([]event.Event{
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Trials: trials, Events: []event.Event{
 		ms(event.Safepoint, "Collect", 100, 20, 8), ms(event.GC, "Pause Young", 110, 9, 0),
 		ms(event.Safepoint, "Collect", 200, 10, 0), ms(event.GC, "Pause Full", 202, 5, 0),
 		ms(event.Safepoint, "Cleanup", 990, 1, 0),
-	})
+	}})
 	for at1 := range int64(1000) {
 		s := at(1, at1, 0x2004)
 		if 100 <= at1 && at1 < 106 {
@@ -79,7 +78,7 @@ func happened(t *testing.T, trials ...capture.Trial) *Builder {
 }
 
 func TestEventTotals(t *testing.T) {
-	p := build(t, happened(t), DefaultOptions())[0]
+	p := build(t, eventful(t), DefaultOptions())[0]
 	assert.Equal(t, []EventTotal{
 		{event.GC, "Pause Young", 1, 9e6, 9e6, 0, 0, Counts{9}},
 		{event.GC, "Pause Full", 1, 5e6, 5e6, 0, 0, Counts{5}},
@@ -88,10 +87,9 @@ func TestEventTotals(t *testing.T) {
 	}, p.Happened)
 }
 
-// What runs between the request and the arrival is what delays the safepoint, to the
-// instruction.
+// The code that runs between the request and the arrival delays the safepoint. It is found to the instruction.
 func TestDelays(t *testing.T) {
-	p := build(t, happened(t), DefaultOptions())[0]
+	p := build(t, eventful(t), DefaultOptions())[0]
 	require.Len(t, p.Delays, 2)
 	slow := p.Delays[0]
 	assert.Equal(t, "A::slow", slow.Method)
@@ -103,9 +101,9 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, Counts{2}, p.Delays[1].Counts)
 }
 
-// The threads of the collector and the compilers are not waited for.
+// A safepoint does not wait for the threads of the collector and the compilers.
 func TestDelaysOfApplication(t *testing.T) {
-	b := happened(t)
+	b := eventful(t)
 	jit := at(1, 103, 0x2004)
 	jit.Thread = "C2 CompilerThre"
 	inKernel := sampler.Sample{PID: 1, MonoNanos: 103e6, PC: 0xffff_ffff_8000_0000, Symbol: "clear_page", Module: sampler.KernelModule, Event: "cycles"}
@@ -116,9 +114,9 @@ func TestDelaysOfApplication(t *testing.T) {
 	assert.Equal(t, Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: Counts{1}}, p.Delays[2])
 }
 
-// Events count for the trial in whose window they begin.
+// An event counts for the trial in whose window it begins.
 func TestEventsOfTrials(t *testing.T) {
-	b := happened(t, capture.Trial{Name: "first", Windows: []capture.Window{window(1, 0, 150e6)}}, capture.Trial{Name: "second", Windows: []capture.Window{window(1, 150e6, 500e6)}})
+	b := eventful(t, capture.Trial{Name: "first", Windows: []capture.Window{window(1, 0, 150e6)}}, capture.Trial{Name: "second", Windows: []capture.Window{window(1, 150e6, 500e6)}})
 	ps := build(t, b, DefaultOptions())
 	require.Len(t, ps, 2)
 	for i, want := range []string{"Pause Young", "Pause Full"} {
@@ -151,12 +149,12 @@ func TestWindowEvent(t *testing.T) {
 	}
 	for _, bad := range []string{"jfr", "jfr:", "!", "gc,safepoint"} {
 		_, err := ParseWindowEvent(bad)
-		assert.ErrorContains(t, err, "it can be gc, safepoint, or jfr: and the name", bad)
+		assert.ErrorContains(t, err, "use gc, safepoint or jfr:NAME", bad)
 	}
 	w, err := ParseWindowEvent("gc")
 	require.NoError(t, err)
 	_, err = w.narrow([]measurement{{Trial: capture.Trial{Windows: windows}}}, nil)
 	assert.ErrorContains(t, err, "the capture has no events of this kind")
 	_, err = w.narrow([]measurement{{}}, events)
-	assert.ErrorContains(t, err, "nobody knows when the capture began")
+	assert.ErrorContains(t, err, "it is not known when the capture began")
 }

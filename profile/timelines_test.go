@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// The windows of a JVM go together: with 1 s and 1.5 s a slice has 0.5 s.
+// All windows of a JVM are cut together: with windows of 1 s and 1.5 s, a slice has 0.5 s.
 func TestSlicing(t *testing.T) {
 	find := func(name string, pid int, mono int64, windows ...capture.Window) (slice int, in bool) {
 		lines, overlapping := newTimelines(measurements(nil, []capture.Trial{{Name: name, Windows: windows}}))
@@ -38,12 +38,13 @@ func TestSlicing(t *testing.T) {
 	assert.False(t, in)
 }
 
-// Every list has its samples over time; those of other processes and outside of
-// the windows are in none.
+// Every list has its samples over time. Samples of other processes and outside of the windows are in no list.
 func TestSlices(t *testing.T) {
 	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
-		[]capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(2, 100e6, 150e6)}}})
+	b := NewBuilder(Config{
+		JVMs:   []capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
+		Trials: []capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(2, 100e6, 150e6)}}},
+	})
 	for ms := range int64(300) {
 		add(b, at(1, ms, 0x1000), at(1, ms, 0x1003), native(1, ms, "kernel", "idle"), at(3, ms, 0x1000))
 	}
@@ -60,5 +61,5 @@ func TestSlices(t *testing.T) {
 	assert.Equal(t, each(40, 40, 40, 40, 40, 0, 0, 0, 0, 4), p.Methods[0].Slices)
 	assert.Equal(t, p.Methods[0].Slices, p.Frames[0].Slices)
 	assert.Equal(t, each(20, 20, 20, 20, 20, 0, 0, 1, 0, 0), p.Native[0].Slices)
-	assert.Len(t, p.Locations, 6, "a place is one, whenever its samples came")
+	assert.Len(t, p.Locations, 6, "slices do not make more locations")
 }

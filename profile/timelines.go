@@ -8,40 +8,39 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// SlicesPerJVM is how many slices of equal time the measurement of each JVM of a
-// benchmark is cut into. A compilation that comes into use in the middle of the
-// measurement makes slices differ, and in the next run it comes at another time. So the
-// difference from slice to slice says how much two runs may differ.
+// SlicesPerJVM is the number of slices of equal time that the measurement of each JVM of a benchmark is cut into. If
+// another compilation of a method comes into use in the middle of the measurement, the slices before and after it
+// differ, and in the next run it comes at another time. So the differences between slices show how much two runs may
+// differ.
 const SlicesPerJVM = 5
 
-// A timeline tells in which trial and slice the samples of one JVM are. Only benchmarks are
-// cut into slices, because they should be the same from beginning to end; other programs
-// have phases.
+// A timeline finds the trial and the slice of the samples of one JVM. Only benchmarks are cut into slices, because they
+// should be the same from beginning to end; other programs have phases.
 type timeline struct {
 	windows []slicedWindow // ascending, without overlaps; none for a JVM that is measured all the time
-	samples Counts         // of the JVM, in or out of its windows
-	trial   int            // that a JVM without windows is in
-	out     bool           // the JVM is in no trial
-	named   bool           // the JVM is in a trial with a name
+	samples Counts         // all samples of the JVM, in or out of its windows
+	trial   int            // the trial of a JVM without windows
+	out     bool           // true if the JVM is in no trial
+	named   bool           // true if the JVM is in a trial with a name
 }
 
-// A slicedWindow is a window and its place in the slices of its JVM.
+// A slicedWindow is a window, and where it lies in the slices of its JVM.
 type slicedWindow struct {
 	capture.Span
 	trial         int   // index in Builder.trials
-	sliced        bool  // the trial is cut into slices
+	sliced        bool  // true if the trial is cut into slices
 	first         int   // the number of the JVM's first slice
-	before, whole int64 // time in the JVM's windows of the trial before this one, and in all of them, ns
+	before, whole int64 // time in the JVM's windows of this trial: before this window, and in all of them; ns
 }
 
 // lastTime is later than any time of a sample, in ns: 36 years.
 const lastTime = 1 << 60
 
-// newTimelines makes the timelines of all JVMs that the trials have windows of.
+// newTimelines returns the timelines of all JVMs that the trials have windows of, by process id.
 //
-// A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they
-// may; then the time belongs to the window that begins first. The result overlapping is how
-// many windows were cut off or left out for that in favour of another trial.
+// A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they may; then the time belongs
+// to the window that begins first. The result overlapping is the number of windows that were cut or left out because
+// they overlap a window of another trial.
 func newTimelines(trials []measurement) (lines map[int]*timeline, overlapping int) {
 	lines = map[int]*timeline{}
 	for i := range trials {
@@ -70,7 +69,7 @@ func newTimelines(trials []measurement) (lines map[int]*timeline, overlapping in
 	return lines, overlapping
 }
 
-// order sorts the windows, ends their overlaps, and finds out how long they are together.
+// order sorts the windows, removes their overlaps, and sums up their lengths.
 func (l *timeline) order() (overlapping int) {
 	slices.SortStableFunc(l.windows, func(a, b slicedWindow) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
 	whole := map[int]int64{} // by trial
@@ -84,7 +83,7 @@ func (l *timeline) order() (overlapping int) {
 		}
 		w.before = whole[w.trial]
 		whole[w.trial] += max(w.ToMonoNanos-w.FromMonoNanos, 0)
-		// A window of no time says which trial the JVM belongs to.
+		// A window without any time still says which trial the JVM belongs to.
 		if w.FromMonoNanos < w.ToMonoNanos || len(kept) == 0 {
 			kept = append(kept, w)
 		}
@@ -96,8 +95,8 @@ func (l *timeline) order() (overlapping int) {
 	return overlapping
 }
 
-// find gives the trial and the slice of a time, and tells whether the time is in a window at
-// all. A sample without a time is in the JVM's first window.
+// find returns the trial and the slice of a time. in is false if the time is in no window. A sample without a time is
+// in the JVM's first window.
 func (l *timeline) find(mono int64) (trial, slice int, in bool) {
 	if len(l.windows) == 0 {
 		return l.trial, 0, !l.out
@@ -116,40 +115,23 @@ func (l *timeline) find(mono int64) (trial, slice int, in bool) {
 	return w.trial, w.first + int((w.before+mono-w.FromMonoNanos)*SlicesPerJVM/w.whole), true
 }
 
-// newSlices makes counts for the slices of the trial; nil for a trial that is not cut.
-func (w *work) newSlices() []Counts {
-	if w.trial.Name == "" {
-		return nil
+// slice returns the time from the first to the last moment of slice i of a benchmark.
+func (l *timeline) slice(trial string, trials []*trialCounts, i int64) capture.Span {
+	span := capture.Span{FromMonoNanos: -1}
+	if l == nil {
+		return span
 	}
-	return w.zeros(len(w.trial.pids) * SlicesPerJVM)
-}
-
-// addSlices adds the counts of one JVM's slices, from its first one on, to those of all.
-func addSlices(to []Counts, first int, over []Counts) {
-	if to == nil {
-		return
-	}
-	for i, c := range over {
-		to[first+i].Add(c)
-	}
-}
-
-// overTime sums up all samples, slice by slice.
-func (w *work) overTime(sampled []*sampledBlob) []Counts {
-	sum := w.newSlices()
-	if sum == nil {
-		return nil
-	}
-	for _, s := range sampled {
-		for _, over := range s.overTime {
-			addSlices(sum, s.firstSlice, over)
+	for _, win := range l.windows {
+		if trials[win.trial].Name != trial || win.whole < SlicesPerJVM {
+			continue
+		}
+		lo, hi := i*win.whole/SlicesPerJVM-win.before, (i+1)*win.whole/SlicesPerJVM-win.before
+		if length := win.ToMonoNanos - win.FromMonoNanos; lo < length && hi > 0 {
+			if span.FromMonoNanos < 0 {
+				span.FromMonoNanos = win.FromMonoNanos + max(lo, 0)
+			}
+			span.ToMonoNanos = win.FromMonoNanos + min(hi, length)
 		}
 	}
-	for key, c := range w.trial.native {
-		sum[key.slice].Add(c)
-	}
-	for key, c := range w.trial.unresolved {
-		sum[key.slice].Add(c)
-	}
-	return sum
+	return span
 }
