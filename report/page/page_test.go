@@ -21,6 +21,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/report/schema"
+	"github.com/gasm-profiler/gasm/report/text"
 )
 
 // profiles makes the profiles of a committed capture, with all code that the page can have.
@@ -47,7 +48,7 @@ func profiles(t *testing.T, name string) *profile.Profiles {
 func page(t *testing.T, ps *profile.Profiles) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, report.WriteHTML(&b, ps, report.Options{Gasm: "0.1.0", Top: 20}))
+	require.NoError(t, report.WriteHTML(&b, ps, report.Options{Gasm: "0.1.0", Options: text.Options{Top: 20}}))
 	return b.String()
 }
 
