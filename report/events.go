@@ -36,8 +36,8 @@ func EventFormatNames() []string {
 	return names
 }
 
-// tableRows is how many rows are laid out together. Because of this limit, a long list needs no more memory than a short
-// one.
+// tableRows is how many rows are laid out together. Because of this limit, a long list needs no more memory than a
+// short one.
 const tableRows = 4096
 
 // writeEventText writes a row for each event. Times count from the first event.

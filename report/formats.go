@@ -9,15 +9,15 @@ import (
 	"github.com/gasm-profiler/gasm/report/text"
 )
 
-// Options are the choices that reports offer. WriteText takes Gasm and the text report's own options, WriteHTML also takes
-// Counts and Top of these. The other formats write everything, and take only Gasm.
+// Options are the choices that reports offer. WriteText takes Gasm and the text report's own options, WriteHTML also
+// takes Counts and Top of these. The other formats write everything, and take only Gasm.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
 	text.Options
 
 	// For the page: whether instructions are in Intel's syntax, and where source is. Place returns the file that a line
-	// number of a method stands for, and the line in it; for line 0, the class's own file. FileLines returns all lines of a
-	// file, or nil if there is no such file. Both functions are nil if there are no sources.
+	// number of a method stands for, and the line in it; for line 0, the class's own file. FileLines returns all lines
+	// of a file, or nil if there is no such file. Both functions are nil if there are no sources.
 	Intel     bool
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
@@ -40,8 +40,8 @@ var Formats = []Format{
 	{Name: "collapsed", Write: WriteCollapsed, Locations: true},
 }
 
-// FormatOf returns the format with a name. It returns the zero Format for any other name, because diff has formats of its
-// own.
+// FormatOf returns the format with a name. It returns the zero Format for any other name, because diff has formats of
+// its own.
 func FormatOf(name string) Format {
 	if i := slices.Index(FormatNames(), name); i >= 0 {
 		return Formats[i]

@@ -86,8 +86,8 @@ func FuzzHostileNames(f *testing.F) {
 	})
 }
 
-// lettersLog is what HotSpot (JDK 17 and 25) prints about a method whose name has letters of all kinds. The name is in the
-// line before the code, in its frames and, for another compilation, in LogCompilation's tag.
+// lettersLog is what HotSpot (JDK 17 and 25) prints about a method whose name has letters of all kinds. The name is in
+// the line before the code, in its frames and, for another compilation, in LogCompilation's tag.
 const lettersLog = `<hotspot_log version='160 1' process='1' time_ms='1700000000000'>
 <nmethod compile_id='6' compiler='c1' level='3' entry='0x0000000000001100' size='768' address='0x0000000000001000' insts_offset='256' method='Ev` + "\xc2\x9bil\x1bc\xed\xa0\xbd\xed\xb8\x80" + `&lt;&apos;x \u001b]0:x\u0007\u00a0 \u000a\ud83d\ude00\u202eb (I)D' bytes='43' stamp='0.541'/>
 Compiled method (c2)     541    7       4       Ev` + "\xc2\x9bil\x1bc\xed\xa0\xbd\xed\xb8\x80" + `&lt;&apos;x::\u001b]0:x\u0007\u00a0 \u000a\ud83d\ude00\u202eb (43 bytes)

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/text"
 )
 
-// WriteHTML writes the report as a page for a browser. The page shows the code of profiles for which profile.Options asked
-// for listings.
+// WriteHTML writes the report as a page for a browser. The page shows the code of profiles for which profile.Options
+// asked for listings.
 func WriteHTML(w io.Writer, ps *profile.Profiles, o Options) error {
 	in := page.Input{Profiles: ps, Report: JSON(ps, o.Gasm), Place: o.Place, FileLines: o.FileLines, Top: o.Top, Intel: o.Intel, Command: names.Command(ps.Capture.Command),
 		Unit: [...]string{text.Percent: "percent", text.Raw: "raw", text.Norm: "norm"}[o.Counts]}

@@ -10,8 +10,8 @@ import (
 const jsonWidth = 160
 
 // layoutJSON writes src, which is valid JSON without blanks, with line breaks. A value that fits on the rest of a line
-// stays on it. Each element of any other value gets a line of its own. So most regions and most instructions are one line
-// each; json.Indent writes a dozen lines for each.
+// stays on it. Each element of any other value gets a line of its own. So most regions and most instructions are one
+// line each; json.Indent writes a dozen lines for each.
 func layoutJSON(w *bufio.Writer, src []byte, depth int) {
 	if depth+len(src) <= jsonWidth || (src[0] != '{' && src[0] != '[') {
 		w.Write(src)

@@ -17,8 +17,8 @@ import (
 // CheckPattern returns an error that says what is wrong with a pattern for WriteLog, or nil.
 func CheckPattern(pattern string) error { return printassembly.CheckPattern(pattern) }
 
-// WriteLog writes the code of each JVM's log, decoded and with the samples of each instruction. If there are patterns, it
-// writes only the code whose name matches one of them.
+// WriteLog writes the code of each JVM's log, decoded and with the samples of each instruction. If there are patterns,
+// it writes only the code whose name matches one of them.
 func WriteLog(w io.Writer, code []profile.CodeCounts, syntax disasm.Syntax, patterns ...string) error {
 	page := layout.NewPage(w, layout.Look{})
 	for i := range code {

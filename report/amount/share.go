@@ -25,8 +25,8 @@ func ShareOf(n, total int64) Share {
 func (s Share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
 
 // Shares returns the shares of counts in total, adjusted so that they add up to the share of their sum. Rounding each
-// share by itself leaves a difference of a few hundredths of a percent. Shares distributes it, one hundredth to a share,
-// and begins with the shares from which rounding took the most.
+// share by itself leaves a difference of a few hundredths of a percent. Shares distributes it, one hundredth to a
+// share, and begins with the shares from which rounding took the most.
 func Shares(counts []int64, total int64) []Share {
 	parts := make([]Share, len(counts))
 	var sum int64
@@ -57,7 +57,8 @@ func Shares(counts []int64, total int64) []Share {
 	return parts
 }
 
-// byLoss returns the indexes of counts, ordered by how much rounding took from each count. The largest loss comes first.
+// byLoss returns the indexes of counts, ordered by how much rounding took from each count. The largest loss comes
+// first.
 func byLoss(counts []int64, parts []Share, total int64) []int {
 	order := make([]int, len(counts))
 	for i := range order {

@@ -210,7 +210,8 @@ func Workload(t *testing.T) profile.Profile {
 // logsHits add up to the 1000 samples of the region.
 var logsHits = map[string]profile.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1), "538f": c(29)}
 
-// TwoEvents returns Workload with a second event, which has a third of the samples in each row. In some rows it has none.
+// TwoEvents returns Workload with a second event, which has a third of the samples in each row. In some rows it has
+// none.
 func TwoEvents(t *testing.T) profile.Profile {
 	p := Workload(t)
 	p.Events = []string{"cycles", "instructions"}

@@ -12,17 +12,17 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// WriteCollapsed writes the profiles as collapsed stacks, which flame graph tools (flamegraph.pl, inferno) and speedscope
-// read. Each line is a stack and its number of samples: the frames from the outermost to the innermost, separated by
-// semicolons, then a blank and the number. The profiles must have their Locations.
+// WriteCollapsed writes the profiles as collapsed stacks, which flame graph tools (flamegraph.pl, inferno) and
+// speedscope read. Each line is a stack and its number of samples: the frames from the outermost to the innermost,
+// separated by semicolons, then a blank and the number. The profiles must have their Locations.
 //
 //	main;org.gasm.bench.MapWalk::walk;java.util.HashMap$HashIterator::nextNode 1019
 //	C2 CompilerThread;libjvm.so;PhaseIdealLoop::build_loop_late 12
 //
 // Samplers take program counters and no stacks, so a stack is the thread, the compiled method, and the methods inlined
-// into it. A native function is below its library, and a stub or a codelet of the interpreter below its kind of code. If
-// there are several profiles, the outermost frame names the profile. The format has one number a line: the samples of the
-// first event. A thread without a name has no frame.
+// into it. A native function is below its library, and a stub or a codelet of the interpreter below its kind of code.
+// If there are several profiles, the outermost frame names the profile. The format has one number a line: the samples
+// of the first event. A thread without a name has no frame.
 func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
 	stacks := map[string]int64{}
 	for i := range ps.Trials {

@@ -23,14 +23,14 @@ import (
 // inlining chain, so a flame graph shows the compiled method on top and the methods inlined into it below. The sample
 // types of an event are
 //
-//   - samples/count and, if the frequency is known, cpu/nanoseconds for an event that samples by the clock (cpu-clock, or
-//     a profile probe of DTrace). Go's own CPU profiles have these types. pprof shows the time unless told otherwise.
-//   - EVENT_sample/count for any other event, in the words of perf's converter to pprof. It is the number of samples, not
-//     of events.
+//   - samples/count and, if the frequency is known, cpu/nanoseconds for an event that samples by the clock (cpu-clock,
+//     or a profile probe of DTrace). Go's own CPU profiles have these types. pprof shows the time unless told otherwise.
+//   - EVENT_sample/count for any other event, in the words of perf's converter to pprof. It is the number of samples,
+//     not of events.
 //
 // Labels are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. tier is what the text report
-// has in its column of sources. during names the events that lasted when the sample was taken: gc, safepoint, lock …, or
-// the name of one of the program's own events. A thread's label is its name without the number at its end.
+// has in its column of sources. during names the events that lasted when the sample was taken: gc, safepoint, lock …,
+// or the name of one of the program's own events. A thread's label is its name without the number at its end.
 //
 // File names have the folder of the class's package. Logs that HotSpot has printed do not name files, so these are
 // guessed from class names: java/util/HashMap.java for java.util.HashMap$Node. The guess is wrong for other languages
@@ -258,8 +258,8 @@ func (b *pprofBuilder) mapCode(l *profile.Location) {
 	m.Limit = max(m.Limit, lo+page)
 }
 
-// mapping returns the mapping for a key, and creates it when the key is new. The mapping declares all functions as known,
-// so that pprof does not look for them in the file.
+// mapping returns the mapping for a key, and creates it when the key is new. The mapping declares all functions as
+// known, so that pprof does not look for them in the file.
 func (b *pprofBuilder) mapping(key mappingKey) *pprof.Mapping {
 	m := b.mappings[key]
 	if m == nil {

@@ -35,8 +35,8 @@ func parsePprof(t *testing.T, h capture.Description, ps []profile.Profile) *ppro
 	return p
 }
 
-// joined returns what a builder makes of two JVMs with the same log, two trials and two events. The second JVM is in both
-// trials.
+// joined returns what a builder makes of two JVMs with the same log, two trials and two events. The second JVM is in
+// both trials.
 func joined(t *testing.T) (capture.Description, []profile.Profile) {
 	t.Helper()
 	const text = `<hotspot_log version='160 1' process='1' time_ms='1700000000000'>

@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// An accountRow is one line of the account. The counts of rows add up to the count of the row above that is indented less.
+// An accountRow is one line of the account. The counts of rows add up to the count of the row above that is indented
+// less.
 type accountRow struct {
 	label    string
 	count    func(a *profile.Account) int64
@@ -72,8 +73,8 @@ func shownTakenRows(p *profile.Profile) []accountRow {
 	})
 }
 
-// accountColumns returns three columns for one event: counts, their shares of all samples taken, and their shares of the
-// samples in the profile.
+// accountColumns returns three columns for one event: counts, their shares of all samples taken, and their shares of
+// the samples in the profile.
 func accountColumns(a *profile.Account, takenRows []accountRow) [][]string {
 	taken, profiled := countsOf(a, takenRows), countsOf(a, profiledRows)
 	counts := []string{strconv.FormatInt(a.Total, 10)}

@@ -55,8 +55,8 @@ func (c fullComments) comments(l *profile.Line) []layout.Text {
 	return append(first, last...)
 }
 
-// sourceLine returns the line of source of a frame whose comment ends at a column. It is cut to the width of the terminal,
-// but it keeps enough columns to be recognized.
+// sourceLine returns the line of source of a frame whose comment ends at a column. It is cut to the width of the
+// terminal, but it keeps enough columns to be recognized.
 func (c fullComments) sourceLine(f printassembly.Frame, column int) string {
 	const (
 		gap   = "    "

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// compilations writes the compilations of the hottest methods. They show whether a method was compiled again while it was
-// measured, and why.
+// compilations writes the compilations of the hottest methods. They show whether a method was compiled again while it
+// was measured, and why.
 type compilations struct{ *view }
 
 // writeCompilations writes the table of compilations.
@@ -87,8 +87,8 @@ func (t compilations) moment(millis int64, inside bool) string {
 	return text + " "
 }
 
-// left returns when a compilation was left: invalidated, so that no thread enters it any more. It returns "" if that did
-// not happen.
+// left returns when a compilation was left: invalidated, so that no thread enters it any more. It returns "" if that
+// did not happen.
 func (t compilations) left(c *profile.Compilation) string {
 	if c.Ended == nil {
 		return ""

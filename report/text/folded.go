@@ -10,15 +10,16 @@ import (
 
 // foldedComments writes instructions with folded comments. HotSpot writes the whole inlining chain at each instruction
 // that has debug info, although it differs little from one instruction to the next. Here the methods are on a line of
-// their own before the first instruction that was made from them, and only what differs from the chain before is written:
+// their own before the first instruction that was made from them, and only what differs from the chain before is
+// written:
 //
 //	   ;; Pattern$GroupHead::match in java.util.regex.Matcher::match:1792
 //	0x7fabdbedd164:   mov    0x40(%r11),%r8d         ;*getfield locals :4967
 //	0x7fabdbedd168:   mov    %rcx,%rdx
 //	   ;; Pattern$BmpCharPropertyGreedy::match in Pattern$GroupHead::match:4969 in …
 //
-// An instruction's own comment has the bytecode and, if it is another one than before, the line of the innermost method.
-// If the chain was written before, the comment has the method as well:
+// An instruction's own comment has the bytecode and, if it is another one than before, the line of the innermost
+// method. If the chain was written before, the comment has the method as well:
 //
 //	0x7fabdbedd1cf:   mov    %r8,%r10                ;*invokevirtual match GroupHead::match:4969
 type foldedComments struct {
@@ -26,8 +27,8 @@ type foldedComments struct {
 	fold *fold
 }
 
-// instruction writes line i: what is new about its methods and their source, and a row with as many comments as fit. The
-// other comments are on rows of their own.
+// instruction writes line i: what is new about its methods and their source, and a row with as many comments as fit.
+// The other comments are on rows of their own.
 func (c *foldedComments) instruction(i int, l *profile.Line) {
 	column := max(layout.Width(l.Text), c.column) + commentGap
 	room := c.width() - c.instructionColumn() - column
@@ -46,8 +47,8 @@ func (c *foldedComments) instruction(i int, l *profile.Line) {
 	}
 }
 
-// enter writes what is new about the methods and the source of line i on rows before it. It returns the part that belongs
-// into the comment of the line, for which there are room columns.
+// enter writes what is new about the methods and the source of line i on rows before it. It returns the part that
+// belongs into the comment of the line, for which there are room columns.
 func (c *foldedComments) enter(i int, l *profile.Line, room int) string {
 	methods, known := c.fold.enter(l.Frames)
 	line, source := "", ""
@@ -78,7 +79,8 @@ const (
 	commentGap    = len(commentBlanks)
 )
 
-// ownRow writes a comment of line i on a row of its own, below the instruction. A long comment begins further to the left.
+// ownRow writes a comment of line i on a row of its own, below the instruction. A long comment begins further to the
+// left.
 func (c *foldedComments) ownRow(i int, comment string) {
 	start := c.arrowsEnd()
 	column := max(min(c.instructionColumn(), c.width()-layout.Width(comment)), start)
@@ -125,8 +127,8 @@ var (
 	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
 )
 
-// shortComments returns an instruction's comments without those that say nothing. place is the place in the source, if it
-// is another one than before; the first comment has it.
+// shortComments returns an instruction's comments without those that say nothing. place is the place in the source, if
+// it is another one than before; the first comment has it.
 func shortComments(l *profile.Line, place string) []string {
 	var first, last []string
 	for _, c := range l.Comments {

@@ -38,8 +38,8 @@ type forks struct {
 	at   []int // their indexes in the profile's Shares
 }
 
-// writeForks writes the shares of the hottest methods in each JVM. When a benchmark runs in one of two ways, the columns
-// show which JVM ran in which way.
+// writeForks writes the shares of the hottest methods in each JVM. When a benchmark runs in one of two ways, the
+// columns show which JVM ran in which way.
 func writeForks(v *view) {
 	f := &forks{view: v}
 	repeats := f.repeating()
@@ -108,7 +108,8 @@ func (f *forks) repeating() func(pid int) bool {
 // maxForksNamed is how many forks or JVMs a heading names.
 const maxForksNamed = 4
 
-// inJVMs says in which of the profile's JVMs code has samples: ", in forks 1, 3". It returns "" if the profile has one JVM.
+// inJVMs says in which of the profile's JVMs code has samples: ", in forks 1, 3". It returns "" if the profile has one
+// JVM.
 func (v *view) inJVMs(pids []int) string {
 	n, all, trial := len(pids), len(v.p.PIDs), v.p.Trial != ""
 	switch {
@@ -199,8 +200,8 @@ func (f *forks) explainChance() {
 		least, 100*chance(least))))
 }
 
-// chance returns how far apart two measured shares may be by chance if both are really one half, of n samples each: in 99
-// of 100 cases the difference is smaller.
+// chance returns how far apart two measured shares may be by chance if both are really one half, of n samples each: in
+// 99 of 100 cases the difference is smaller.
 func chance(n int64) float64 {
 	return 2.58 * math.Sqrt(2*0.25/float64(n))
 }

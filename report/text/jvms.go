@@ -196,8 +196,8 @@ func (d *document) programWidth(header []string, before [][]string) int {
 	return max(d.opts.TableWidth-used, least)
 }
 
-// measuredIn says which fork of which trial a JVM is: "fork 2 of org.sample.Bench.measure". It returns "" for a JVM that
-// runs no trial. trialsOf are the names of the trials, by process id.
+// measuredIn says which fork of which trial a JVM is: "fork 2 of org.sample.Bench.measure". It returns "" for a JVM
+// that runs no trial. trialsOf are the names of the trials, by process id.
 func measuredIn(j *capture.JVM, trialsOf map[int][]string) string {
 	trials := trialsOf[j.PID]
 	switch {

@@ -138,8 +138,8 @@ func (ls *listing) instructionColumn() int {
 	return n
 }
 
-// lineText returns the instruction and the name of the code that it calls or jumps to. The name is left out if a comment
-// has it, as in {runtime_call UncommonTrapBlob}.
+// lineText returns the instruction and the name of the code that it calls or jumps to. The name is left out if a
+// comment has it, as in {runtime_call UncommonTrapBlob}.
 func lineText(l *profile.Line) string {
 	named := func(comment string) bool { return strings.Contains(comment, l.TargetName) }
 	if l.TargetName == "" || slices.ContainsFunc(l.Comments, named) {

@@ -14,9 +14,9 @@ import (
 // apart.
 const maxMargin = 16
 
-// A margin shows from which Java method each instruction of a region was made: the method's name at the first instruction
-// of a run, and a line from there down to the last one. Its width is 0 for a region of a single method, which needs no
-// margin.
+// A margin shows from which Java method each instruction of a region was made: the method's name at the first
+// instruction of a run, and a line from there down to the last one. Its width is 0 for a region of a single method,
+// which needs no margin.
 type margin struct {
 	width int
 	at    []string // for each line of code
@@ -39,8 +39,8 @@ func (m *margin) afterLine(i int) string {
 	return m.after[i]
 }
 
-// layoutMargin finds the runs of instructions with the same innermost method. The margin is blank at lines without debug
-// info.
+// layoutMargin finds the runs of instructions with the same innermost method. The margin is blank at lines without
+// debug info.
 func layoutMargin(lines []profile.Line, pass, ellipsis string) margin {
 	m := margin{at: make([]string, len(lines)), after: make([]string, len(lines))}
 	var methods []string
@@ -128,8 +128,8 @@ func withClass(method, ellipsis string) string {
 	return layout.CutEnd(layout.CutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)
 }
 
-// simpleNames splits pkg.Outer$Inner::method into Inner and method. The name of an anonymous class keeps the class around
-// it (Outer$1). The name of a hidden class loses its address.
+// simpleNames splits pkg.Outer$Inner::method into Inner and method. The name of an anonymous class keeps the class
+// around it (Outer$1). The name of a hidden class loses its address.
 func simpleNames(method string) (class, name string) {
 	class, name, found := strings.Cut(method, "::")
 	if !found {

@@ -17,8 +17,8 @@ const (
 	// leastOverviewFrame is the part of the profile that a frame must have to be in the overview. If all frames have less,
 	// the heat is elsewhere.
 	leastOverviewFrame = 0.01
-	// leastOtherThreads is the part of the profile that threads of the JVM itself must have for a line about threads in the
-	// overview. With less, nearly everything is the program's own.
+	// leastOtherThreads is the part of the profile that threads of the JVM itself must have for a line about threads in
+	// the overview. With less, nearly everything is the program's own.
 	leastOtherThreads = 0.05
 )
 
@@ -63,8 +63,8 @@ func (o overview) joined(n int, thing func(i int) (name string, counts profile.C
 	return lines
 }
 
-// jvmWorks reports whether the JVM's own threads, for example those of the compilers, have a part of the profile that is
-// worth a line.
+// jvmWorks reports whether the JVM's own threads, for example those of the compilers, have a part of the profile that
+// is worth a line.
 func (o overview) jvmWorks() bool {
 	others := int64(0)
 	for _, k := range o.p.Threads {

@@ -42,8 +42,8 @@ func (d *document) profiles() {
 	}
 }
 
-// hottestOfEach writes a line for each program with its hottest Java method, because the report of the second program may
-// be far below. It writes nothing for profiles of benchmarks.
+// hottestOfEach writes a line for each program with its hottest Java method, because the report of the second program
+// may be far below. It writes nothing for profiles of benchmarks.
 func (d *document) hottestOfEach() {
 	var cells [][]string
 	for i := range d.ps.Trials {

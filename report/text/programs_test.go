@@ -28,8 +28,8 @@ func programs(t *testing.T) *profile.Profiles {
 	return ps
 }
 
-// A program that hardly ran is in the table of JVMs, and has no report of its own. The JDK distinguishes programs of the
-// same name.
+// A program that hardly ran is in the table of JVMs, and has no report of its own. The JDK distinguishes programs of
+// the same name.
 func TestPrograms(t *testing.T) {
 	var b strings.Builder
 	assert.NoError(t, Write(&b, programs(t), "0.1.0", options()))

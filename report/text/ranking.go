@@ -43,8 +43,8 @@ type rankingRow struct {
 	details string
 }
 
-// add adds a row with its samples. It calls row for the rest of the row only if the table may show it, because there can
-// be a million others.
+// add adds a row with its samples. It calls row for the rest of the row only if the table may show it, because there
+// can be a million others.
 func (t *ranking) add(counts profile.Counts, row func() rankingRow) {
 	if !t.all && t.opts.Top > 0 && len(t.rows) > t.opts.Top {
 		if t.beyond++; t.beyondCount == nil {
@@ -125,8 +125,8 @@ func (t *ranking) worthShowing(row *rankingRow) bool {
 	return t.visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) || t.opts.Sort == ByTotal && t.visible(row.total))
 }
 
-// minor reports whether a frame with these samples is left out. Frames with few samples of their own stay if they have as
-// many in total as make a region hot.
+// minor reports whether a frame with these samples is left out. Frames with few samples of their own stay if they have
+// as many in total as make a region hot.
 func (t *ranking) minor(counts, total profile.Counts) bool {
 	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
 }

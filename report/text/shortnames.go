@@ -65,8 +65,9 @@ func fitNames(v *view, tables []*ranking) {
 	}
 }
 
-// shortDotted shortens a name that contains a class: "fork 1 of org.sample.Bench.run (size=1)". It first abbreviates the
-// packages to their first letters, from the left, then leaves the packages out, and then cuts the middle of the name.
+// shortDotted shortens a name that contains a class: "fork 1 of org.sample.Bench.run (size=1)". It first abbreviates
+// the packages to their first letters, from the left, then leaves the packages out, and then cuts the middle of the
+// name.
 func shortDotted(name string, width int, ellipsis string) string {
 	end := strings.Index(name+" (", " (")
 	start := strings.LastIndexByte(name[:end], ' ') + 1

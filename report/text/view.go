@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// A view is what the parts of the report about one profile are written with: the page, the options, the profile, and how
-// amounts and names are written.
+// A view is what the parts of the report about one profile are written with: the page, the options, the profile, and
+// how amounts and names are written.
 type view struct {
 	*layout.Page
 	amounts
