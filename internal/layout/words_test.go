@@ -3,6 +3,8 @@ package layout
 import (
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestWrap(t *testing.T) {
@@ -16,4 +18,12 @@ func TestWrap(t *testing.T) {
 	check("a bc def", 7, "a bc", "def")
 	check("a bc def", 2, "a", "bc", "def")
 	check("", 2, "")
+}
+
+func TestOr(t *testing.T) {
+	for want, values := range map[string][]string{
+		"": nil, "auto": {"auto"}, "auto or perf": {"auto", "perf"}, "auto, perf or dtrace": {"auto", "perf", "dtrace"},
+	} {
+		assert.Equal(t, want, Or(values))
+	}
 }

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// ShortMethod makes a name such as pkg.Class::method at most width columns wide. The end of a name says the most. So packages
-// are shortened first, from the left ("o.o.jmh.samples.Bench::sum"), then the end of the class is cut off, and then the
-// beginning of what is left. A name without "::" loses its middle.
+// ShortMethod shortens a name such as pkg.Class::method to at most width columns. The end of a name says the most. So
+// the packages are abbreviated first, from the left ("o.o.jmh.samples.Bench::sum"), then the end of the class is cut
+// off, and then the beginning of what remains. A name without "::" loses its middle.
 func ShortMethod(name string, width int, ellipsis string) string {
 	name = Escape(name)
 	holder, method, found := strings.Cut(name, "::")
@@ -29,11 +29,11 @@ func ShortMethod(name string, width int, ellipsis string) string {
 	if over <= 0 {
 		return name
 	}
-	const leastClass = 6 // columns of a class name that still tell something
+	const leastClass = 6 // columns of a class name that still say something
 	class := parts[len(parts)-1]
 	if keep := Width(class) - over - Width(ellipsis); keep >= leastClass {
 		parts[len(parts)-1] = head(class, keep) + ellipsis
-		if strings.Contains(class, "/0x") { // of a hidden class, the last digits tell the most
+		if strings.Contains(class, "/0x") { // the last digits of a hidden class say the most
 			parts[len(parts)-1] = ShortMiddle(class, keep+Width(ellipsis), ellipsis)
 		}
 		return strings.Join(parts, ".") + "::" + method
@@ -52,8 +52,8 @@ func withoutZeros(class string) string {
 	return name + "/0x" + strings.TrimLeft(address, "0")
 }
 
-// ShortMiddle makes s at most width columns wide by cutting out its middle. It is for C++ names, of which both ends say
-// something.
+// ShortMiddle shortens s to at most width columns by cutting out its middle. It is for C++ names, whose two ends both
+// say something.
 func ShortMiddle(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)
@@ -63,7 +63,7 @@ func ShortMiddle(s string, width int, ellipsis string) string {
 	return head(s, keep/2) + ellipsis + tail(s, keep-keep/2)
 }
 
-// CutEnd makes s at most width columns wide by cutting off its end.
+// CutEnd shortens s to at most width columns by cutting off its end.
 func CutEnd(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)
@@ -73,7 +73,7 @@ func CutEnd(s string, width int, ellipsis string) string {
 	return head(s, keep) + ellipsis
 }
 
-// CutStart makes s at most width columns wide by cutting off its beginning.
+// CutStart shortens s to at most width columns by cutting off its beginning.
 func CutStart(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)
@@ -81,13 +81,4 @@ func CutStart(s string, width int, ellipsis string) string {
 		return s
 	}
 	return ellipsis + tail(s, keep)
-}
-
-// Or lists the values that are allowed: "auto", "auto or perf", "auto, perf or dtrace".
-func Or(values []string) string {
-	last := len(values) - 1
-	if last < 1 {
-		return strings.Join(values, "")
-	}
-	return strings.Join(values[:last], ", ") + " or " + values[last]
 }

@@ -1,7 +1,3 @@
-// Package layout puts text into lines and columns, for everything that gasm writes for
-// people: a [Page] with rules, paragraphs and colours, tables without borders, and names
-// that are shortened to fit. It escapes all that comes from outside, so that nothing of it
-// reaches a terminal raw, and counts widths in the columns that are left then.
 package layout
 
 import (
@@ -9,8 +5,8 @@ import (
 	"strings"
 )
 
-// Wrap breaks text at blanks, and where it has the end of a line, into lines of at most
-// width columns. A word that is longer gets a line of its own. There is at least one line.
+// Wrap breaks text at blanks and at ends of lines, into lines of at most width columns. A word that is longer gets a
+// line of its own. There is at least one line.
 func Wrap(text string, width int) []string {
 	isBlank := func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }
 	var lines []string
@@ -36,4 +32,13 @@ func Plural(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Or lists alternatives: "auto", "auto or perf", "auto, perf or dtrace".
+func Or(values []string) string {
+	last := len(values) - 1
+	if last < 1 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:last], ", ") + " or " + values[last]
 }

@@ -1,10 +1,6 @@
 package layout
 
-import (
-	"testing"
-
-	"github.com/stretchr/testify/assert"
-)
+import "testing"
 
 const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_measureRight_jmhTest::measureRight_avgt_jmhStub"
 
@@ -19,7 +15,7 @@ func TestShortMethod(t *testing.T) {
 	check(hash, 23, hash)
 	check(hash, 22, "j.util.HashMap::hash")
 	check(hash, 17, "j.u.HashMap::hash")
-	check(hash, 16, "…u.HashMap::hash") // too little of HashMap would be left
+	check(hash, 16, "…u.HashMap::hash") // too little of HashMap would remain
 	check(hash, 5, "…hash")
 	const lambda = "pkg.Spread$$Lambda/0x000000003a043920::apply"
 	check(lambda, 44, lambda)
@@ -32,12 +28,4 @@ func TestShortMethod(t *testing.T) {
 	check("invokevirtual codelet", 11, "invok…delet")
 	check("StubRoutines::jlong_disjoint_arraycopy", 38, "StubRoutines::jlong_disjoint_arraycopy")
 	check("StubRoutines::jlong_disjoint_arraycopy", 33, "StubRo…::jlong_disjoint_arraycopy")
-}
-
-func TestOr(t *testing.T) {
-	for want, values := range map[string][]string{
-		"": nil, "auto": {"auto"}, "auto or perf": {"auto", "perf"}, "auto, perf or dtrace": {"auto", "perf", "dtrace"},
-	} {
-		assert.Equal(t, want, Or(values))
-	}
 }
