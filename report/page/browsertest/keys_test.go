@@ -172,7 +172,7 @@ func TestEnterWithoutJump(t *testing.T) {
 	rowWith := func(what string) string {
 		return eval[string](p, `[...`+shown+`.querySelectorAll(".r")].find((r) => r.closest("details").open && !r.querySelector("a") && /^(%s)/.test(r.querySelector("code").textContent)).id`, what)
 	}
-	for what, said := range map[string]string{"mov": `^mov\S* is no jump or call; the next jump: j\S+ at \+0x[0-9a-f]+ \(0x[0-9a-f]+\)$`, "call": `^call leads out of this page(; |$)`} {
+	for what, said := range map[string]string{"mov": `^mov\S* is not a jump or call; the next jump: j\S+ at \+0x[0-9a-f]+ \(0x[0-9a-f]+\)$`, "call": `^call leads out of this page(; |$)`} {
 		row := rowWith(what)
 		p.open(eval[string](p, "location.pathname"), "#"+row)
 		p.awaits(`%s === %q`, cursor, row)

@@ -3,18 +3,17 @@ package page
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/gasm-profiler/gasm/capture"
 	"html/template"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A view is what the template shows. Its strings are escaped as [shown] does, and the
-// template escapes them for HTML.
+// A view is what the template shows. Its strings are escaped by [shown]; the template escapes them for HTML.
 type view struct {
 	Policy, Title     string
 	Style             template.CSS
@@ -22,24 +21,24 @@ type view struct {
 	Gasm              string
 	Facts             []fact // about the capture
 	Notes             []string
-	Index             *table // of the profiles, where there are several
+	Index             *table // of the profiles; nil if there is only one
 	Profiles          []*profileView
 	Sources           []sourceFile
 	Data              template.JS // for the script
 	HasCode, HasJumps bool
 }
 
-// A fact is a line of what was run.
+// A fact is a line about what was run.
 type fact struct{ Name, Value string }
 
-// A profileView is what the page shows of one profile.
+// A profileView is what the page shows about one profile.
 type profileView struct {
 	ID       int
 	Name     string
 	Facts    []fact
 	Warnings []string
 	Sources  []bar
-	Hottest  *hotLine // nil where no code has samples
+	Hottest  *hotLine // nil if no code has samples
 	Timeline template.HTML
 	Tables   []*table
 	Code     []*codeView
@@ -47,7 +46,7 @@ type profileView struct {
 	Empty    bool
 }
 
-// A bar is a part of the bar that says where the time went.
+// A bar is a part of the bar that shows where the time went.
 type bar struct {
 	Class, Name, Text, Width string
 	Raw                      int64
@@ -59,11 +58,12 @@ type scriptData struct {
 	Unit     string        `json:"unit"`
 	Profiles []profileData `json:"profiles"`
 	Files    []fileData    `json:"files"`
-	// Moved are the lines of methods that are in another file, or in another line of it, than
-	// their numbers say: by method and number, a file's number and a line of it.
+	// Moved has the lines of methods whose place is not the line of that number in the class's own file. By method and
+	// number, it has the number of a file and a line in it.
 	Moved map[string]map[int][2]int `json:"moved,omitempty"`
 }
 
+// profileData is what the script needs to know about a profile.
 type profileData struct {
 	Name   string     `json:"name"`
 	Events []string   `json:"events"`
@@ -73,34 +73,37 @@ type profileData struct {
 	Parts  *partsData `json:"parts,omitempty"`
 }
 
+// perOp says how the samples of an event become amounts per operation.
 type perOp struct {
 	Factor   float64 `json:"factor"`
 	Decimals int     `json:"decimals"`
 	Unit     string  `json:"unit"`
 }
 
+// codeData is what the script needs to know about a listing.
 type codeData struct {
 	Method string   `json:"method"`
 	Tier   string   `json:"tier"`
 	ID     int      `json:"id"`
 	Counts []int64  `json:"counts"`
-	Parts  []string `json:"parts,omitempty"` // of each event, see partText
+	Parts  []string `json:"parts,omitempty"` // for each event, see partText
 }
 
-// fileData tells which methods are in a file of sources.
+// fileData says which methods are in a file of sources.
 type fileData struct {
 	Name    string   `json:"name"`
 	Methods []string `json:"methods"`
 }
 
-// A builder makes the view.
+// A builder builds the view.
 type builder struct {
 	in      Input
 	data    scriptData
-	listing int // listings so far
+	listing int // the number of listings so far
 	sources *sourceFiles
 }
 
+// newView returns the view of the input.
 func newView(in Input) *view {
 	b := &builder{in: in, sources: newSourceFiles(in.Place, in.FileLines)}
 	b.data.Unit = in.Unit
@@ -122,13 +125,13 @@ func newView(in Input) *view {
 	b.data.Moved = b.sources.moved()
 	text, err := json.Marshal(b.data)
 	if err != nil {
-		text = []byte("{}") // cannot happen: it is strings and numbers
+		text = []byte("{}") // can't happen: these are strings and numbers
 	}
 	v.Data = template.JS(text)
 	return v
 }
 
-// title names the page by what ran.
+// title returns a name for the page: the name of its profile, or the command.
 func title(in Input) string {
 	if len(in.Names) == 1 && in.Names[0] != "" {
 		return shown(in.Names[0])
@@ -139,7 +142,7 @@ func title(in Input) string {
 	return fmt.Sprintf("%d profiles", len(in.Names))
 }
 
-// index is the table of the profiles, where there are several.
+// index returns the table of the profiles, or nil if there is only one.
 func (b *builder) index() *table {
 	if len(b.data.Profiles) < 2 {
 		return nil
@@ -166,6 +169,7 @@ func (b *builder) index() *table {
 	return out
 }
 
+// captureFacts returns the facts about the capture.
 func (b *builder) captureFacts() []fact {
 	c := b.in.Report.Capture
 	var facts []fact
@@ -176,16 +180,16 @@ func (b *builder) captureFacts() []fact {
 	}
 	add("Command", b.in.Command)
 	if c.Attached {
-		add("Attached", "to JVMs that ran already")
+		add("Attached", "to running JVMs")
 	}
 	add("Sampler", b.in.Profiles.Capture.SamplerText())
 	add("Chosen", b.in.Report.Chosen)
-	add("Code", map[string]string{"printed": "printed by HotSpot", "copied": "copied out of the JVM's memory", "mixed": "printed by HotSpot and copied out of the JVM's memory"}[c.Code])
+	add("Code", map[string]string{"printed": "printed by HotSpot", "copied": "copied from the JVM's memory", "mixed": "printed by HotSpot and copied from the JVM's memory"}[c.Code])
 	add("Only", c.Selection)
 	return facts
 }
 
-// profile makes the view of profile i.
+// profile returns the view of profile i.
 func (b *builder) profile(i int) *profileView {
 	p, r := &b.in.Profiles.Trials[i], &b.in.Report.Profiles[i]
 	v := &profileView{ID: i, Name: shown(b.in.Names[i])}
@@ -229,6 +233,7 @@ func (b *builder) profile(i int) *profileView {
 	return v
 }
 
+// profileFacts returns the facts about a profile.
 func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 	var facts []fact
 	var jvms []string
@@ -261,7 +266,7 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 	return facts
 }
 
-// unlisted says what of the code is not in the page, and how to get it.
+// unlisted says how much code is not in the page, and how to get it; "" if all code is there.
 func unlisted(p *profile.Profile, totals []int64) string {
 	u := p.Unlisted
 	if u.Pieces == 0 || len(totals) == 0 || len(u.Counts) == 0 {
@@ -272,11 +277,12 @@ func unlisted(p *profile.Profile, totals []int64) string {
 		text = strings.Replace(text, "method and stubs", "methods and stubs", 1)
 	}
 	if u.NoCode > 0 {
-		text += fmt.Sprintf(" (of %d the log has none)", u.NoCode)
+		text += fmt.Sprintf(" (the log has no code of %d)", u.NoCode)
 	}
-	return text + "; --instructions NUMBER has more, down to 0.1 % each, and gasm report --format text any region."
+	return text + "; --instructions NUMBER shows more, down to 0.1 % each, and gasm report --format text shows any region."
 }
 
+// cmpText returns text, or otherwise if text is empty.
 func cmpText(text, otherwise string) string {
 	if text == "" {
 		return otherwise
@@ -284,7 +290,7 @@ func cmpText(text, otherwise string) string {
 	return text
 }
 
-// kindOf is the kind of code of a source, for its colour.
+// kindOf returns the kind of code of a source, which has a colour.
 func kindOf(source string) string {
 	switch {
 	case strings.HasPrefix(source, "c2"), strings.HasPrefix(source, "jvmci"):
@@ -303,6 +309,7 @@ func kindOf(source string) string {
 	return "native"
 }
 
+// sourceBars returns the parts of the bar that shows where the time went.
 func sourceBars(p *profile.Profile, r *schema.Profile, totals []int64) []bar {
 	var bars []bar
 	for _, s := range r.Sources {
