@@ -609,8 +609,7 @@ function drawChain() {
 		return el;
 	});
 	if (!lines.length) lines.push(note("no debug info"));
-	if (cursor.classList.contains("n"))
-		lines.push(note("HotSpot kept no line for this instruction: this is the line of the next one."));
+	if (cursor.classList.contains("n")) lines.push(note("HotSpot kept no line for this instruction: this is the line of the next one."));
 	code.chainBox.replaceChildren(...lines);
 	later(showLine);
 }
