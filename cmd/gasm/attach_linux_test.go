@@ -266,7 +266,7 @@ func TestAttachSeveral(t *testing.T) {
 	r = runGasm(t, []string{"attach", "--length", "800ms", "--merge-jvms", "--format", "html", "--report", page, one.pid(), two.pid()})
 	require.Equal(t, 0, r.code, r.stderr)
 	text := string(readFile(t, page))
-	assert.Contains(t, text, "to JVMs that ran already")
+	assert.Contains(t, text, "to running JVMs")
 	assert.Regexp(t, `(?s)<h1 id="c\d+-h">Spin::spin</h1>.*<div class="r[^"]*" id="c\d+-[0-9a-f]+" data-f="\d+"><b class="h\d" data-n="\d+" data-v="`, text, "its code, with the samples of each JVM")
 	for _, pid := range []string{one.pid(), two.pid()} {
 		assert.Contains(t, text, `"jvm":"pid `+pid+`"`)

@@ -127,7 +127,7 @@ func TestTimeToSafepoint(t *testing.T) {
 			}
 			assert.Greater(t, float64(first.Counts.Values[0]), 0.9*float64(all))
 			text := runGasm(t, []string{"report", "--skip-asm", dir})
-			assert.Regexp(t, `\.\.\.\.\[Time to Safepoint\]\.+\nThreads waited [0-9.]+ ms for others to come to \d+ safepoints, at most [0-9.]+ ms`, text.stdout)
+			assert.Regexp(t, `\.\.\.\.\[Time to Safepoint\]\.+\nThreads waited [0-9.]+ ms for others to reach \d+ safepoints \(longest [0-9.]+ ms\)`, text.stdout)
 			checkWindowEvents(t, dir)
 			checkEventLists(t, dir)
 		})

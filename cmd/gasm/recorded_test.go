@@ -104,7 +104,7 @@ func checkRecordedFormats(t *testing.T, dir string) {
 	t.Helper()
 	text := runGasm(t, []string{"report", "--skip-asm", dir})
 	require.Equal(t, 0, text.code, text.stderr)
-	assert.Regexp(t, `\[Locks\]\.+\n +waited +ms +longest +count *\n +[0-9.]+%.* Contended::locked:\d+ +java.lang.Object, had by worker-\n`, text.stdout)
+	assert.Regexp(t, `\[Locks\]\.+\n +waited +ms +longest +count *\n +[0-9.]+%.* Contended::locked:\d+ +java.lang.Object, held by worker-\n`, text.stdout)
 	assert.Regexp(t, `\[Allocations\]\.+\n +bytes +MB +events *\n +[0-9.]+% .* Contended::allocate:\d+ +byte\[\]\n`, text.stdout)
 	jsonl := runGasm(t, []string{"events", "--format", "jsonl", dir})
 	require.Equal(t, 0, jsonl.code, jsonl.stderr)
