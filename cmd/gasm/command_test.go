@@ -67,12 +67,8 @@ func TestScript(t *testing.T) {
 func TestDelayAndLength(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes, dir := javaPrograms(t), filepath.Join(t.TempDir(), "capture")
-	// The window must not be over before the program is at work. How long that takes depends on
-	// what else the machine does: in a second it may not even be loaded.
+	delay := max(time.Second, warmUp(t))
 	began := time.Now()
-	require.NoError(t, exec.Command("java", "-Dsec=0", "-cp", classes, "Spin").Run())
-	delay := max(time.Second, 3*time.Since(began))
-	began = time.Now()
 	r := runGasm(t, []string{"profile", "--frequency", "1001", "--delay", delay.String(), "--length", "500ms", "-o", dir,
 		"--", "java", fmt.Sprintf("-Dsec=%.1f", delay.Seconds()+1), "-cp", classes, "Spin"})
 	took := time.Since(began)
@@ -112,6 +108,15 @@ func TestDelayAndLength(t *testing.T) {
 	assert.Positive(t, inside)
 	assert.Equal(t, inside, a.Profiled, "the samples of half a second")
 	assert.Equal(t, outside, a.OutsideWindow)
+}
+
+// warmUp returns a delay after which Spin is at work, with a margin: three times what a run of Spin takes that ends after
+// its warm-up. On a busy machine its JVM may need more than a second to be loaded.
+func warmUp(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	require.NoError(t, exec.Command("java", "-Dsec=0", "-cp", javaPrograms(t), "Spin").Run())
+	return 3 * time.Since(began)
 }
 
 // sampleTime finds the pid and the time in a line of perf script.

@@ -97,7 +97,7 @@ func (s *svc) call(t *testing.T, times int) (hash string) {
 	_, err := fmt.Fprintln(s.input, times)
 	require.NoError(t, err)
 	told := regexp.MustCompile(fmt.Sprintf(`called %d, threw %d, hash (\d+)`, times, times/5))
-	require.Eventually(t, func() bool { return strings.Count(s.out.String(), "called ") == s.asked }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(s.out.String(), "called ") == s.asked }, hangs, 5*time.Millisecond)
 	found := told.FindStringSubmatch(s.out.String())
 	require.NotNil(t, found, s.out.String())
 	return found[1]
@@ -370,7 +370,7 @@ func TestProbeSDTOfJDKs(t *testing.T) {
 		usdt:*:java:Svc_tiny__return /arg2 == 0/ { @["return", ""] = count(); }
 		usdt:*:java:Svc_tiny__return /arg2 != 0/ { @["thrown", str(arg2)] = count(); }
 		usdt:*:java:Svc_init__entry /(int64)arg1 == -3 && arg3 == 0x4000000000000000/ { @["init", str(arg2)] = count(); }`
-	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 11, 25, 28}, j.Feature) }) {
+	for _, jdk := range gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 11, 25, 28}, j.Feature) }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			if jdk.Feature == 25 {
 				s, object := profiledSvc(t, jdk.Java(), dir)

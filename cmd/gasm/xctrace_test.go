@@ -85,11 +85,10 @@ func recordByPerf(trace string) error {
 	if err := perf.Start(); err != nil {
 		return err
 	}
-	for range 100 { // until it records
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // until it records
 		if info, err := os.Stat(filepath.Join(trace, "perf.data")); err == nil && info.Size() > 0 {
 			break
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	fmt.Println("Starting recording with the Blank template. Targeting all processes.\nCtrl-C to stop the recording")
 	<-stop // which the process group has got, perf too
