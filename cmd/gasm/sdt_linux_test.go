@@ -313,10 +313,18 @@ func TestProbeSDT(t *testing.T) {
 	assert.NoDirExists(t, filepath.Dir(object))
 	s.call(t, 10)
 	s.end(t)
-	assert.Empty(t, s.stderr.String())
+	assert.Empty(t, agentWarning.ReplaceAllString(s.stderr.String(), ""))
 }
 
-// counts finds what a tracer has counted.
+// agentWarning matches the warning of JDK 21 and newer that an agent was loaded into a running JVM:
+//
+//	WARNING: A Java agent has been loaded dynamically (/tmp/gasm-probes-4711/agent.jar)
+//	WARNING: If a serviceability tool is in use, please run with -XX:+EnableDynamicAgentLoading to hide this warning
+//	WARNING: If a serviceability tool is not in use, please run with -Djdk.instrument.traceUsage for more information
+//	WARNING: Dynamic loading of agents will be disallowed by default in a future release
+var agentWarning = regexp.MustCompile(`(?m)^WARNING: (A Java agent has been loaded dynamically|If a serviceability tool is|Dynamic loading of agents) .*\n`)
+
+// counts returns what a tracer has counted.
 func counts(out, row string) map[string]string {
 	found := map[string]string{}
 	for _, m := range regexp.MustCompile(row).FindAllStringSubmatch(out, -1) {
