@@ -235,7 +235,7 @@ func TestXCTrace(t *testing.T) {
 	for fails, tolerance := range map[string]float64{"": 0, "time-info": 20e6} {
 		out := filepath.Join(t.TempDir(), "capture")
 		r := runGasm(t, []string{"profile", "--sampler", "xctrace", "--format", "json", "--report", out + ".json", "-o", out, "--delay", delay.String(), "--length", length.String(),
-			"--", java, "-XX:+UseSerialGC", fmt.Sprintf("-Dsec=%.1f", (2*delay).Seconds()), "-cp", javaPrograms(t), "Spin"}, withXCRun(t), withEnv(xcrunFails+"="+fails, xcrunFirst+"="+out+".first"))
+			"--", java, "-XX:+UseSerialGC", fmt.Sprintf("-Dsec=%.1f", (2 * delay).Seconds()), "-cp", javaPrograms(t), "Spin"}, withXCRun(t), withEnv(xcrunFails+"="+fails, xcrunFirst+"="+out+".first"))
 		require.Equal(t, 0, r.code, r.stderr)
 		report := readReport(t, readFile(t, out+".json"))
 		assert.Equal(t, "xctrace", report.Capture.Sampler)
