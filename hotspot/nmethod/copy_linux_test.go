@@ -29,6 +29,7 @@ type followedJVM struct {
 	printed, copied map[string]*printedMethod
 	installed       map[string]bool // compile ids of the methods that tags tell of
 	result          tagResult
+	lateness        time.Duration // how late this process was woken at most, because others had the processors
 }
 
 // follow runs a program in a JVM that prints all its code, and tells of it by tags too,
@@ -54,13 +55,14 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	}, time.Minute, time.Millisecond, "the JVM makes its log")
 	require.NoError(t, f.open())
 	f.copier.SetNames(Names{Stub: stubNames(t, f.copier), Function: FunctionNames(cmd.Process.Pid)})
+	late := gasmtest.Lateness(t)
 	go f.run()
 	require.Eventually(t, func() (ok bool) {
 		log, err := os.ReadFile(logPath)
 		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
 	}, time.Minute, 100*time.Millisecond, "the JVM compiles methods")
 	gasmtest.Stop(t, cmd.Process.Pid)
-	result := f.Stop()
+	result, lateness := f.Stop(), late()
 	untilStop, err := os.ReadFile(logPath)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
@@ -78,7 +80,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	for _, m := range regexp.MustCompile(`(?m)^<nmethod compile_id='(\d+)'.*\n`).FindAllSubmatch(untilStop, -1) {
 		installed[string(m[1])] = true
 	}
-	return followedJVM{readPrinted(t, bytes.NewReader(log)), readPrinted(t, bytes.NewReader(copies)), installed, result}
+	return followedJVM{readPrinted(t, bytes.NewReader(log)), readPrinted(t, bytes.NewReader(copies)), installed, result, lateness}
 }
 
 // stubNames gives the names of stubs. New ones are made when a compiler starts.
@@ -131,7 +133,12 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	assert.GreaterOrEqual(t, len(jvm.installed), enoughMethods)
 	assert.Equal(t, len(jvm.installed), result.Copied+result.Late+result.Missed, "each method that was told of is counted")
 	// HotSpot may replace a method, and drop the old one, before it could be copied.
-	assert.LessOrEqual(t, result.Missed+result.Late, result.Copied/100, "%v", result.Why)
+	assert.LessOrEqual(t, result.Missed, result.Copied/100, "%v", result.Why)
+	most := result.Copied / 100
+	if jvm.lateness > 20*time.Millisecond { // 51 of 602 were late where 36 threads wanted 2 processors
+		most = result.Copied / 4
+	}
+	assert.LessOrEqual(t, result.Late, most, "this process was woken %v late", jvm.lateness)
 	assert.Len(t, jvm.copied, result.Copied)
 	for head, c := range jvm.copied {
 		c.check(t, head)

@@ -8,8 +8,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// controlTimeout is how long perf may take to obey. It needs some ms.
-const controlTimeout = 2 * time.Second
+// controlTimeout is how long perf may take to obey a command. Usually it takes some ms, but perf may wait seconds for a
+// processor if many threads are running. If perf ends meanwhile, tell returns at once.
+const controlTimeout = 30 * time.Second
 
 // errorShown is how long after perf's answer its error message may come, because the two have separate
 // pipes.

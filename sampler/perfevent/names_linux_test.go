@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,13 @@ func printed(attr *unix.PerfEventAttr) map[string]uint64 {
 	return fields
 }
 
+// attributeLine matches a line in which perf -vv prints an attribute's name and value. perf 6.12 adds a name for some values:
+//
+//	type                             3
+//	type                             3 (PERF_TYPE_HW_CACHE)
+//	{ bp_addr, config1 }             0x1
+var attributeLine = regexp.MustCompile(`^ *(\{ .* \}|\S+) +(\S+)`)
+
 // perfsAttributes runs perf record -vv, and returns the first attributes that it prints.
 func perfsAttributes(t *testing.T, spec string, command []string) map[string]uint64 {
 	t.Helper()
@@ -105,16 +113,15 @@ func perfsAttributes(t *testing.T, spec string, command []string) map[string]uin
 	fields := map[string]uint64{}
 	known := printed(&unix.PerfEventAttr{Type: 1, Config: 1, Ext1: 1, Ext2: 1, Bits: ^uint64(0)})
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "---") {
 			break
 		}
-		i := strings.LastIndexByte(line, ' ')
-		name := strings.TrimSpace(line[:i+1])
-		if known[name] == 0 {
+		m := attributeLine.FindStringSubmatch(line)
+		if m == nil || known[m[1]] == 0 {
 			continue // how it is sampled
 		}
-		value, err := strconv.ParseUint(line[i+1:], 0, 64)
+		name := m[1]
+		value, err := strconv.ParseUint(m[2], 0, 64)
 		require.NoError(t, err, line)
 		if value != 0 {
 			fields[name] = value
