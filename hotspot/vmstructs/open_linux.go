@@ -16,11 +16,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// Open finds the HotSpot in a process. The process must have loaded libjvm.so; a JVM
-// that writes a log has.
+// Open finds the HotSpot in a process. The process must have loaded libjvm.so; a JVM that has written a log has.
 //
-// The error is an [*OpenError]. Where the process has ended it is syscall.ESRCH or
-// fs.ErrNotExist, too.
+// The error is an [*OpenError]. If the process has ended, it wraps syscall.ESRCH or fs.ErrNotExist.
 func Open(pid int) (*VM, error) {
 	vm, err := open(pid)
 	var typed *OpenError
@@ -62,7 +60,7 @@ func open(pid int) (*VM, error) {
 	return vm, nil
 }
 
-// checkMemory finds out whether reading the memory of a process could wait for ever.
+// checkMemory returns an error if reading the memory of a process could block for ever.
 func checkMemory(pid int) error {
 	p, err := foreign.Open(pid)
 	if errors.Is(err, foreign.ErrEnded) {
@@ -87,7 +85,7 @@ func findLibJVM(pid int) (native.Mapping, error) {
 	case err != nil:
 		return native.Mapping{}, err
 	case len(mappings) == 0:
-		// A process that has ended has no memory, until its parent waits for it.
+		// A process that has ended has no mappings, until its parent waits for it.
 		return native.Mapping{}, syscall.ESRCH
 	}
 	for _, m := range mappings {
@@ -102,8 +100,8 @@ func findLibJVM(pid int) (native.Mapping, error) {
 	return native.Mapping{}, &OpenError{pid, NoJVM, errors.New("has not loaded libjvm.so: it is no JVM with HotSpot")}
 }
 
-// isNativeImage tells whether the program of a process is one that GraalVM's native-image
-// made: its heap is in a section of its own.
+// isNativeImage reports whether the program of a process was compiled by GraalVM's native-image. Such a program has its
+// heap in a section of its own.
 func isNativeImage(pid int) bool {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -118,7 +116,7 @@ func isNativeImage(pid int) bool {
 	return hasSection(f, ".svm_heap")
 }
 
-// explain says what an error of reading a process means.
+// explain turns an error of reading a process into an OpenError that says what it means for the user.
 func explain(pid int, err error) error {
 	switch {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, fs.ErrNotExist):
@@ -129,8 +127,8 @@ func explain(pid int, err error) error {
 	return &OpenError{pid, Unknown, fmt.Errorf("can't be read as a JVM with HotSpot: %w", err)}
 }
 
-// whyRefused says why the kernel does not let this process read another's memory, and
-// what would change that (see ptrace(2), "Ptrace access mode checking").
+// whyRefused returns why the kernel does not let this process read another one's memory, and what would change that
+// (see ptrace(2), "Ptrace access mode checking").
 func whyRefused(pid int) string {
 	owner := -1
 	if p, err := foreign.Open(pid); err == nil {
