@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// fakeReleases have a code cache of different forms.
+// fakeReleases are releases with different forms of the code cache.
 var fakeReleases = []int{8, 17, 25}
 
 func names(blobs []*Blob) (names []string) {
@@ -23,7 +23,7 @@ func names(blobs []*Blob) (names []string) {
 	return names
 }
 
-// poll polls and gives what came and went.
+// poll polls, and returns the names of the blobs that came and went.
 func poll(t *testing.T, c *Cache, now int64) (added, gone []string) {
 	t.Helper()
 	changes, err := c.Poll(now)
@@ -32,7 +32,7 @@ func poll(t *testing.T, c *Cache, now int64) (added, gone []string) {
 	return names(changes.Added), names(changes.Gone)
 }
 
-// check checks that what is known does not contradict itself.
+// check checks that what the Cache knows is consistent.
 func (c *Cache) check(t *testing.T) {
 	t.Helper()
 	end := uint64(0)
@@ -95,7 +95,7 @@ func TestMethodsComeAndGo(t *testing.T) {
 		poll(t, c, 60)
 		checkAt(t, c, one.Lo)
 
-		// It dies, and its block is freed later.
+		// It dies, and its block is freed at a later Poll.
 		j.setState(j.code+segment<<fakeLog2+fakeHeader, c.layout.deadState)
 		j.free++
 		j.put64(j.heap+fakeNextSegment, j.next, j.free)
@@ -105,8 +105,7 @@ func TestMethodsComeAndGo(t *testing.T) {
 	}
 }
 
-// checkAt asks who had an address, which A::one had until a moment between 40 and 50, and
-// then C::three.
+// checkAt asks which blob had an address. A::one had it until a moment between 40 and 50, and C::three after that.
 func checkAt(t *testing.T, c *Cache, pc uint64) {
 	t.Helper()
 	cases := []struct {
@@ -147,8 +146,8 @@ func TestUnnamed(t *testing.T) {
 	assert.Equal(t, []string{"0 " + unknownMethod}, added)
 }
 
-// TestReplacedUnseen: a method is freed and another one gets its memory, and the list of
-// free blocks looks as before. Only the compile id tells.
+// TestReplacedUnseen: a method is freed and another one gets its memory, while the list of free blocks stays the same.
+// Only the compile id shows it.
 func TestReplacedUnseen(t *testing.T) {
 	j := newFakeJVM(17)
 	segment := j.next
@@ -184,7 +183,7 @@ func TestStarting(t *testing.T) {
 	assert.NotEmpty(t, added)
 }
 
-// TestLost polls a JVM whose heap leads nowhere, as that of one that ends.
+// TestLost polls a JVM whose heap has invalid addresses, as that of a JVM that is ending.
 func TestLost(t *testing.T) {
 	j := newFakeJVM(17)
 	j.addMethod(j.next, 7, "A::one", 0)
@@ -216,8 +215,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	assert.NotEmpty(t, h.at(1<<20+(maxHistory+9)*64))
 }
 
-// FuzzWalk damages the memory of a JVM, and polls before and after. A patch is an address
-// and a byte, of three bytes.
+// FuzzWalk damages the memory of a JVM, and polls before and after. A patch has three bytes: two of an address, and the
+// new byte.
 func FuzzWalk(f *testing.F) {
 	jvms := map[int]*fakeJVM{}
 	whole := map[int][]byte{}

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// TestMany finds the blobs of a JVM that has compiled all that it ran.
+// TestMany finds the blobs of a JVM that has compiled all that it ran (-Xcomp).
 func TestMany(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func TestMany(t *testing.T) {
 			assert.Greater(t, len(changes.Added), 5000)
 			walk := cpu
 
-			_, err = c.Poll(monotonic.Nanos()) // looks once more at what may have been changing
+			_, err = c.Poll(monotonic.Nanos()) // checks once more what may have been changing
 			require.NoError(t, err)
 			cpu = cpuTime()
 			const polls = 1000
@@ -41,7 +41,7 @@ func TestMany(t *testing.T) {
 				require.False(t, changes.Any())
 			}
 			cpu = (cpuTime() - cpu) / polls
-			t.Logf("a poll in vain took %v of CPU time", cpu)
+			t.Logf("a poll that finds nothing took %v of CPU time", cpu)
 			assert.Less(t, 100*cpu, walk, "it is some ten thousandth of a walk")
 		})
 	}

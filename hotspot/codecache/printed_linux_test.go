@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// TestPrinted compares stubs, codelets and adapters with what HotSpot prints of them.
+// TestPrinted compares stubs, codelets and adapters with what HotSpot prints about them.
 func TestPrinted(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := classPath(t)
