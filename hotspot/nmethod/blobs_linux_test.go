@@ -17,8 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// TestCopyBlobs copies all methods of a JVM that was started without any flag, on each JDK
-// of the machine: what codecache tells of them does for a tag. That of JDK 8 have no frames.
+// TestCopyBlobs copies all methods of a JVM that was started without any flag, on each JDK of the machine. What
+// codecache returns replaces a tag. Copies of JDK 8 have no frames.
 func TestCopyBlobs(t *testing.T) {
 	gasmtest.NeedTime(t)
 	classPath := t.TempDir()
@@ -37,7 +37,7 @@ func TestCopyBlobs(t *testing.T) {
 	}
 }
 
-// openStopped opens a JVM, stops it when it has so many methods, and gives these.
+// openStopped opens a JVM, stops it when it has that many methods, and returns them.
 func openStopped(t testing.TB, process *os.Process, methods int) (*Copier, []*codecache.Blob) {
 	t.Helper()
 	var copier *Copier
