@@ -36,6 +36,6 @@ func TestHasAsData(t *testing.T) {
 	defer unix.Munmap(page)
 	assert.True(t, own.hasAsData("libtest.so"))
 	assert.False(t, own.isEmulated())
-	_, err = Look(os.Getpid())
-	assert.ErrorContains(t, err, "is no JVM: it has not loaded libjvm.so")
+	_, err = Look(t.Context(), os.Getpid())
+	assert.ErrorContains(t, err, "is not a JVM: it has not loaded libjvm.so")
 }

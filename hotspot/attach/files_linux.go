@@ -19,11 +19,11 @@ type files struct {
 
 // enter enters the files of the process. Those of another user's can be entered by root alone. Where the process has this
 // process's own ids, its /tmp may be that of this process, which shows at least which files are there.
-func (p process) enter(status foreign.Status) files {
+func (p process) enter(ctx context.Context, status foreign.Status) files {
 	f := files{ownPID: status.OwnPID}
 	var err error
-	if f.world, err = p.World(context.Background()); err != nil && status.OwnPID == p.PID() && os.Geteuid() != 0 {
-		f.world, err = foreign.OwnWorld(context.Background(), foreign.User{UID: os.Geteuid(), GID: os.Getegid()})
+	if f.world, err = p.World(ctx); err != nil && status.OwnPID == p.PID() && os.Geteuid() != 0 {
+		f.world, err = foreign.OwnWorld(ctx, foreign.User{UID: os.Geteuid(), GID: os.Getegid()})
 	}
 	if err != nil {
 		f.world = nil
@@ -102,8 +102,8 @@ func (f files) perfData() map[string]string {
 }
 
 // hasPerfData reports whether there are performance data of the process, which other users can see and not read.
-func (p process) hasPerfData(status foreign.Status) (has bool) {
-	f := p.enter(status)
+func (p process) hasPerfData(ctx context.Context, status foreign.Status) (has bool) {
+	f := p.enter(ctx, status)
 	defer f.close()
 	f.eachPerfFolder(status.UID, func(folder *foreign.Folder) bool {
 		_, err := folder.Stat(strconv.Itoa(status.OwnPID))

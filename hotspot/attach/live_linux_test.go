@@ -2,6 +2,7 @@ package attach
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -79,7 +80,7 @@ func TestLook(t *testing.T) {
 				cmd := exec.Command(jdk.Java(), slices.Concat(flags, []string{"-cp", classes, waiter, "an argument"})...)
 				startWaiter(t, cmd)
 				started := monotonic.Nanos()
-				j, err := Look(cmd.Process.Pid)
+				j, err := Look(t.Context(), cmd.Process.Pid)
 				require.NoError(t, err)
 				require.NoError(t, j.Unreadable)
 				assert.Equal(t, waiter, j.Main)
@@ -95,7 +96,7 @@ func TestLook(t *testing.T) {
 				}
 				assert.GreaterOrEqual(t, j.StartMonoNanos, before-20e6, "the start: 10 ms by the kernel, and two clocks are read for it, one after the other")
 				assert.Less(t, j.StartMonoNanos, started, "the start")
-				all, err := List()
+				all, err := List(t.Context())
 				require.NoError(t, err)
 				i := slices.IndexFunc(all, func(l Process) bool { return l.PID == j.PID })
 				require.GreaterOrEqual(t, i, 0)
@@ -111,25 +112,25 @@ func TestChoose(t *testing.T) {
 	one := exec.Command(java, "-cp", classes, waiter)
 	startWaiter(t, one)
 	pid := strconv.Itoa(one.Process.Pid)
-	chosen, err := Choose([]string{pid, strings.TrimPrefix(waiter, "org."), pid})
+	chosen, err := Choose(t.Context(), []string{pid, strings.TrimPrefix(waiter, "org."), pid})
 	require.NoError(t, err)
 	require.Len(t, chosen, 1)
 	assert.Equal(t, one.Process.Pid, chosen[0].PID)
 	two := exec.Command(java, "-cp", classes, waiter)
 	startWaiter(t, two)
-	_, err = Choose([]string{strings.TrimPrefix(waiter, "org.")})
+	_, err = Choose(t.Context(), []string{strings.TrimPrefix(waiter, "org.")})
 	var several *AmbiguousError
 	require.ErrorAs(t, err, &several)
 	assert.Len(t, several.JVMs, 2)
 
-	_, err = Choose([]string{strconv.Itoa(os.Getpid())})
-	assert.ErrorContains(t, err, "is no JVM")
-	_, err = Choose([]string{"4194305"}) // more than any process id (PID_MAX_LIMIT)
+	_, err = Choose(t.Context(), []string{strconv.Itoa(os.Getpid())})
+	assert.ErrorContains(t, err, "is not a JVM")
+	_, err = Choose(t.Context(), []string{"4194305"}) // more than any process id (PID_MAX_LIMIT)
 	assert.ErrorContains(t, err, "no process has the id 4194305")
 	dead := exec.Command("true")
 	require.NoError(t, dead.Start())
 	require.Eventually(t, func() bool {
-		_, err := Look(dead.Process.Pid)
+		_, err := Look(t.Context(), dead.Process.Pid)
 		return err != nil && strings.Contains(err.Error(), "has ended")
 	}, time.Minute, time.Millisecond, "a zombie")
 	require.NoError(t, dead.Wait())
@@ -145,7 +146,7 @@ func TestNamespaces(t *testing.T) {
 		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" "$5"`, "sh", classes, inside, java, "/proc/self/cwd", waiter)
 	cmd.Dir = classes
 	startWaiter(t, cmd)
-	all, err := List()
+	all, err := List(t.Context())
 	require.NoError(t, err)
 	i := slices.IndexFunc(all, func(j Process) bool { return j.Main == waiter })
 	require.GreaterOrEqual(t, i, 0, "%v", all)
@@ -156,7 +157,7 @@ func TestNamespaces(t *testing.T) {
 	status, err := p.Status()
 	require.NoError(t, err)
 	assert.Equal(t, 1, status.OwnPID)
-	files := process{p}.enter(status)
+	files := process{p}.enter(t.Context(), status)
 	defer files.close()
 	assert.NotEmpty(t, files.perfData()["sun.rt.javaCommand"], "by its own folder in /tmp")
 }
@@ -177,7 +178,7 @@ func lookAndPrint(pid string) int {
 		return 1
 	}
 	text := ""
-	j, err := Look(n)
+	j, err := Look(context.Background(), n)
 	if err == nil {
 		text, err = j.String()+" of "+j.User+"\n", j.Err()
 	}
@@ -241,7 +242,7 @@ func TestNativeImage(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	j, err := Look(cmd.Process.Pid)
+	j, err := Look(t.Context(), cmd.Process.Pid)
 	require.NoError(t, err)
 	assert.Equal(t, NativeImage, j.Kind)
 	assert.Equal(t, "app", j.Main)
@@ -260,10 +261,10 @@ func TestOpenJ9(t *testing.T) {
 		require.NoError(t, errors.Join(err, f.Close()))
 		defer syscall.Munmap(memory)
 	}
-	j, err := Look(os.Getpid())
+	j, err := Look(t.Context(), os.Getpid())
 	require.NoError(t, err)
 	assert.Equal(t, OpenJ9, j.Kind)
-	assert.ErrorContains(t, j.Unreadable, "it is an OpenJ9")
+	assert.ErrorContains(t, j.Unreadable, "it runs OpenJ9")
 }
 
 func TestHomeOf(t *testing.T) {

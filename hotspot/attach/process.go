@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,17 +62,17 @@ func (j *Process) Err() error {
 // Choose finds the JVMs that the user names: each word is a process id, or a part of a main
 // class or of a jar's name, which must be of one JVM alone. A whole name goes before parts.
 // All that are found can be read.
-func Choose(words []string) ([]Process, error) {
+func Choose(ctx context.Context, words []string) ([]Process, error) {
 	var chosen []Process
 	var listed []Process // once it is needed
 	for _, word := range words {
 		var j *Process
 		pid, err := strconv.Atoi(word)
 		if err == nil {
-			j, err = Look(pid)
+			j, err = Look(ctx, pid)
 		} else {
 			if listed == nil {
-				if listed, err = List(); err != nil {
+				if listed, err = List(ctx); err != nil {
 					return nil, err
 				}
 			}

@@ -26,11 +26,14 @@ const listTime = 6 * time.Second
 
 // List finds the JVMs that run, and that this process can see, by ascending process id. One that does not let itself be
 // looked at is among them if it is called java.
-func List() ([]Process, error) {
+func List(ctx context.Context) ([]Process, error) {
 	jvms, hanging, err := foreign.Each(listTime, func(pid int) (*Process, bool) {
-		j, err := look(pid)
+		j, err := look(ctx, pid)
 		return j, err == nil
 	})
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for JVMs: %w", err)
 	}
@@ -67,15 +70,15 @@ var errSilent = errors.New("the kernel gives no answer for it: its memory may be
 const lookTime = 8 * time.Second
 
 // Look looks at one process. The error is of one that is no JVM, or not there.
-func Look(pid int) (*Process, error) {
-	j, err := foreign.Within(context.Background(), lookTime, func() (*Process, error) { return look(pid) })
+func Look(ctx context.Context, pid int) (*Process, error) {
+	j, err := foreign.Within(ctx, lookTime, func() (*Process, error) { return look(ctx, pid) })
 	if errors.Is(err, foreign.ErrLate) {
 		err = fmt.Errorf("process %d can't be looked at: %w", pid, errSilent)
 	}
 	return j, err
 }
 
-func look(pid int) (*Process, error) {
+func look(ctx context.Context, pid int) (*Process, error) {
 	opened, err := foreign.Open(pid)
 	if errors.Is(err, foreign.ErrEnded) {
 		return nil, fmt.Errorf("%w: `gasm attach` lists the JVMs that run", err)
@@ -93,32 +96,19 @@ func look(pid int) (*Process, error) {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
 	mappings, mapsErr := native.ReadMaps(pid)
-	libjvm := slices.IndexFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
 	hidden := errors.Is(mapsErr, fs.ErrPermission)
-	j := &Process{PID: pid, Kind: HotSpot, User: userName(status.UID), OfOther: status.UID != os.Geteuid(), StartMonoNanos: p.startMonoNanos()}
-	switch {
-	case hidden && (status.Name == "java" || p.hasPerfData(status)):
-	case libjvm >= 0 && slices.ContainsFunc(mappings, isJ9):
-		j.Kind = OpenJ9
-	case libjvm >= 0:
-	case p.isNativeImage():
-		j.Kind = NativeImage
-	case hidden:
-		return nil, fmt.Errorf("process %d (%s) can't be looked into: %w", pid, status.Name, whyHidden(pid, status.UID))
-	case p.isEmulated():
-		return nil, fmt.Errorf("process %d (%s) runs a JVM of another processor in an emulator: its addresses are not those of this processor, "+
-			"so there is nothing to sample: run gasm and the JVM on such a machine", pid, status.Name)
-	default:
-		return nil, fmt.Errorf("process %d (%s) is no JVM: it has not loaded libjvm.so", pid, status.Name)
+	j := &Process{PID: pid, User: userName(status.UID), OfOther: status.UID != os.Geteuid(), StartMonoNanos: p.startMonoNanos()}
+	if j.Kind, err = p.kind(ctx, status, mappings, hidden); err != nil {
+		return nil, err
 	}
 	home := ""
-	if libjvm >= 0 {
+	if libjvm := slices.IndexFunc(mappings, isLibJVM); libjvm >= 0 {
 		home = homeOf(mappings[libjvm].Path)
 	}
-	p.describe(j, status, home)
+	p.describe(ctx, j, status, home)
 	switch {
 	case j.Kind == OpenJ9:
-		j.Unreadable = errors.New("it is an OpenJ9, and gasm knows how HotSpot keeps its code, and no other JVM")
+		j.Unreadable = errors.New("it runs OpenJ9, and gasm can read the code of HotSpot only")
 	case j.Kind == NativeImage:
 		j.Unreadable = fmt.Errorf("it is a native image of GraalVM, which compiles nothing while it runs: "+
 			"a profiler of native programs shows its code (perf record -p %d)", pid)
@@ -129,6 +119,32 @@ func look(pid int) (*Process, error) {
 	}
 	return j, nil
 }
+
+// kind returns which JVM the process runs. hidden is true if its mappings could not be read. The error is that of a
+// process that is not a JVM, or not one of this processor.
+func (p process) kind(ctx context.Context, status foreign.Status, mappings []native.Mapping, hidden bool) (Kind, error) {
+	hasLibJVM := slices.ContainsFunc(mappings, isLibJVM)
+	switch {
+	case hidden && (status.Name == "java" || p.hasPerfData(ctx, status)):
+		return HotSpot, nil
+	case hasLibJVM && slices.ContainsFunc(mappings, isJ9):
+		return OpenJ9, nil
+	case hasLibJVM:
+		return HotSpot, nil
+	case p.isNativeImage():
+		return NativeImage, nil
+	case hidden:
+		return "", fmt.Errorf("process %d (%s) can't be looked into: %w", p.PID(), status.Name, whyHidden(p.PID(), status.UID))
+	case p.isEmulated():
+		return "", fmt.Errorf("process %d (%s) runs a JVM of another processor in an emulator: "+
+			"its addresses are not those of this processor, so there is nothing to sample: "+
+			"run gasm and the JVM on such a machine", p.PID(), status.Name)
+	}
+	return "", fmt.Errorf("process %d (%s) is not a JVM: it has not loaded libjvm.so", p.PID(), status.Name)
+}
+
+// isLibJVM reports whether a mapping is of libjvm.so, which HotSpot and OpenJ9 have.
+func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" }
 
 // isJ9 tells the library of OpenJ9: libj9vm29.so.
 func isJ9(m native.Mapping) bool { return strings.HasPrefix(filepath.Base(m.Path), "libj9vm") }
@@ -170,8 +186,8 @@ func (p process) startMonoNanos() int64 {
 }
 
 // describe finds out what the JVM runs, and its version. Its home is the JDK's folder, as the JVM has it; "" when unknown.
-func (p process) describe(j *Process, status foreign.Status, home string) {
-	files := p.enter(status)
+func (p process) describe(ctx context.Context, j *Process, status foreign.Status, home string) {
+	files := p.enter(ctx, status)
 	defer files.close()
 	strs := files.perfData()
 	j.Command = strs["sun.rt.javaCommand"]

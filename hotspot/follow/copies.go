@@ -19,7 +19,7 @@ import (
 // the samples are younger than the last poll. It tells whether anything was new.
 func (f *Follower) look() (news bool) {
 	f.mu.Lock()
-	f.seen, f.places = f.places, f.seen[:0]
+	f.seen, f.pending = f.pending, f.seen[:0]
 	f.mu.Unlock()
 	news = f.poll()
 	for _, at := range f.seen {

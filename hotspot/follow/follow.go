@@ -43,21 +43,21 @@ type Follower struct {
 	log  *logWriter
 	stop chan struct{}
 	done chan struct{}
-	wake chan struct{} // has one element while places is not empty
+	wake chan struct{} // has one element while pending is not empty
 	// switched has one element when paused was changed.
 	switched chan struct{}
 	paused   atomic.Bool
 
-	mu     sync.Mutex
-	places []place // of samples, that the Follower has not looked at
-	known  int     // methods that were seen so far
+	mu      sync.Mutex
+	pending []sample // samples that the Follower has not looked at yet
+	known   int      // how many methods were seen so far
 
 	// What follows belongs to the goroutine that runs.
 	vm       *vmstructs.VM
 	cache    *codecache.Cache
 	copier   *nmethod.Copier
 	forgetAt time.Time // when the copier must forget what it read of names
-	seen     []place   // a buffer
+	seen     []sample  // the memory for pending's next elements
 	state    map[*codecache.Blob]copyState
 	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied
 	budget   budget                       // for copies
@@ -66,8 +66,8 @@ type Follower struct {
 	result   Result
 }
 
-// A place is where and when a sample was.
-type place struct {
+// A sample is an address at which the JVM was sampled, and the time on CLOCK_MONOTONIC.
+type sample struct {
 	pc        uint64
 	monoNanos int64
 }
@@ -177,8 +177,8 @@ const debugInfoFlag = "DebugNonSafepoints"
 // wait.
 func (f *Follower) Sampled(pc uint64, monoNanos int64) {
 	f.mu.Lock()
-	if len(f.places) < maxPlaces {
-		f.places = append(f.places, place{pc, monoNanos})
+	if len(f.pending) < maxPending {
+		f.pending = append(f.pending, sample{pc, monoNanos})
 	}
 	f.mu.Unlock()
 	select {
@@ -187,9 +187,9 @@ func (f *Follower) Sampled(pc uint64, monoNanos int64) {
 	}
 }
 
-// maxPlaces is more than a second of samples of the largest machine has. What is beyond
+// maxPending is more than a second of samples of the largest machine has. What is beyond
 // was sampled while the Follower could not run.
-const maxPlaces = 1 << 17
+const maxPending = 1 << 17
 
 // Methods is how many methods were seen so far. Any goroutine may call it.
 func (f *Follower) Methods() int {

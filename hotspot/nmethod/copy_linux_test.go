@@ -59,7 +59,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
 	}, time.Minute, 100*time.Millisecond, "the JVM compiles methods")
 	gasmtest.Stop(t, cmd.Process.Pid)
-	result := f.Stop()
+	result := f.end()
 	untilStop, err := os.ReadFile(logPath)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
@@ -67,7 +67,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	cmd.Wait()
 	require.Equal(t, 128+int(syscall.SIGTERM), cmd.ProcessState.ExitCode(), "%s", &stderr)
 	require.NoError(t, os.WriteFile(copiesPath, nil, 0o600))
-	require.NoError(t, f.AppendTo(copiesPath))
+	require.NoError(t, f.appendTo(copiesPath))
 
 	log, err := os.ReadFile(logPath)
 	require.NoError(t, err)

@@ -241,16 +241,16 @@ func (f *tagFollower) flush() {
 	f.text = f.text[:0]
 }
 
-// Stop ends the following after the log was read to its end.
-func (f *tagFollower) Stop() tagResult {
+// end ends the following after the log was read to its end.
+func (f *tagFollower) end() tagResult {
 	close(f.stop)
 	<-f.done
 	f.log.Close()
 	return f.result
 }
 
-// AppendTo appends the copies to the log, once nobody writes it any more. It must be called once, after Stop.
-func (f *tagFollower) AppendTo(log string) error {
+// appendTo appends the copies to the log, once nobody writes it any more. It must be called once, after end.
+func (f *tagFollower) appendTo(log string) error {
 	defer f.copies.Close()
 	if size, err := f.copies.Seek(0, io.SeekEnd); size == 0 {
 		return err

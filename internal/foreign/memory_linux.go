@@ -3,7 +3,6 @@ package foreign
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -208,7 +207,7 @@ var ErrUserSpace = errors.New("it is of a file system in user space (FUSE), whic
 // checkFileSystem checks that a mapping is not of a file system in user space. It is for one that nobody has mounted any
 // more, or not here.
 func (p *Process) checkFileSystem(r region) error {
-	kind, err := Within(context.Background(), statTime, func() (int64, error) {
+	kind, err := WithinLimit(statTime, func() (int64, error) {
 		at, err := p.openAt(fmt.Sprintf("map_files/%x-%x", r.lo, r.hi), unix.O_PATH)
 		if err != nil {
 			return 0, err

@@ -3,7 +3,6 @@ package foreign
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,7 +70,7 @@ const readTime = 5 * time.Second
 
 // Read reads a file of the process in /proc by its name ("status", "task/12/comm"), and at most limit bytes of it.
 func (p *Process) Read(name string, limit int64) ([]byte, error) {
-	return Within(context.Background(), readTime, func() ([]byte, error) {
+	return WithinLimit(readTime, func() ([]byte, error) {
 		if err := p.checkText(name); err != nil {
 			return nil, err
 		}

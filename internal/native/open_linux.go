@@ -84,6 +84,8 @@ func openThere(p *foreign.Process, path string) (*os.File, error) {
 	return openIn(path, p.World)
 }
 
+// openIn opens a path in the file system that enter returns. Nobody cancels it: it takes two calls, each of which the
+// World bounds in time.
 func openIn(path string, enter func(context.Context) (*foreign.World, error)) (*os.File, error) {
 	w, err := enter(context.Background())
 	if err != nil {

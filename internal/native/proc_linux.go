@@ -2,7 +2,6 @@ package native
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,7 @@ func ReadMaps(pid int) ([]Mapping, error) {
 		mappings []Mapping
 		err      error // with what could be read
 	}
-	r, err := foreign.Within(context.Background(), mapsTime, func() (r result, err error) {
+	r, err := foreign.WithinLimit(mapsTime, func() (r result, err error) {
 		f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
 		if err != nil {
 			return r, err

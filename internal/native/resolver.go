@@ -1,7 +1,6 @@
 package native
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -290,7 +289,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 		notes   []string
 	}
 	folder, mapping := r.folder, *m
-	l, err := foreign.Within(context.Background(), loadTime, func() (loaded, error) {
+	l, err := foreign.WithinLimit(loadTime, func() (loaded, error) {
 		var l loaded
 		l.image, l.failure = readMapped(&mapping, debugFinder{folder: folder, note: func(text string) { l.notes = append(l.notes, text) }})
 		return l, nil
