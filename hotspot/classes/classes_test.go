@@ -14,19 +14,19 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// A fakeJVM is the memory of a HotSpot with two loaders, of the form of JDK 8 or 17.
+// A fakeJVM is the memory of a HotSpot with two loaders, in the form of JDK 8 or 17.
 type fakeJVM struct {
 	*vmtest.Memory
 	symbols vmtest.Symbols
-	begin   int // of what is read by the test, in Data
+	begin   int // offset in Data of what the test reads
 	// Addresses of the class One, of the dictionary, and of the last loader or entry.
 	one, dictionary, last uint64
 
-	gone  error // of all looks at it after so many reads; nil for none
+	gone  error // the error of all reads after so many reads; nil for none
 	reads int
 }
 
-// ReadAt reads the memory, until the JVM is gone.
+// ReadAt implements io.ReaderAt, until the JVM is gone.
 func (j *fakeJVM) ReadAt(buf []byte, addr int64) (int, error) {
 	if j.gone != nil {
 		if j.reads--; j.reads < 0 {
@@ -89,7 +89,7 @@ func (j *fakeJVM) addSymbol(text string) uint64 {
 	return j.Add(append(binary.LittleEndian.AppendUint16(nil, uint16(len(text))), text...)...)
 }
 
-// addClass adds a class of a loader; names and descriptors of methods by turns.
+// addClass adds a class of a loader. methods are names and descriptors in turns.
 func (j *fakeJVM) addClass(name string, helper int32, loader uint64, methods ...string) uint64 {
 	array := []uint64{uint64(len(methods) / 2)}
 	for i := 0; i < len(methods); i += 2 {
@@ -123,7 +123,7 @@ func TestReadFake(t *testing.T) {
 	}
 }
 
-// put writes a number of eight bytes.
+// put writes an eight-byte number.
 func (j *fakeJVM) put(at, number uint64) {
 	binary.LittleEndian.PutUint64(j.Data[at-vmtest.Base:], number)
 }
@@ -132,7 +132,8 @@ func (j *fakeJVM) number(at uint64) uint64 {
 	return binary.LittleEndian.Uint64(j.Data[at-vmtest.Base:])
 }
 
-// A class that is damaged is left out, and all others are there. What can't be reached any more is an error, as is a JVM that has ended.
+// TestReadDamaged: a damaged class is left out, and all others are found. If a list can't be read on, or the JVM has
+// ended, there is an error.
 func TestReadDamaged(t *testing.T) {
 	two := []Class{{Name: "org/acme/Two", Flags: Interface, Methods: []Method{{"stop", "()V", Static}}}}
 	for name, damage := range map[string]func(j *fakeJVM){
@@ -165,14 +166,15 @@ func TestReadDamaged(t *testing.T) {
 			j := newFakeJVM(release)
 			vm, err := vmstructs.New(j, j.symbols.Address)
 			require.NoError(t, err)
-			j.gone, j.reads = gone, 8 // it ends after some looks at it
+			j.gone, j.reads = gone, 8 // it ends after some reads
 			_, err = Read(vm, all)
 			require.ErrorIs(t, err, gone, "JDK %d", release)
 		}
 	}
 }
 
-// A damaged list that leads back ends, and so does one in which a loader has itself as the next one.
+// TestReadLoops: reading ends for a damaged list that leads back to an earlier element, and for a loader that is its
+// own next one.
 func TestReadLoops(t *testing.T) {
 	for _, release := range []int{8, 17} {
 		j := newFakeJVM(release)
@@ -190,7 +192,7 @@ func TestReadLoops(t *testing.T) {
 	}
 }
 
-// Names are as long as a class file may have them, and the memory may end behind a short one.
+// TestReadLongNames: names may be as long as a class file allows, and the memory may end after a short one.
 func TestReadLongNames(t *testing.T) {
 	for _, length := range []int{1, 61, 62, 63, 64, 65535} {
 		j := newFakeJVM(17)
@@ -213,7 +215,7 @@ func TestReadLongNames(t *testing.T) {
 	assert.Len(t, found, 1)
 }
 
-// FuzzRead damages the memory.
+// FuzzRead damages the memory. A patch is an address and the new byte.
 func FuzzRead(f *testing.F) {
 	jvms := map[int]*fakeJVM{8: newFakeJVM(8), 17: newFakeJVM(17)}
 	whole := map[int][]byte{}
@@ -237,7 +239,7 @@ func FuzzRead(f *testing.F) {
 				j.Data[at] = patches[2]
 			}
 		}
-		found, _ := Read(vm, all) // that it ends, and within which memory
+		found, _ := Read(vm, all) // checks that it ends, and how much it reads
 		methods := 0
 		for _, c := range found {
 			methods += len(c.Methods)

@@ -18,10 +18,10 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Two Followers are told of the same samples of a JVM that compiles all the time. One of them
-// copies methods as a whole, the other makes excerpts alone. At each sampled instruction both
-// have the same inlined methods and lines. (HotSpot changes code that runs, when a call is resolved
-// or a method left, so the instructions are not compared.)
+// TestExcerpts gives two Followers the same samples of a JVM that compiles all the time. One of them copies methods
+// completely, the other makes excerpts only. At each sampled instruction both must have the same inlined methods and
+// lines. (The instructions are not compared, because HotSpot changes running code when a call is resolved or a method
+// is invalidated.)
 func TestExcerpts(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
@@ -98,7 +98,7 @@ type instruction struct {
 	pc uint64
 }
 
-// readCode gives the instructions of a log that have one of the addresses.
+// readCode returns the instructions of a log that are at one of the addresses.
 func readCode(t *testing.T, path string, at map[uint64]bool) map[instruction]printassembly.Instruction {
 	file, err := os.Open(path)
 	require.NoError(t, err)
