@@ -19,7 +19,7 @@ func TestIsEmulator(t *testing.T) {
 	}
 }
 
-// A library that is mapped to be read is no JVM that runs here, and an emulator's is found.
+// TestHasAsData: a library that is only mapped for reading is not a JVM that runs here, and an emulator's is found.
 func TestHasAsData(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "libtest.so")
 	require.NoError(t, os.WriteFile(path, make([]byte, 4096), 0o600))

@@ -24,7 +24,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// waiter is a class that no other JVM of this machine runs.
+// waiter is the name of a class that no other JVM of this machine runs.
 var waiter = fmt.Sprintf("org.acme.Waiter%d", os.Getpid())
 
 const waiterSource = `package org.acme;
@@ -36,7 +36,7 @@ public class NAME {
 }
 `
 
-// waiterClasses compiles a program that waits for its stdin, for JDK 8 and newer.
+// waiterClasses compiles a program that waits for its stdin, for JDK 8 and newer. It returns the class path.
 func waiterClasses(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,13 +45,12 @@ func waiterClasses(t *testing.T) string {
 	require.NoError(t, os.WriteFile(source, []byte(strings.ReplaceAll(waiterSource, "NAME", name)), 0o644))
 	gasmtest.CompileJava(t, dir, 8, source)
 	for path := dir; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
-		require.NoError(t, os.Chmod(path, 0o755)) // for other users
+		require.NoError(t, os.Chmod(path, 0o755)) // so that other users can read it
 	}
 	return dir
 }
 
-// startWaiter starts a command that becomes the program, and waits until its main runs. It
-// ends with the test.
+// startWaiter starts a command that becomes the program, and waits until its main runs. It is ended with the test.
 func startWaiter(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	stdin, err := cmd.StdinPipe()
@@ -70,7 +69,7 @@ func startWaiter(t *testing.T, cmd *exec.Cmd) {
 	require.Equal(t, "READY\n", line)
 }
 
-// TestLook looks at JVMs of all releases that are here.
+// TestLook looks at JVMs of all releases on this machine.
 func TestLook(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
@@ -100,7 +99,7 @@ func TestLook(t *testing.T) {
 				require.NoError(t, err)
 				i := slices.IndexFunc(all, func(l Process) bool { return l.PID == j.PID })
 				require.GreaterOrEqual(t, i, 0)
-				all[i].StartMonoNanos = j.StartMonoNanos // which two readings of clocks are in
+				all[i].StartMonoNanos = j.StartMonoNanos // it is computed from two readings of clocks
 				assert.Equal(t, *j, all[i])
 			}
 		})
@@ -125,7 +124,7 @@ func TestChoose(t *testing.T) {
 
 	_, err = Choose(t.Context(), []string{strconv.Itoa(os.Getpid())})
 	assert.ErrorContains(t, err, "is not a JVM")
-	_, err = Choose(t.Context(), []string{"4194305"}) // more than any process id (PID_MAX_LIMIT)
+	_, err = Choose(t.Context(), []string{"4194305"}) // higher than any process id (PID_MAX_LIMIT)
 	assert.ErrorContains(t, err, "no process has the id 4194305")
 	dead := exec.Command("true")
 	require.NoError(t, dead.Start())
@@ -136,12 +135,12 @@ func TestChoose(t *testing.T) {
 	require.NoError(t, dead.Wait())
 }
 
-// A JVM in a PID and a mount namespace of its own, with a /tmp of its own.
+// TestNamespaces looks at a JVM with its own PID and mount namespaces and its own /tmp.
 func TestNamespaces(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	unshare := gasmtest.NeedTool(t, "unshare", "apt install util-linux")
 	java, classes := gasmtest.NeedJava(t), waiterClasses(t)
-	inside := t.TempDir() // where the classes are, seen from inside
+	inside := t.TempDir() // path of the classes as the JVM sees it
 	cmd := exec.Command(unshare, "-pf", "--mount-proc", "sh", "-c",
 		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" "$5"`, "sh", classes, inside, java, "/proc/self/cwd", waiter)
 	cmd.Dir = classes
@@ -162,7 +161,7 @@ func TestNamespaces(t *testing.T) {
 	assert.NotEmpty(t, files.perfData()["sun.rt.javaCommand"], "by its own folder in /tmp")
 }
 
-// nobodyEnv has the test's program print what Look says of the process in it.
+// nobodyEnv makes the test's program print what Look returns for the process with the variable's value as its id.
 const nobodyEnv = "GASM_TEST_LOOK"
 
 func TestMain(m *testing.M) {
@@ -191,10 +190,10 @@ func lookAndPrint(pid string) int {
 	return 0
 }
 
-// lookAs gives what another user without rights sees of a process.
+// lookAs returns what another, unprivileged user sees of a process.
 func lookAs(t *testing.T, uid uint32, pid int) string {
 	t.Helper()
-	// The test's program is in a folder that only its user can pass.
+	// The test's program is in a folder that only its own user can enter.
 	self, err := os.ReadFile("/proc/self/exe")
 	require.NoError(t, err)
 	program := filepath.Join(t.TempDir(), "attach.test")
@@ -210,7 +209,7 @@ func lookAs(t *testing.T, uid uint32, pid int) string {
 	return string(out)
 }
 
-// Another user's JVM is known, and why it can't be read.
+// TestOtherUser: another user's JVM is found, with the reason why it can't be read.
 func TestOtherUser(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	cmd := exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), waiter)
@@ -227,7 +226,7 @@ func TestOtherUser(t *testing.T) {
 	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid), "(sleep) can't be looked into: it belongs to root")
 }
 
-// A native image is a program with this section, as GraalVM makes it.
+// TestNativeImage: a native image is a program with an ELF section that GraalVM adds.
 func TestNativeImage(t *testing.T) {
 	objcopy := gasmtest.NeedTool(t, "objcopy", "apt install binutils")
 	dir := t.TempDir()
@@ -249,7 +248,7 @@ func TestNativeImage(t *testing.T) {
 	assert.ErrorContains(t, j.Unreadable, "it is a native image of GraalVM, which compiles nothing while it runs")
 }
 
-// OpenJ9 has a libjvm.so, too. This is a process that has mapped files of these names.
+// TestOpenJ9: OpenJ9 has a libjvm.so, too. Here it is a process that has mapped files of the same names.
 func TestOpenJ9(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"libjvm.so", "libj9vm29.so"} {

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A perfEntry is a value in a file of performance data. A number has no text.
+// A perfEntry is a value in a file of performance data. text is "" for a number.
 type perfEntry struct{ name, text string }
 
-// perfFileOf makes a file of performance data.
+// perfFileOf returns a file of performance data.
 func perfFileOf(order binary.ByteOrder, entries ...perfEntry) []byte {
 	file := make([]byte, prologueSize)
 	copy(file, perfDataMagic)
@@ -35,7 +35,7 @@ func perfFileOf(order binary.ByteOrder, entries ...perfEntry) []byte {
 		file = append(file, entry...)
 	}
 	order.PutUint32(file[usedAt:], uint32(len(file)))
-	return append(file, make([]byte, 100)...) // what is not in use
+	return append(file, make([]byte, 100)...) // unused bytes
 }
 
 func TestPerfStrings(t *testing.T) {
@@ -81,7 +81,7 @@ func FuzzPerfData(f *testing.F) {
 		for name, value := range got {
 			size += len(name) + len(value)
 		}
-		// The offsets of a hostile entry may have its name in its value, but nothing is taken from outside of it.
+		// An entry's offsets may be such that its name is inside its value, but nothing outside the entry is read.
 		if size > 2*len(file) {
 			t.Fatalf("%d bytes of strings in a file of %d", size, len(file))
 		}

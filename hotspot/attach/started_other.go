@@ -8,5 +8,5 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Started reports whether a JVM has come so far that it runs its program. It is known on Linux alone.
+// Started returns known false: performance data are read on Linux only.
 func Started(context.Context, *foreign.Process) (started, known bool) { return false, false }
