@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestClassFiles: each class of the jar is there once, in its group, and behind those that it extends, because the JVM can't ask for them.
+// TestClassFiles: each class of the jar is there once, in its group, and after the classes that it extends, because the
+// Loader can't load a class on demand.
 func TestClassFiles(t *testing.T) {
 	out, err := classFiles(agentJar)
 	require.NoError(t, err)
@@ -47,7 +48,7 @@ func TestClassFiles(t *testing.T) {
 	assert.Contains(t, groups[1], "org/gasm/agent/asm/ClassReader")
 }
 
-// TestSuperclasses: the names are those that javac was given.
+// TestSuperclasses: the names are those in the sources.
 func TestSuperclasses(t *testing.T) {
 	files, err := readJar(agentJar)
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func TestMatches(t *testing.T) {
 	check("Svc::tiny()", "Svc", "tiny", false, "int")
 }
 
-// What the user writes is a method or a class, or the message says what it should be.
+// TestParse: what the user writes is a valid method or class, or the message says what it should be.
 func TestParse(t *testing.T) {
 	s, err := ParseMethod("org.acme.Svc::tiny( int ,String[])", Methods)
 	require.NoError(t, err)
@@ -46,16 +46,16 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Spec{Text: "org.acme.*", Kind: Locks, Class: "org.acme.*", Method: "*"}, s)
 	for text, want := range map[string]string{
-		"":                "is no method: it is CLASS::METHOD",
-		"Svc":             "is no method: it is CLASS::METHOD",
-		"::tiny":          "is no method: it is CLASS::METHOD",
-		"Svc::":           "is no method: it is CLASS::METHOD",
-		"Svc::tiny(int":   "behind the types of its arguments there is one )",
-		"Svc::tiny(int)x": "behind the types of its arguments there is one )",
+		"":                "is not a method: use CLASS::METHOD",
+		"Svc":             "is not a method: use CLASS::METHOD",
+		"::tiny":          "is not a method: use CLASS::METHOD",
+		"Svc::":           "is not a method: use CLASS::METHOD",
+		"Svc::tiny(int":   "the list of argument types must end with a )",
+		"Svc::tiny(int)x": "the list of argument types must end with a )",
 		"Svc::tiny(int,)": "a type of its arguments is missing",
 		"org/Svc::tiny":   "has a /",
 		"Svc::ti\tny":     "has more than one line",
-		"**::tiny":        "* alone would have every class of the JVM changed",
+		"**::tiny":        "* alone would change every class of the JVM",
 	} {
 		_, err := ParseMethod(text, Methods)
 		assert.ErrorContains(t, err, want, text)
@@ -66,7 +66,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// One and the same method may be counted and be a window; the order is that in which they were asked for.
+// TestMerge: the same method may be counted and be a window. The order is that of the first mention.
 func TestMerge(t *testing.T) {
 	spec := func(text string, kind Kind, window bool) Spec {
 		s, err := ParseMethod(text, kind)

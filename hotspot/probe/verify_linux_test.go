@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A program that runs much of the JDK, and prints what came of it.
+// busySource is a program that runs much of the JDK, and prints its results.
 const busySource = `import java.util.*;
 import java.util.concurrent.*;
 import java.util.stream.*;
@@ -36,8 +36,8 @@ public class Busy {
 }
 `
 
-// TestVerified probes all that can be of whole packages of the JDK, with their locks and allocations, and has the JVM verify the changed
-// classes, which it does not for its own without being asked.
+// TestVerified probes everything possible in whole packages of the JDK, with locks and allocations. It has the JVM
+// verify the changed classes, which for the JDK's own classes takes an option.
 func TestVerified(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()

@@ -76,8 +76,8 @@ func openStorage(t *testing.T, path string) *os.File {
 	return f
 }
 
-// mappedText lists what the dynamic linker and tracers read of an object, but for notes and probes: sections, dynamic entries, relocations,
-// symbols, texts and the first and the last site.
+// mappedText lists what the dynamic linker and tracers read of an object, except notes and probes: sections, dynamic
+// entries, relocations, symbols, texts, and the first and the last site.
 func mappedText(t *testing.T, path string) string {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -114,7 +114,7 @@ func mappedText(t *testing.T, path string) string {
 	return b.String()
 }
 
-// checkMapped compares what a JVM maps with what was there when it did, but for the header.
+// checkMapped checks that what a JVM has mapped is unchanged, apart from the header.
 func checkMapped(t *testing.T, path string, want []byte) {
 	t.Helper()
 	have, err := os.ReadFile(path)
@@ -126,7 +126,7 @@ func checkMapped(t *testing.T, path string, want []byte) {
 	}
 }
 
-// checkSymbols looks the sites up in the symbols.
+// checkSymbols checks that each site has its symbol.
 func checkSymbols(t *testing.T, path string, probes []Probe) {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -148,7 +148,7 @@ func checkSymbols(t *testing.T, path string, probes []Probe) {
 	}
 }
 
-// TestFull publishes as many probes as there are sites, with the longest names.
+// TestFull publishes as many probes as there are sites, with the longest possible names.
 func TestFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "java-1.so")
 	o := create(t, path, AMD64)
@@ -186,7 +186,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // the list is in the first area and in the second one
+	for range 3 { // so that the list was in the first area and in the second one
 		if err := o.Publish([]Probe{entry, ret}); err != nil {
 			t.Fatal(err)
 		}

@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 )
 
-// soname is the object's name for the dynamic linker, and the start of the dynamic strings.
+// soname is the object's name for the dynamic linker. It is one of the dynamic strings.
 const soname = "libjava-probes.so"
 
-// image makes what is mapped of an object, and its header, which refers to no sections yet.
+// image returns the part of an object that is mapped, with a header that does not refer to sections yet.
 func image(m *Machine) []byte {
 	b := make(buffer, dataOffset+dataEnd-dataAt)
 	b.put(0, header(m, 0, 0))
@@ -19,10 +19,10 @@ func image(m *Machine) []byte {
 			Filesz: dataEnd - dataAt, Memsz: dataEnd - dataAt, Align: 0x10000},
 		{Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R | elf.PF_W), Off: dataOffset, Vaddr: dynamicAt, Paddr: dynamicAt,
 			Filesz: dynamicSize, Memsz: dynamicSize, Align: 8},
-		// Without this one the JVM would make its stacks executable, and say so.
+		// Without this header the JVM would make its stacks executable, and print a warning.
 		{Type: uint32(elf.PT_GNU_STACK), Flags: uint32(elf.PF_R | elf.PF_W), Align: 16},
 	})
-	b.put(hashAt, []uint32{1, 2, 1, 0, 0}) // one bucket with the symbol 1
+	b.put(hashAt, []uint32{1, 2, 1, 0, 0}) // one bucket, which has symbol 1
 	b.put(symbolsAt, []elf.Sym64{{}, {Name: 1, Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: textSection, Value: codeAt, Size: semaphoresEntry}})
 	b.put(stringsAt, []byte(dynamicStrings))
 	b.put(codeAt, m.code)
@@ -36,7 +36,7 @@ func image(m *Machine) []byte {
 
 const dynamicStrings = "\x00JNI_OnLoad\x00" + soname + "\x00"
 
-// header is the file's header. Its sections begin at an offset in the file.
+// header returns the file's header. sectionsAt is the offset of the section headers in the file.
 func header(m *Machine, sectionsAt uint64, sections int) elf.Header64 {
 	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(m.machine), Version: 1, Phoff: headersAt, Shoff: sectionsAt,
 		Ehsize: 64, Phentsize: 56, Phnum: 4, Shentsize: 64, Shnum: uint16(sections)}
@@ -50,7 +50,7 @@ func header(m *Machine, sectionsAt uint64, sections int) elf.Header64 {
 
 const dynamicSize = 10 * 16
 
-// dynamic is what the dynamic linker needs.
+// dynamic returns what the dynamic linker needs.
 func dynamic() []elf.Dyn64 {
 	return []elf.Dyn64{
 		{Tag: int64(elf.DT_SONAME), Val: uint64(len("\x00JNI_OnLoad\x00"))},
@@ -62,7 +62,7 @@ func dynamic() []elf.Dyn64 {
 	}
 }
 
-// putTexts writes the texts that JNI gets, and the table of native methods, whose addresses are relocated.
+// putTexts writes the texts that are passed to JNI, and the table of native methods, whose addresses are relocated.
 func (b buffer) putTexts(m *Machine) {
 	at := uint64(textsAt)
 	text := func(s string) (address uint64) {
@@ -83,7 +83,7 @@ func (b buffer) putTexts(m *Machine) {
 	}
 }
 
-// A buffer is a file that is being made.
+// A buffer is the content of a file that is being made.
 type buffer []byte
 
 // put writes a value of fixed size at an offset.
@@ -91,11 +91,11 @@ func (b buffer) put(at uint64, value any) {
 	copy(b[at:], encoded(value))
 }
 
-// encoded gives the bytes of a value of fixed size.
+// encoded returns the bytes of a value of fixed size.
 func encoded(value any) []byte {
 	var w bytes.Buffer
 	if err := binary.Write(&w, binary.LittleEndian, value); err != nil {
-		panic(err) // a value without a fixed size
+		panic(err) // the value has no fixed size
 	}
 	return w.Bytes()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestCode assembles the machine code and compares it with what the package has.
+// TestCode assembles the machine code and compares it with the package's constants.
 func TestCode(t *testing.T) {
 	for _, c := range []struct {
 		machine       *Machine
