@@ -44,7 +44,7 @@ func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 	return nil
 }
 
-// errNoPtrace is the reason if gasm is root in a container.
+// errNoPtrace is for root in a container.
 var errNoPtrace = errors.New("gasm is root without the capability SYS_PTRACE: give it that (docker run --cap-add SYS_PTRACE; " +
 	"in Kubernetes securityContext.capabilities.add)")
 

@@ -137,7 +137,7 @@ func TestImpostor(t *testing.T) {
 	l, err := net.Listen("unix", path)
 	require.NoError(t, err)
 	_, err = Run(limited(t), p, "VM.version")
-	assert.ErrorContains(t, err, fmt.Sprintf("connecting to its socket: process %d listens there, and not the process itself", os.Getpid()))
+	assert.ErrorContains(t, err, fmt.Sprintf("connecting to its socket: process %d listens there, not the process itself", os.Getpid()))
 	l.Close()
 	require.NoError(t, os.Symlink("/dev/null", path))
 	defer os.Remove(path)

@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 		_, err := ParseMethod(text, Methods)
 		assert.ErrorContains(t, err, want, text)
 	}
-	for text, want := range map[string]string{"": "is no class", "Svc::tiny": "is no class", "a/b": "has a /", "*": "* alone", "a\nb": "has more than one line"} {
+	for text, want := range map[string]string{"": "is not a class", "Svc::tiny": "is not a class", "a/b": "has a /", "*": "* alone", "a\nb": "has more than one line"} {
 		_, err := ParseClass(text, Locks)
 		assert.ErrorContains(t, err, want, text)
 	}

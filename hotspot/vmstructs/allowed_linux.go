@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Allowed returns nil if this process may read the memory of the processes that it starts, and otherwise an error that
-// says why not.
+// Allowed tells why this process may not read the memory of the processes that it
+// starts; nil when it may.
 func Allowed() error {
 	// Every process may read its own memory, unless the system call itself is
 	// refused, as Docker's seccomp filter does on kernels older than 4.8.
