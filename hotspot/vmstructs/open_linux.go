@@ -127,8 +127,8 @@ func explain(pid int, err error) error {
 	return &OpenError{pid, Unknown, fmt.Errorf("can't be read as a JVM with HotSpot: %w", err)}
 }
 
-// whyRefused returns why the kernel does not let this process read another one's memory, and what would change that
-// (see ptrace(2), "Ptrace access mode checking").
+// whyRefused says why the kernel does not let this process read another's memory, and
+// what would change that (see ptrace(2), "Ptrace access mode checking").
 func whyRefused(pid int) string {
 	owner := -1
 	if p, err := foreign.Open(pid); err == nil {
