@@ -28,8 +28,7 @@ func TestProperties(t *testing.T) {
 	assert.Equal(t, "17.0.15", Version(home))
 }
 
-// TestRelease has the folders of a JDK as Temurin lays it out, of Debian's JRE 8, and of no
-// JDK at all.
+// TestRelease has folders with the layouts of Temurin's JDK, of Debian's JRE 8, and of no JDK at all.
 func TestRelease(t *testing.T) {
 	cases := []struct {
 		name   string
