@@ -64,7 +64,7 @@ func silent(pid int) *Process {
 	return &Process{PID: pid, Kind: HotSpot, User: userName(status.UID), Unreadable: errSilent}
 }
 
-var errSilent = errors.New("the kernel gives no answer for it: its memory may be mapped from a file system that does not answer")
+var errSilent = errors.New("the kernel does not answer: its memory may be mapped from a file system that does not answer")
 
 // lookTime bounds the time for looking at one process.
 const lookTime = 8 * time.Second

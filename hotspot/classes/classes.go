@@ -69,7 +69,7 @@ type reader struct {
 	vm     *vmstructs.VM
 	layout *layout
 	wanted func(string) bool
-	seen   map[uint64]bool // addresses of loaders, classes and entries that were read: a damaged list may lead back to one
+	seen   map[uint64]bool // addresses that were read: a damaged list may lead back to one
 	read   int             // number of methods
 	found  []Class
 }

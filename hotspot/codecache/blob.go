@@ -11,8 +11,8 @@ const (
 	NotEntrant
 )
 
-// A Blob is a piece of code that is or was in the code cache: a compiled method, a stub, a codelet of the interpreter and
-// so on. A Poll of the Cache may change State, LastMonoNanos and GoneMonoNanos; the other fields never change.
+// A Blob is a piece of code that is or was in the code cache: a compiled method, a stub, a codelet of the interpreter
+// and so on. A Poll of the Cache may change State, LastMonoNanos and GoneMonoNanos; the other fields never change.
 type Blob struct {
 	Kind   printassembly.Kind
 	Lo, Hi uint64 // the code
@@ -25,8 +25,8 @@ type Blob struct {
 	// SinceMonoNanos is the time of the Poll that saw the blob first. NotBeforeMonoNanos is the time of the Poll before
 	// that one, when the blob was not there; 0 if there was no such Poll.
 	SinceMonoNanos, NotBeforeMonoNanos int64
-	// GoneMonoNanos is the time of the Poll that did not see the blob any more; 0 if it is still there. LastMonoNanos is
-	// the time of the Poll before that one, when the blob was still there.
+	// GoneMonoNanos is the time of the Poll that did not see the blob any more; 0 if it is still there. LastMonoNanos
+	// is the time of the Poll before that one, when the blob was still there.
 	LastMonoNanos, GoneMonoNanos int64
 }
 

@@ -52,7 +52,7 @@ func TestPieces(t *testing.T) {
 			"2 StubRoutines (1)", "5 vtbl[3]"}, added, "JDK %d", release)
 		assert.Empty(t, gone)
 		first := c.Blobs()[0]
-		assert.Equal(t, [2]uint64{0, 32}, [2]uint64{first.Lo % fakeAlign, first.Hi - first.Lo}, "the code is behind the codelet's head")
+		assert.Equal(t, [2]uint64{0, 32}, [2]uint64{first.Lo % fakeAlign, first.Hi - first.Lo}, "the code follows the codelet's header")
 		added, gone = poll(t, c, 20)
 		assert.Empty(t, added)
 		assert.Empty(t, gone)
@@ -160,7 +160,7 @@ func TestReplacedUnseen(t *testing.T) {
 	j.addMethod(segment, 8, "B::two", 0)
 	j.put64(j.heap+fakeNextSegment, j.next, before)
 	added, _ := poll(t, c, 30)
-	assert.Empty(t, added, "nothing tells")
+	assert.Empty(t, added, "nothing shows it yet")
 	j.put32(j.symbols[compileIDSymbols[0]], 2)
 	now := 30 + 2*recheck.Nanoseconds()
 	added, gone := poll(t, c, now)

@@ -136,7 +136,7 @@ func checkStates(t *testing.T, j *jvm, c *Cache) {
 			untold++ // the tag is still in a buffer of HotSpot's
 		}
 	}
-	t.Logf("%v, told of %d, not of %d", states, len(told), untold)
+	t.Logf("%v, %d with a tag, %d without", states, len(told), untold)
 	assert.Less(t, untold, states[InUse]/4, "7 of 259 were, at most")
 	assert.Positive(t, states[NotEntrant])
 }

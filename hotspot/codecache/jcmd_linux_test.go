@@ -55,7 +55,7 @@ func compare(t *testing.T, told, kept, all map[entry]bool) {
 	t.Helper()
 	common := 0
 	for e := range told {
-		assert.True(t, all[e], "the JVM alone knows %+v", e)
+		assert.True(t, all[e], "only the JVM knows %+v", e)
 	}
 	for e, inBoth := range kept {
 		if inBoth {

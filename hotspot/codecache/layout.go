@@ -38,9 +38,9 @@ type blobLayout struct {
 	hasKind                                                     bool
 	kind                                                        field
 	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
-	codeBegin, codeEnd                                          field // addresses (JDK 22 and older), or offsets from the blob's own
+	codeBegin, codeEnd                                          field // addresses (JDK 22 and older) or offsets
 	offsets                                                     bool  // codeBegin and codeEnd are offsets
-	outside                                                     bool  // mutable data lies outside the blob (JDK 25 and newer)
+	outside                                                     bool  // mutable data is outside the blob (JDK 25+)
 	mutableData, mutableDataSize, relocationSize                field
 }
 
@@ -52,7 +52,7 @@ type nmethodLayout struct {
 	// below says otherwise. Each table ends where the next one begins.
 	scopesPCs, scopesData, metadata, dependencies field
 	scopesDataIsAddress                           bool // JDK 11 to 22
-	hasMetadata                                   bool // a field says where the metadata is; otherwise it lies after the relocations
+	hasMetadata                                   bool // a field has its place; otherwise it follows the relocations
 	immutable                                     bool
 	immutableData, immutableDataSize              field
 }

@@ -10,7 +10,7 @@
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)                           a blob that is not a method
 //	<nmethod compile_id='138' compiler='c2' … stamp='0.579'/>              each method, when it is seen first
 //	Compiled method (c2) …                                                 a copy of each method that has samples
-//	<source_file class='Foo' name='Foo.kt'/>                               the source file of each class in copied frames, once
+//	<source_file class='Foo' name='Foo.kt'/>                               source file of each class in copied frames
 //
 // Copying a method takes about a millisecond, most of it for the names in its debug info. In a JVM that compiles
 // thousands of methods, copying them all would take as much CPU time as a third compiler thread. So copies have a

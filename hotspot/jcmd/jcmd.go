@@ -94,7 +94,7 @@ func commandName(command string) string {
 func Quote(value string) (string, error) {
 	switch {
 	case strings.ContainsAny(value, "\n\x00"):
-		return "", fmt.Errorf("%q can't be told to a JVM, because it has more than one line", value)
+		return "", fmt.Errorf("%q can't be passed to a JVM, because it has more than one line", value)
 	case !strings.ContainsAny(value, " \t'\",="):
 		return value, nil
 	case !strings.Contains(value, `"`):
@@ -102,7 +102,7 @@ func Quote(value string) (string, error) {
 	case !strings.Contains(value, "'"):
 		return "'" + value + "'", nil
 	}
-	return "", fmt.Errorf("%s can't be told to a JVM, because it has both kinds of quotation marks", value)
+	return "", fmt.Errorf("%s can't be passed to a JVM, because it has both kinds of quotation marks", value)
 }
 
 // request returns the bytes to write for a command of jcmd.
@@ -118,7 +118,7 @@ func operation(name string, arguments ...string) ([]byte, error) {
 	for _, a := range arguments {
 		switch {
 		case strings.Contains(a, "\x00"):
-			return nil, fmt.Errorf("%q can't be told to a JVM", a)
+			return nil, fmt.Errorf("%q can't be passed to a JVM", a)
 		case len(a) > maxCommand:
 			return nil, fmt.Errorf("the JVM reads commands of at most %d bytes, and this one has %d: use a shorter folder name", maxCommand, len(a))
 		}
@@ -140,7 +140,7 @@ func agentLoaded(pid int, text string) error {
 func parseReply(pid int, command string, reply []byte) (string, error) {
 	code, text, found := strings.Cut(string(reply), "\n")
 	if _, err := strconv.Atoi(code); err != nil || !found {
-		return "", fmt.Errorf("the JVM with pid %d gave no answer to %s that gasm knows: %.100q", pid, commandName(command), reply)
+		return "", fmt.Errorf("the JVM with pid %d gave an unknown answer to %s: %.100q", pid, commandName(command), reply)
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if code != "0" {

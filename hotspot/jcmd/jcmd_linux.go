@@ -217,8 +217,8 @@ func (t *target) listens() (bool, error) {
 	return listens, err
 }
 
-// mayAsk returns nil if SIGQUIT will make the JVM listen, and do nothing else. Programs other than a JVM are excluded,
-// even if they handle the signal: a process may have become one by exec.
+// mayAsk returns nil if SIGQUIT will make the JVM listen, and do nothing else. The process must be a JVM: it may have
+// started another program by exec, and SIGQUIT ends most programs, even if they handle it.
 func (t *target) mayAsk(ctx context.Context) error {
 	disabled, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, t.PID(), func(vm *vmstructs.VM) (bool, error) {
 		flags, err := vm.Flags("DisableAttachMechanism")

@@ -68,7 +68,8 @@ func play(how string) {
 func listen() {
 	runtime.LockOSThread()
 	if name, err := unix.BytePtrFromString(listenerThread); err == nil {
-		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(name)), 0, 0, 0) // without the name, play would wait for ever
+		// Without the name, play would wait for ever.
+		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(name)), 0, 0, 0)
 	}
 	select {}
 }
@@ -94,7 +95,7 @@ func played(t *testing.T, how string) *foreign.Process {
 func TestClosedWithoutAnswer(t *testing.T) {
 	for _, ends := range []bool{true, false} {
 		how := "closes"
-		want := "the JVM with pid %d gave no answer to VM.version that gasm knows: \"\""
+		want := "the JVM with pid %d gave an unknown answer to VM.version: \"\""
 		if ends {
 			how, want = "ends", "the JVM with pid %d did not answer to VM.version: it has ended"
 		}

@@ -75,9 +75,9 @@ func TestDamaged(t *testing.T) {
 		"metadata elsewhere": {func(m *damagedMethod) {
 			m.tag = strings.Replace(m.tag, "metadata_offset='", "metadata_offset='9999", 1)
 		}, "its metadata lies outside the nmethod", false},
-		"relocations behind the nmethod": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address+1<<20) },
+		"relocations beyond the nmethod": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address+1<<20) },
 			"its relocations lie outside the nmethod", false},
-		"relocations that end in front of their start": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address) },
+		"relocations that end before their start": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address) },
 			"its relocations lie outside the nmethod", false},
 		"relocations of other code": {func(m *damagedMethod) { put(m.nmethod(), contentBeginOffset, m.address+1<<20) },
 			"its relocations lie outside the nmethod", false},
@@ -311,7 +311,7 @@ func FuzzUnpack(f *testing.F) {
 
 // TestTextBound: without a bound, names of 64 kB and long chains of frames would make an endless text.
 func TestTextBound(t *testing.T) {
-	long := fakeMethod{class: "A", name: strings.Repeat("\x01", 60_000), bytecode: sum} // six characters each in the text
+	long := fakeMethod{class: "A", name: strings.Repeat("\x01", 60_000), bytecode: sum} // six characters each as text
 	chain := slices.Repeat([]fakeFrame{{1, 0}}, maxFrames-1)
 	nops := bytes.Repeat([]byte{0x90}, 300)
 	var many []fakeDebugInfo

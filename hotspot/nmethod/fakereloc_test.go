@@ -11,7 +11,7 @@ import (
 // Offsets in the structures that relocations lead to, in bytes.
 const (
 	blobNameOffset                                        = 16
-	dataEndOffset, contentBeginOffset                     = 96, 120 // after _data_end come the two ends of the relocations
+	dataEndOffset, contentBeginOffset                     = 96, 120 // the ends of the relocations follow _data_end
 	contentOffsetField, relocationSizeField               = 96, 100
 	heapMemoryOffset, heapSegmapOffset, log2SegmentOffset = 8, 64, 120
 	lowBoundaryOffset, highBoundaryOffset, lowOffset      = 0, 8, 16

@@ -160,7 +160,7 @@ func TestTargetARM64(t *testing.T) {
 		{[]uint32{0x14000040}, 0x1234_5100},                                        // b .+0x100
 		{[]uint32{0x97ffffc0}, 0x1234_4f00},                                        // bl .-0x100
 		{[]uint32{0x90000008}, 0x1234_5000},                                        // adrp x8, this page
-		{[]uint32{0xb0000008, 0x9119e108}, 0x1234_6678},                            // adrp x8, the next one; add x8, x8, #0x678
+		{[]uint32{0xb0000008, 0x9119e108}, 0x1234_6678},                            // adrp x8, next; add x8, x8, #0x678
 		{[]uint32{0xf0ffffe8, 0x9119e108}, 0x1234_4678},                            // adrp x8, the one before
 		{[]uint32{0x90000008, 0x9119e129}, 0x1234_5000},                            // add x9, x9, #0x678
 		{[]uint32{0x90000008, 0xf2c00fe8, 0x9119e108}, 0x7f_1234_5678},             // movk x8, #0x7f, lsl #32

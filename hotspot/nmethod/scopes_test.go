@@ -104,7 +104,7 @@ func TestPCDescs(t *testing.T) {
 		want []pcDesc
 		err  string
 	}{
-		"the one behind the code ends them": {pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{20, 7}, [2]int{64, 9}, [2]int{65, 0}, [2]int{3, 3}),
+		"the one after the code ends them": {pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{20, 7}, [2]int{64, 9}, [2]int{65, 0}, [2]int{3, 3}),
 			[]pcDesc{{12, 1}, {20, 7}, {64, 9}}, ""},
 		"no end":         {pcDescs([2]int{-1, 0}, [2]int{12, 1}), []pcDesc{{12, 1}}, ""},
 		"cut":            {pcDescs([2]int{12, 1}, [2]int{20, 7})[:pcDescSize+8], []pcDesc{{12, 1}}, ""},

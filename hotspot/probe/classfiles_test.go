@@ -38,7 +38,7 @@ func TestClassFiles(t *testing.T) {
 		group = append(group, name)
 		for _, above := range superclasses(file) {
 			jdk := strings.HasPrefix(above, "java/") && !strings.HasPrefix(above, "java/lang/Gasm")
-			assert.True(t, jdk || defined[above], "%s is in front of %s", name, above)
+			assert.True(t, jdk || defined[above], "%s comes before %s", name, above)
 		}
 	}
 	require.Len(t, groups, 2)

@@ -19,7 +19,7 @@ import (
 func Place(w *foreign.World, ownPID int) (string, error) {
 	tmp, err := w.Tmp()
 	if err != nil {
-		return "", fmt.Errorf("its folder /tmp, which the agent's files would be in, can't be looked into: %w", err)
+		return "", fmt.Errorf("its /tmp can't be opened for the agent's files: %w", err)
 	}
 	defer tmp.Close()
 	name := fmt.Sprint(folderHead, ownPID)

@@ -40,8 +40,8 @@ func ParseMethod(text string, kind Kind) (Spec, error) {
 	s := Spec{Text: text, Kind: kind}
 	name, arguments, found := strings.Cut(text, "(")
 	if found {
-		list, behind, closed := strings.Cut(arguments, ")")
-		if !closed || behind != "" {
+		list, rest, closed := strings.Cut(arguments, ")")
+		if !closed || rest != "" {
 			return s, fmt.Errorf("%q is not a method: the list of argument types must end with a ), and nothing may follow", text)
 		}
 		s.Arguments = []string{}

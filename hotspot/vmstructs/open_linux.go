@@ -90,14 +90,14 @@ func findLibJVM(pid int) (native.Mapping, error) {
 	}
 	for _, m := range mappings {
 		if strings.HasPrefix(filepath.Base(m.Path), "libj9vm") {
-			return native.Mapping{}, &OpenError{pid, OpenJ9, fmt.Errorf("runs OpenJ9 (%s): gasm reads the code of HotSpot alone", m.Path)}
+			return native.Mapping{}, &OpenError{pid, OpenJ9, fmt.Errorf("runs OpenJ9 (%s): gasm can read the code of HotSpot only", m.Path)}
 		}
 	}
 	if isNativeImage(pid) {
 		return native.Mapping{}, &OpenError{pid, NativeImage,
 			errors.New("is a native image of GraalVM, which has no JVM: its code is in its file, so perf can show it")}
 	}
-	return native.Mapping{}, &OpenError{pid, NoJVM, errors.New("has not loaded libjvm.so: it is no JVM with HotSpot")}
+	return native.Mapping{}, &OpenError{pid, NoJVM, errors.New("has not loaded libjvm.so: it is not a JVM with HotSpot")}
 }
 
 // isNativeImage reports whether the program of a process was compiled by GraalVM's native-image. Such a program has its

@@ -53,8 +53,8 @@ func TestOpen(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, jdk.Feature, vm.Release)
 			t.Logf("%d offsets, %d statics, %d sizes, %d ints", len(vm.tables.offsets), len(vm.tables.statics), len(vm.tables.sizes), len(vm.tables.ints))
-			// The smallest counts in JDK 8 to 28 are 492 and 80 (JDK 28), 334 (JDK 26) and 224 (JDK 8). Much lower ones would
-			// mean that a table was not read to its end.
+			// The smallest counts in JDK 8 to 28 are 492 and 80 (JDK 28), 334 (JDK 26) and 224 (JDK 8). Much lower ones
+			// would mean that a table was not read to its end.
 			assert.Greater(t, len(vm.tables.offsets), 400)
 			assert.Greater(t, len(vm.tables.statics), 60)
 			assert.Greater(t, len(vm.tables.sizes), 250)
@@ -187,7 +187,8 @@ func TestReplacedLibrary(t *testing.T) {
 
 // TestSymbols looks up a function of HotSpot that is not exported.
 func TestSymbols(t *testing.T) {
-	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature > 8 }) // Debian strips the symbols of its JDK 8
+	// Debian strips the symbols of its JDK 8.
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature > 8 })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
 		t.Run(jdk.Name(), func(t *testing.T) {

@@ -60,13 +60,13 @@ func (r *pageReader) has(addr uint64) bool {
 	return ok
 }
 
-// prefetch reads the pages with these addresses at once, and after each of them as many pages as behind says. Pages
+// prefetch reads the pages with these addresses at once, and after each of them as many further pages as following says. Pages
 // that can't be read are left out: a later read of one returns the error.
-func (r *pageReader) prefetch(behind int, addrs ...uint64) {
+func (r *pageReader) prefetch(following int, addrs ...uint64) {
 	var pieces []Piece
 	asked := map[uint64]bool{}
 	for _, addr := range addrs {
-		for page := addr &^ (pageSize - 1); page <= addr+uint64(behind)*pageSize && page >= addr&^(pageSize-1); page += pageSize {
+		for page := addr &^ (pageSize - 1); page <= addr+uint64(following)*pageSize && page >= addr&^(pageSize-1); page += pageSize {
 			if _, ok := r.pages[page]; ok || asked[page] {
 				continue
 			}
@@ -91,7 +91,7 @@ func (r *pageReader) restOfPage(addr uint64) ([]byte, error) {
 	page, ok := r.pages[start]
 	if !ok {
 		if len(r.pages) >= maxPages {
-			return nil, fmt.Errorf("what is read lies in more than %d pages", maxPages)
+			return nil, fmt.Errorf("the tables lie in more than %d pages", maxPages)
 		}
 		var err error
 		if page, err = r.Read(nil, start, pageSize); err != nil {

@@ -47,7 +47,7 @@ func TestShortColumn(t *testing.T) {
 	symbols := m.AddTables(someTables)
 	rows := binary.LittleEndian.AppendUint64(nil, m.AddText("seven"))
 	rows = binary.LittleEndian.AppendUint32(rows, 7)
-	rows = append(append(rows, make([]byte, 8)...), "what is behind"...)
+	rows = append(append(rows, make([]byte, 8)...), "what follows it"...)
 	symbols["gHotSpotVMIntConstants"] = m.AddUint64(m.Add(rows...))
 	symbols["gHotSpotVMIntConstantEntryArrayStride"] = m.AddUint64(12)
 	got, err := readTables(Memory{m}, symbols.Address)
@@ -69,7 +69,7 @@ func TestTablesErrors(t *testing.T) {
 			"gHotSpotVMType can't have rows of 0 bytes"},
 		"rows too large": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntryArrayStride"] = m.AddUint64(1 << 40) },
 			"can't have rows of 1099511627776 bytes"},
-		"column behind its row": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntrySizeOffset"] = m.AddUint64(32) },
+		"column beyond its row": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntrySizeOffset"] = m.AddUint64(32) },
 			"can't have rows of 32 bytes with columns at [0 32]"},
 		"name unmapped": {func(m *vmtest.Memory, s vmtest.Symbols) {
 			s["gHotSpotVMTypes"] = m.AddUint64(m.AddUint64(1, 0, 0, 0, 0, 0, 0, 0))

@@ -124,7 +124,7 @@ func TestWhatIsPlanted(t *testing.T) {
 			assert.Error(t, err)
 			_, err = tmp.Dial(t.Context(), "x")
 			assert.Error(t, err)
-			_ = tmp.Remove("x") // this only removes what is the stranger's
+			_ = tmp.Remove("x") // only something of the stranger's is removed
 			_ = tmp.RemoveFolder("x")
 			isWhole(t, canary)
 		})

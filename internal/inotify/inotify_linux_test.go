@@ -52,7 +52,7 @@ func TestNextWrite(t *testing.T) {
 	}
 	require.True(t, f.Arm())
 	line()
-	require.True(t, f.Arm(), "a write that was told of and not read")
+	require.True(t, f.Arm(), "the signal of a write was not received")
 	line()
 	requireTold(t, f.C, "a write")
 
