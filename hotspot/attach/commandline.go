@@ -7,8 +7,9 @@ import (
 )
 
 // valued are options of the java command that are followed by their value as the next word (java -help).
-var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules",
-	"--enable-native-access", "--limit-modules", "--add-reads", "--add-exports", "--add-opens", "--patch-module", "--source"}
+var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path",
+	"--add-modules", "--enable-native-access", "--limit-modules", "--add-reads", "--add-exports", "--add-opens",
+	"--patch-module", "--source"}
 
 // mainOfArguments returns the main class or the jar on a JVM's command line. It returns "" if it is not there, as with
 // an argument file or a launcher of another name.

@@ -13,8 +13,9 @@ import (
 )
 
 func TestIsEmulator(t *testing.T) {
-	for program, want := range map[string]bool{"qemu-aarch64-static": true, "qemu-x86_64": true, "FEXInterpreter": true, "box64": true,
-		"java": false, "qemu": false, "gdb": false} {
+	for program, want := range map[string]bool{"qemu-aarch64-static": true, "qemu-x86_64": true, "FEXInterpreter": true,
+		"box64": true,
+		"java":  false, "qemu": false, "gdb": false} {
 		assert.Equal(t, want, isEmulator(program), program)
 	}
 }

@@ -76,7 +76,8 @@ func TestLook(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			for _, flags := range [][]string{nil, {"-XX:-UsePerfData"}} {
 				before := monotonic.Nanos()
-				cmd := exec.Command(jdk.Java(), slices.Concat(flags, []string{"-cp", classes, waiter, "an argument"})...)
+				cmd := exec.Command(jdk.Java(), slices.Concat(flags,
+					[]string{"-cp", classes, waiter, "an argument"})...)
 				startWaiter(t, cmd)
 				started := monotonic.Nanos()
 				j, err := Look(t.Context(), cmd.Process.Pid)
@@ -93,7 +94,8 @@ func TestLook(t *testing.T) {
 					version := strings.TrimPrefix(j.Version, "1.")
 					assert.True(t, strings.HasPrefix(version, strconv.Itoa(jdk.Feature)), j.Version)
 				}
-				assert.GreaterOrEqual(t, j.StartMonoNanos, before-20e6, "the start: 10 ms by the kernel, and two clocks are read for it, one after the other")
+				assert.GreaterOrEqual(t, j.StartMonoNanos, before-20e6,
+					"the start: 10 ms by the kernel, and two clocks are read for it, one after the other")
 				assert.Less(t, j.StartMonoNanos, started, "the start")
 				all, err := List(t.Context())
 				require.NoError(t, err)
@@ -142,7 +144,8 @@ func TestNamespaces(t *testing.T) {
 	java, classes := gasmtest.NeedJava(t), waiterClasses(t)
 	inside := t.TempDir() // path of the classes as the JVM sees it
 	cmd := exec.Command(unshare, "-pf", "--mount-proc", "sh", "-c",
-		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" "$5"`, "sh", classes, inside, java, "/proc/self/cwd", waiter)
+		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" "$5"`, "sh", classes,
+		inside, java, "/proc/self/cwd", waiter)
 	cmd.Dir = classes
 	startWaiter(t, cmd)
 	all, err := List(t.Context())
@@ -223,7 +226,8 @@ func TestOtherUser(t *testing.T) {
 	require.NoError(t, other.Start())
 	defer other.Wait()
 	defer other.Process.Kill()
-	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid), "(sleep) can't be looked into: it belongs to root")
+	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid),
+		"(sleep) can't be looked into: it belongs to root")
 }
 
 // TestNativeImage: a native image is a program with an ELF section that GraalVM adds.

@@ -47,7 +47,8 @@ func perfStrings(file []byte) (map[string]string, error) {
 func perfLong(file []byte, name string) (value int64, found bool) {
 	_ = eachEntry(file, func(entry []byte, order binary.ByteOrder) bool { // a file of another format has no numbers
 		nameOffset, dataOffset := order.Uint32(entry[nameAt:]), order.Uint32(entry[dataOffsetAt:])
-		if entry[dataTypeAt] != 'J' || uint64(nameOffset) > uint64(len(entry)) || uint64(dataOffset)+8 > uint64(len(entry)) {
+		if entry[dataTypeAt] != 'J' || uint64(nameOffset) > uint64(len(entry)) ||
+			uint64(dataOffset)+8 > uint64(len(entry)) {
 			return true
 		}
 		if n, terminated := untilZero(entry[nameOffset:]); !terminated || n != name {

@@ -101,7 +101,8 @@ func (e *AmbiguousError) Error() string {
 	for i := range e.JVMs {
 		all = append(all, e.JVMs[i].String())
 	}
-	return fmt.Sprintf("%d JVMs have %q in their main class or jar: %s; name one by its process id", len(e.JVMs), e.Name, strings.Join(all, ", "))
+	return fmt.Sprintf("%d JVMs have %q in their main class or jar: %s; name one by its process id", len(e.JVMs),
+		e.Name, strings.Join(all, ", "))
 }
 
 // named returns the only JVM with a name.
@@ -123,7 +124,8 @@ func named(jvms []Process, name string) (*Process, error) {
 	}
 	switch len(part) {
 	case 0:
-		return nil, fmt.Errorf("no JVM that runs here has %q in its main class or jar: `gasm attach` lists those that run", name)
+		return nil, fmt.Errorf(
+			"no JVM that runs here has %q in its main class or jar: `gasm attach` lists those that run", name)
 	case 1:
 		return &part[0], nil
 	}

@@ -64,7 +64,8 @@ func silent(pid int) *Process {
 	return &Process{PID: pid, Kind: HotSpot, User: userName(status.UID), Unreadable: errSilent}
 }
 
-var errSilent = errors.New("the kernel does not answer: its memory may be mapped from a file system that does not answer")
+var errSilent = errors.New(
+	"the kernel does not answer: its memory may be mapped from a file system that does not answer")
 
 // lookTime bounds the time for looking at one process.
 const lookTime = 8 * time.Second
@@ -97,7 +98,8 @@ func look(ctx context.Context, pid int) (*Process, error) {
 	}
 	mappings, mapsErr := native.ReadMaps(pid)
 	hidden := errors.Is(mapsErr, fs.ErrPermission)
-	j := &Process{PID: pid, User: userName(status.UID), OfOther: status.UID != os.Geteuid(), StartMonoNanos: p.startMonoNanos()}
+	j := &Process{PID: pid, User: userName(status.UID), OfOther: status.UID != os.Geteuid(),
+		StartMonoNanos: p.startMonoNanos()}
 	if j.Kind, err = p.kind(ctx, status, mappings, hidden); err != nil {
 		return nil, err
 	}
@@ -122,7 +124,8 @@ func look(ctx context.Context, pid int) (*Process, error) {
 
 // kind returns which JVM the process runs. hidden is true if its mappings could not be read. The error is that of a
 // process that is not a JVM, or not one of this processor.
-func (p process) kind(ctx context.Context, status foreign.Status, mappings []native.Mapping, hidden bool) (Kind, error) {
+func (p process) kind(ctx context.Context, status foreign.Status, mappings []native.Mapping,
+	hidden bool) (Kind, error) {
 	hasLibJVM := slices.ContainsFunc(mappings, isLibJVM)
 	switch {
 	case hidden && (status.Name == "java" || p.hasPerfData(ctx, status)):
@@ -134,7 +137,8 @@ func (p process) kind(ctx context.Context, status foreign.Status, mappings []nat
 	case p.isNativeImage():
 		return NativeImage, nil
 	case hidden:
-		return "", fmt.Errorf("process %d (%s) can't be looked into: %w", p.PID(), status.Name, whyHidden(p.PID(), status.UID))
+		return "", fmt.Errorf("process %d (%s) can't be looked into: %w", p.PID(), status.Name,
+			whyHidden(p.PID(), status.UID))
 	case p.isEmulated():
 		return "", fmt.Errorf("process %d (%s) runs a JVM of another processor in an emulator: "+
 			"its addresses are not those of this processor, so there is nothing to sample: "+
@@ -195,7 +199,8 @@ func (p process) describe(ctx context.Context, j *Process, status foreign.Status
 	j.Main = mainOf(j.Command)
 	words := strings.Split(strings.TrimRight(p.text("cmdline"), "\x00"), "\x00")
 	// HotSpot cuts the property at a kilobyte, so the command line takes precedence.
-	j.ClassPath = p.absolute(cmp.Or(classPathOfArguments(words), p.environment("CLASSPATH"), strs["java.property.java.class.path"]))
+	j.ClassPath = p.absolute(cmp.Or(classPathOfArguments(words), p.environment("CLASSPATH"),
+		strs["java.property.java.class.path"]))
 	j.Version = strs["java.property.java.vm.version"]
 	// In JDK 8 it is HotSpot's own version: 25.504-b01.
 	if old := strs["java.property.java.version"]; strings.HasPrefix(old, "1.") {

@@ -7,7 +7,8 @@ import (
 	"errors"
 )
 
-var errUnsupported = errors.New("gasm reads the memory of running JVMs on Linux only: start the program with gasm profile")
+var errUnsupported = errors.New(
+	"gasm reads the memory of running JVMs on Linux only: start the program with gasm profile")
 
 // List returns an error: reading running JVMs works on Linux only.
 func List(context.Context) ([]Process, error) { return nil, errUnsupported }

@@ -42,15 +42,19 @@ var fakeFields = map[string]struct {
 	typeName string
 }{
 	"Klass::_name": {0, "Symbol*"}, "Klass::_layout_helper": {8, "int"}, "Klass::_access_flags": {12, "AccessFlags"},
-	"InstanceKlass::_methods": {16, "Array<Method*>*"}, "InstanceKlass::_class_loader_data": {24, "ClassLoaderData*"}, "Klass::_next_link": {32, "Klass*"},
+	"InstanceKlass::_methods": {16, "Array<Method*>*"}, "InstanceKlass::_class_loader_data": {24, "ClassLoaderData*"},
+	"Klass::_next_link":   {32, "Klass*"},
 	"Array<int>::_length": {0, "int"}, "Array<Method*>::_data": {8, "Method*"},
 	"Method::_constMethod": {0, "ConstMethod*"}, "Method::_access_flags": {8, "AccessFlags"},
-	"ConstMethod::_constants": {0, "ConstantPool*"}, "ConstMethod::_name_index": {8, "u2"}, "ConstMethod::_signature_index": {10, "u2"},
-	"Symbol::_length": {0, "u2"}, "Symbol::_body": {2, "u1"},
+	"ConstMethod::_constants": {0, "ConstantPool*"}, "ConstMethod::_name_index": {8, "u2"},
+	"ConstMethod::_signature_index": {10, "u2"},
+	"Symbol::_length":               {0, "u2"}, "Symbol::_body": {2, "u1"},
 	"ClassLoaderData::_klasses": {0, "Klass*"}, "ClassLoaderData::_next": {8, "ClassLoaderData*"},
-	"BasicHashtable<mtInternal>::_table_size": {0, "int"}, "BasicHashtable<mtInternal>::_buckets": {8, "HashtableBucket<mtInternal>*"},
-	"BasicHashtableEntry<mtInternal>::_next": {0, "BasicHashtableEntry<mtInternal>*"},
-	"IntptrHashtableEntry::_literal":         {8, "intptr_t"}, "DictionaryEntry::_loader_data": {16, "ClassLoaderData*"},
+	"BasicHashtable<mtInternal>::_table_size": {0, "int"},
+	"BasicHashtable<mtInternal>::_buckets":    {8, "HashtableBucket<mtInternal>*"},
+	"BasicHashtableEntry<mtInternal>::_next":  {0, "BasicHashtableEntry<mtInternal>*"},
+	"IntptrHashtableEntry::_literal":          {8, "intptr_t"},
+	"DictionaryEntry::_loader_data":           {16, "ClassLoaderData*"},
 }
 
 func newFakeJVM(release int) *fakeJVM {
@@ -59,8 +63,10 @@ func newFakeJVM(release int) *fakeJVM {
 	one := j.addClass("org/acme/One", 1, 7, "run", "()V", "<init>", "(ILjava/lang/String;)V")
 	array := j.addClass("[I", -5, 7)
 	two := j.addClass("org/acme/Two", 0x20, 8, "stop", "()V")
-	tables := vmtest.Tables{Offsets: map[string]uint64{}, Statics: map[string]uint64{}, Types: map[string]string{}, Ints: map[string]int32{},
-		Sizes: map[string]uint64{"int": 4, "u2": 2, "u1": 1, "AccessFlags": 4, "intptr_t": 8, "InstanceKlass": 40, "Method": 16, "ConstMethod": 16, "ConstantPool": 8}}
+	tables := vmtest.Tables{Offsets: map[string]uint64{}, Statics: map[string]uint64{}, Types: map[string]string{},
+		Ints: map[string]int32{},
+		Sizes: map[string]uint64{"int": 4, "u2": 2, "u1": 1, "AccessFlags": 4, "intptr_t": 8, "InstanceKlass": 40,
+			"Method": 16, "ConstMethod": 16, "ConstantPool": 8}}
 	for name, f := range fakeFields {
 		tables.Offsets[name], tables.Types[name] = f.at, f.typeName
 	}
@@ -97,7 +103,8 @@ func (j *fakeJVM) addClass(name string, helper int32, loader uint64, methods ...
 		constMethod := j.AddUint64(pool, 1|2<<16)
 		array = append(array, j.AddUint64(constMethod, uint64(Static)))
 	}
-	return j.AddUint64(j.addSymbol(name), uint64(uint32(helper))|(1<<16|uint64(Interface))<<32, j.AddUint64(array...), loader, 0)
+	return j.AddUint64(j.addSymbol(name), uint64(uint32(helper))|(1<<16|uint64(Interface))<<32,
+		j.AddUint64(array...), loader, 0)
 }
 
 func (j *fakeJVM) link(klass, next uint64) {
@@ -114,7 +121,8 @@ func TestReadFake(t *testing.T) {
 		found, err := Read(vm, all)
 		require.NoError(t, err)
 		assert.Equal(t, []Class{
-			{Name: "org/acme/One", Flags: Interface, Methods: []Method{{"run", "()V", Static}, {"<init>", "(ILjava/lang/String;)V", Static}}},
+			{Name: "org/acme/One", Flags: Interface,
+				Methods: []Method{{"run", "()V", Static}, {"<init>", "(ILjava/lang/String;)V", Static}}},
 			{Name: "org/acme/Two", Flags: Interface, Methods: []Method{{"stop", "()V", Static}}},
 		}, found)
 		found, err = Read(vm, func(class string) bool { return class == "org/acme/Two" })

@@ -50,9 +50,11 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 
 func (l *layout) readDictionary(q *query) {
 	l.dictionary = q.Static("SystemDictionary::_dictionary")
-	l.tableSize, l.buckets = q.field("BasicHashtable<mtInternal>::_table_size").At, q.field("BasicHashtable<mtInternal>::_buckets").At
+	l.tableSize, l.buckets = q.field("BasicHashtable<mtInternal>::_table_size").At,
+		q.field("BasicHashtable<mtInternal>::_buckets").At
 	l.entryNext = q.field("BasicHashtableEntry<mtInternal>::_next").At
-	l.entryKlass, l.entryLoader = q.field("IntptrHashtableEntry::_literal").At, q.field("DictionaryEntry::_loader_data").At
+	l.entryKlass, l.entryLoader = q.field("IntptrHashtableEntry::_literal").At,
+		q.field("DictionaryEntry::_loader_data").At
 	l.klassLoader = q.field("InstanceKlass::_class_loader_data")
 }
 

@@ -43,7 +43,8 @@ func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cache{vm: vm, layout: l, namer: name, names: map[uint64]string{}, nmethods: map[uint64]string{}, history: newHistory()}
+	c := &Cache{vm: vm, layout: l, namer: name, names: map[uint64]string{}, nmethods: map[uint64]string{},
+		history: newHistory()}
 	if err := c.watch.find(vm, l); err != nil {
 		return nil, err
 	}

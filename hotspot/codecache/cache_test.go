@@ -48,11 +48,13 @@ func TestPieces(t *testing.T) {
 	for _, release := range fakeReleases {
 		c := newFakeJVM(release).cache(t)
 		added, gone := poll(t, c, 10)
-		assert.Equal(t, []string{"6 slow signature handler", "6 return entry points", "2 StubRoutines::call_stub", "2 StubRoutines::catch_exception",
+		assert.Equal(t, []string{"6 slow signature handler", "6 return entry points", "2 StubRoutines::call_stub",
+			"2 StubRoutines::catch_exception",
 			"2 StubRoutines (1)", "5 vtbl[3]"}, added, "JDK %d", release)
 		assert.Empty(t, gone)
 		first := c.Blobs()[0]
-		assert.Equal(t, [2]uint64{0, 32}, [2]uint64{first.Lo % fakeAlign, first.Hi - first.Lo}, "the code follows the codelet's header")
+		assert.Equal(t, [2]uint64{0, 32}, [2]uint64{first.Lo % fakeAlign, first.Hi - first.Lo},
+			"the code follows the codelet's header")
 		added, gone = poll(t, c, 20)
 		assert.Empty(t, added)
 		assert.Empty(t, gone)
@@ -77,8 +79,10 @@ func TestMethodsComeAndGo(t *testing.T) {
 		one := c.Find(j.code + segment<<fakeLog2 + fakeHeader + fakeNMethod)
 		require.NotNil(t, one)
 		assert.Equal(t, []int64{30, 20}, []int64{one.SinceMonoNanos, one.NotBeforeMonoNanos})
-		want := printassembly.Installed{ID: 7, Compiler: "c1", Level: 3, Name: "A::one", BytecodeSize: 7, Address: one.Lo - fakeNMethod, Size: 200,
-			Lo: one.Lo, Stub: one.Lo + 32, Hi: one.Lo + 48, ScopesPCs: one.Lo + 72, ScopesData: one.Lo + 56, Metadata: one.Lo + 48}
+		want := printassembly.Installed{ID: 7, Compiler: "c1", Level: 3, Name: "A::one", BytecodeSize: 7,
+			Address: one.Lo - fakeNMethod, Size: 200,
+			Lo: one.Lo, Stub: one.Lo + 32, Hi: one.Lo + 48, ScopesPCs: one.Lo + 72, ScopesData: one.Lo + 56,
+			Metadata: one.Lo + 48}
 		if release == 25 {
 			want.ScopesPCs, want.ScopesData, want.Metadata = 0x6000_0010, 0x6000_0040, 0x5000_0008
 		}
@@ -166,7 +170,8 @@ func TestReplacedUnseen(t *testing.T) {
 	added, gone := poll(t, c, now)
 	assert.Equal(t, []string{"0 B::two"}, added)
 	assert.Equal(t, []string{"0 A::one"}, gone)
-	assert.Equal(t, int64(20), c.Find(j.code+segment<<fakeLog2+fakeHeader+fakeNMethod).NotBeforeMonoNanos, "that was when all was looked at")
+	assert.Equal(t, int64(20), c.Find(j.code+segment<<fakeLog2+fakeHeader+fakeNMethod).NotBeforeMonoNanos,
+		"that was when all was looked at")
 }
 
 // TestStarting polls a HotSpot that has not made its code cache yet.
@@ -231,7 +236,8 @@ func FuzzWalk(f *testing.F) {
 		}
 		for segment := range j.next {
 			offset := j.code + segment<<fakeLog2 - vmtest.Base
-			f.Add(release, []byte{byte(offset), byte(offset >> 8), 0x7f, byte(offset + 24), byte((offset + 24) >> 8), 0xff})
+			f.Add(release, []byte{byte(offset), byte(offset >> 8), 0x7f, byte(offset + 24),
+				byte((offset + 24) >> 8), 0xff})
 			offset = j.segmap + segment - vmtest.Base
 			f.Add(release, []byte{byte(offset), byte(offset >> 8), 0})
 		}

@@ -29,7 +29,8 @@ func cpuTime() time.Duration {
 func TestChurn(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
-	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"), gasmtest.Testdata("programs", "MemoryFile.java"),
+	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"),
+		gasmtest.Testdata("programs", "MemoryFile.java"),
 		gasmtest.Testdata("programs", "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) { testChurn(t, jdk, dir) })
@@ -80,7 +81,8 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 	// A method that is freed between two Polls is not seen. On a machine with 17 busy threads on 2 CPUs, none of 1806
 	// were missed.
 	assert.LessOrEqual(t, missed, (len(tags)-first)/200)
-	t.Logf("%d of %d methods were not seen; %d polls in %v took %v of CPU time with the test; %d are there, %d are gone",
+	t.Logf(
+		"%d of %d methods were not seen; %d polls in %v took %v of CPU time with the test; %d are there, %d are gone",
 		missed, len(tags)-first, polls, took, busy, len(c.Blobs()), len(c.history.order))
 }
 

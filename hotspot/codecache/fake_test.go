@@ -40,14 +40,19 @@ var fakeFields = map[string]struct {
 	at       uint64
 	typeName string
 }{
-	"CodeHeap::_memory": {0, "VirtualSpace"}, "CodeHeap::_segmap": {16, "VirtualSpace"}, "CodeHeap::_log2_segment_size": {32, "int"},
-	"VirtualSpace::_low": {0, "char*"}, "VirtualSpace::_high": {8, "char*"},
-	"HeapBlock::_header": {0, "HeapBlock::Header"}, "HeapBlock::Header::_length": {0, "size_t"}, "HeapBlock::Header::_used": {8, "bool"},
-	"CodeBlob::_name": {0, "const char*"}, "CodeBlob::_size": {8, "int"}, "CodeBlob::_code_offset": {12, "int"}, "CodeBlob::_data_offset": {16, "int"},
+	"CodeHeap::_memory": {0, "VirtualSpace"}, "CodeHeap::_segmap": {16, "VirtualSpace"},
+	"CodeHeap::_log2_segment_size": {32, "int"},
+	"VirtualSpace::_low":           {0, "char*"}, "VirtualSpace::_high": {8, "char*"},
+	"HeapBlock::_header": {0, "HeapBlock::Header"}, "HeapBlock::Header::_length": {0, "size_t"},
+	"HeapBlock::Header::_used": {8, "bool"},
+	"CodeBlob::_name":          {0, "const char*"}, "CodeBlob::_size": {8, "int"},
+	"CodeBlob::_code_offset": {12, "int"}, "CodeBlob::_data_offset": {16, "int"},
 	"nmethod::_compile_id": {20, "int"}, "nmethod::_entry_bci": {24, "int"}, "nmethod::_comp_level": {28, "int"},
-	"nmethod::_state": {32, "volatile signed char"}, "nmethod::_method": {40, "Method*"}, "nmethod::_stub_offset": {48, "int"},
+	"nmethod::_state": {32, "volatile signed char"}, "nmethod::_method": {40, "Method*"},
+	"nmethod::_stub_offset":        {48, "int"},
 	"nmethod::_scopes_data_offset": {52, "int"}, "nmethod::_scopes_pcs_offset": {56, "int"},
-	"StubQueue::_stub_buffer": {0, "address"}, "StubQueue::_queue_begin": {8, "int"}, "StubQueue::_queue_end": {12, "int"},
+	"StubQueue::_stub_buffer": {0, "address"}, "StubQueue::_queue_begin": {8, "int"},
+	"StubQueue::_queue_end":            {12, "int"},
 	"StubQueue::_number_of_stubs":      {16, "int"},
 	"InterpreterCodelet::_size":        {0, "int"},
 	"InterpreterCodelet::_description": {8, "const char*"},
@@ -58,9 +63,11 @@ var fakeFields = map[string]struct {
 // fakeTables returns the tables of a fakeJVM without the addresses of static fields.
 func fakeTables(release int) vmtest.Tables {
 	tables := vmtest.Tables{Offsets: map[string]uint64{}, Statics: map[string]uint64{}, Types: map[string]string{},
-		Sizes: map[string]uint64{"int": 4, "size_t": 8, "bool": 1, "address": 8, "u2": 2, "CodeBlobKind": 1, "CodeHeap": fakeHeapSize,
-			"HeapBlock": fakeHeader, "HeapBlock::Header": fakeHeader, "nmethod": fakeNMethod, "StubQueue": 24, "InterpreterCodelet": fakeCodeletSize,
-			"JVMFlag": 24, "Flag": 24},
+		Sizes: map[string]uint64{"int": 4, "size_t": 8, "bool": 1, "address": 8, "u2": 2, "CodeBlobKind": 1,
+			"CodeHeap":  fakeHeapSize,
+			"HeapBlock": fakeHeader, "HeapBlock::Header": fakeHeader, "nmethod": fakeNMethod, "StubQueue": 24,
+			"InterpreterCodelet": fakeCodeletSize,
+			"JVMFlag":            24, "Flag": 24},
 		Ints: map[string]int32{"InvocationEntryBci": -1}}
 	field := func(name string, at uint64, typeName string) {
 		tables.Offsets[name], tables.Types[name] = at, typeName
@@ -69,7 +76,8 @@ func fakeTables(release int) vmtest.Tables {
 		field(name, f.at, f.typeName)
 	}
 	if release >= 25 {
-		for i, name := range []string{"None", "Nmethod", "Buffer", "Adapter", "Vtable", "MHAdapter", "RuntimeBlob", "RuntimeStub", "Deoptimization", "Safepoint"} {
+		for i, name := range []string{"None", "Nmethod", "Buffer", "Adapter", "Vtable", "MHAdapter", "RuntimeBlob",
+			"RuntimeStub", "Deoptimization", "Safepoint"} {
 			tables.Ints["CodeBlobKind::"+name] = int32(i)
 		}
 		field("CodeBlob::_kind", 33, "CodeBlobKind")
@@ -150,8 +158,10 @@ func (j *fakeJVM) addFakePieces(queue uint64) {
 	j.put64(vtable, 0, 3|1<<48)
 	table := make([]uint64, vtableTableSize)
 	table[7] = vtable
-	j.symbols = vmtest.Symbols{stubListSymbol: j.AddUint64(list), vtableSymbol: j.AddUint64(table...), vtableChunkSymbol: j.AddUint64(1),
-		vtableSizeSymbol: j.Add(40, 0, 0, 0), itableSizeSymbol: j.Add(60, 0, 0, 0), compileIDSymbols[0]: j.Add(1, 0, 0, 0)}
+	j.symbols = vmtest.Symbols{stubListSymbol: j.AddUint64(list), vtableSymbol: j.AddUint64(table...),
+		vtableChunkSymbol: j.AddUint64(1),
+		vtableSizeSymbol:  j.Add(40, 0, 0, 0), itableSizeSymbol: j.Add(60, 0, 0, 0),
+		compileIDSymbols[0]: j.Add(1, 0, 0, 0)}
 }
 
 func (j *fakeJVM) put64(at uint64, numbers ...uint64) {

@@ -60,7 +60,8 @@ func (c *Cache) nameFresh() error {
 			if err != nil || strings.HasPrefix(t.Name, "::") || strings.HasSuffix(t.Name, "::") {
 				t.Name = ""
 			}
-			if t.Kind == "c2n" && (t.Name == "jdk.internal.vm.Continuation::enterSpecial" || t.Name == "jdk.internal.vm.Continuation::doYield") {
+			if t.Kind == "c2n" && (t.Name == "jdk.internal.vm.Continuation::enterSpecial" ||
+				t.Name == "jdk.internal.vm.Continuation::doYield") {
 				t.Kind = "cnt" // Method::is_continuation_native_intrinsic
 			}
 		}
@@ -94,7 +95,8 @@ func (c *Cache) nameFresh() error {
 
 // blob returns the Blob of an nmethod.
 func (f *freshBlock) blob() *Blob {
-	b := &Blob{Kind: printassembly.NMethod, Lo: f.header.lo, Hi: f.header.hi, Name: f.installed.Name, Method: f.installed, State: f.state}
+	b := &Blob{Kind: printassembly.NMethod, Lo: f.header.lo, Hi: f.header.hi, Name: f.installed.Name,
+		Method: f.installed, State: f.state}
 	if f.installed.Kind == "c2n" || f.installed.Kind == "cnt" {
 		b.Kind = printassembly.Native
 	}

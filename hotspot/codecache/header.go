@@ -43,7 +43,8 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 	start := hp.low + segment<<hp.log2
 	blob := data[l.blockSize:]
 	h = header{segment: segment, end: segment + length, limit: start + length<<hp.log2, address: start + l.blockSize,
-		nameAt: l.blob.name.In(blob), size: l.blob.size.In(blob), lo: l.blob.codeBegin.In(blob), hi: l.blob.codeEnd.In(blob)}
+		nameAt: l.blob.name.In(blob), size: l.blob.size.In(blob), lo: l.blob.codeBegin.In(blob),
+		hi: l.blob.codeEnd.In(blob)}
 	if l.blob.offsets {
 		h.lo += h.address
 		h.hi += h.address
@@ -51,7 +52,8 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 	if l.blob.hasKind {
 		h.kind = l.blob.kind.In(blob)
 	}
-	if h.nameAt == 0 || h.hi-h.lo > maxBlob || h.size > h.limit-h.address || h.lo < h.address || h.hi < h.lo || h.hi > h.limit {
+	if h.nameAt == 0 || h.hi-h.lo > maxBlob || h.size > h.limit-h.address || h.lo < h.address || h.hi < h.lo ||
+		h.hi > h.limit {
 		return h, true, false
 	}
 	if c.isNMethod(&h) {

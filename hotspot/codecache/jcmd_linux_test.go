@@ -19,7 +19,8 @@ import (
 // jcmd runs one of jcmd's commands in the JVM.
 func (j *jvm) jcmd(t *testing.T, command string) string {
 	t.Helper()
-	out, err := exec.Command(gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK"), fmt.Sprint(j.Process.Pid), command).CombinedOutput()
+	out, err := exec.Command(gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK"), fmt.Sprint(j.Process.Pid),
+		command).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)
 }
@@ -33,7 +34,8 @@ type entry struct {
 
 // around polls a Cache, has the JVM list its blobs, and polls again. all are the blobs of both Polls, and kept those
 // that were in both. They differ because the JVM runs methods for jcmd that it has not run before.
-func around(t *testing.T, c *Cache, list func() map[entry]bool, entries func() []entry) (told, kept, all map[entry]bool) {
+func around(t *testing.T, c *Cache, list func() map[entry]bool, entries func() []entry) (
+	told, kept, all map[entry]bool) {
 	t.Helper()
 	kept, all = map[entry]bool{}, map[entry]bool{}
 	_, err := c.Poll(1)
@@ -146,7 +148,8 @@ func TestPerfmap(t *testing.T) {
 				lo := address(t, f[0])
 				e := entry{lo: lo, hi: lo + address(t, f[1]), name: strings.TrimSpace(f[2])}
 				// JDK 28 lists parts of blobs, too: "StubRoutines mulAdd_stub (stub gen)", "vtable stub [5]".
-				if b := c.Find(lo); b != nil && b.Lo == lo && b.Hi == e.hi && (b.Kind == printassembly.Stub || b.Kind == printassembly.VtableStub) {
+				if b := c.Find(lo); b != nil && b.Lo == lo && b.Hi == e.hi &&
+					(b.Kind == printassembly.Stub || b.Kind == printassembly.VtableStub) {
 					if b.Kind == printassembly.Stub {
 						i := strings.LastIndex(b.Name, "::")
 						assert.Equal(t, e.name, b.Name[:i]+" "+b.Name[i+2:])
@@ -163,10 +166,12 @@ func TestPerfmap(t *testing.T) {
 		told, kept, all := around(t, c, list, func() (entries []entry) {
 			for _, hp := range c.heaps {
 				for _, b := range hp.blocks {
-					if jdk.Feature >= 28 && b.compileID == 0 && b.parts[0].Name != b.name && b.kind != printassembly.Interpreter && b.kind != printassembly.Adapter {
+					if jdk.Feature >= 28 && b.compileID == 0 && b.parts[0].Name != b.name &&
+						b.kind != printassembly.Interpreter && b.kind != printassembly.Adapter {
 						continue // only its parts are listed
 					}
-					entries = append(entries, entry{lo: b.lo, hi: b.hi, name: strings.TrimPrefix(b.name, safepointPrefix)})
+					entries = append(entries, entry{lo: b.lo, hi: b.hi,
+						name: strings.TrimPrefix(b.name, safepointPrefix)})
 				}
 			}
 			return entries

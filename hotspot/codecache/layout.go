@@ -123,7 +123,8 @@ func (l *layout) readBlob(q *query) {
 			q.Must(ok, "CodeBlobKind::"+name)
 			return uint64(n)
 		}
-		b.kindNMethod, b.kindAdapter, b.kindMH, b.kindVtable = kind("Nmethod"), kind("Adapter"), kind("MHAdapter"), kind("Vtable")
+		b.kindNMethod, b.kindAdapter, b.kindMH, b.kindVtable = kind("Nmethod"), kind("Adapter"), kind("MHAdapter"),
+			kind("Vtable")
 		b.kindSafepoint = kind("Safepoint")
 	}
 	if b.codeBegin, b.offsets = q.VM.Field("CodeBlob::_code_offset"); b.offsets {
@@ -132,7 +133,8 @@ func (l *layout) readBlob(q *query) {
 		b.codeBegin, b.codeEnd = q.field("CodeBlob::_code_begin"), q.field("CodeBlob::_code_end")
 	}
 	if b.mutableData, b.outside = q.VM.Field("CodeBlob::_mutable_data"); b.outside {
-		b.mutableDataSize, b.relocationSize = q.field("CodeBlob::_mutable_data_size"), q.field("CodeBlob::_relocation_size")
+		b.mutableDataSize, b.relocationSize = q.field("CodeBlob::_mutable_data_size"),
+			q.field("CodeBlob::_relocation_size")
 	}
 }
 

@@ -85,7 +85,8 @@ func start(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) *jvm {
 		j.Process.Kill()
 		j.Wait()
 	})
-	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, time.Minute, 20*time.Millisecond, "the JVM compiles methods: %s", content(stderr.Name()))
+	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, time.Minute, 20*time.Millisecond,
+		"the JVM compiles methods: %s", content(stderr.Name()))
 	return j
 }
 
@@ -154,8 +155,10 @@ func TestKindsOfJVM(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := classPath(t)
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
-		for _, flags := range [][]string{{"-XX:+UseSerialGC"}, {"-XX:+UseParallelGC"}, {"-XX:+UseG1GC"}, {"-XX:+UseZGC"}, {"-XX:+UseShenandoahGC"},
-			{"-XX:-UseCompressedOops"}, {"-XX:-SegmentedCodeCache"}, {"-XX:-TieredCompilation"}, {"-XX:TieredStopAtLevel=1"}, {"-Xcomp"}, {"-Xshare:off"},
+		for _, flags := range [][]string{{"-XX:+UseSerialGC"}, {"-XX:+UseParallelGC"}, {"-XX:+UseG1GC"},
+			{"-XX:+UseZGC"}, {"-XX:+UseShenandoahGC"},
+			{"-XX:-UseCompressedOops"}, {"-XX:-SegmentedCodeCache"}, {"-XX:-TieredCompilation"},
+			{"-XX:TieredStopAtLevel=1"}, {"-Xcomp"}, {"-Xshare:off"},
 			{"-XX:ReservedCodeCacheSize=2g"}} {
 			t.Run(fmt.Sprint(jdk.Name(), flags), func(t *testing.T) {
 				t.Parallel()
@@ -206,7 +209,8 @@ func testInstalled(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) 
 }
 
 // likeMemory fills in what a tag does not have, from what was found in memory.
-func likeMemory(jdk gasmtest.JDK, tag printassembly.Installed, memory *printassembly.Installed) printassembly.Installed {
+func likeMemory(jdk gasmtest.JDK, tag printassembly.Installed,
+	memory *printassembly.Installed) printassembly.Installed {
 	tag.UptimeMillis = 0
 	if tag.Level == 0 && tag.Compiler != "" { // without tiers, tags have no level
 		tag.Level = memory.Level

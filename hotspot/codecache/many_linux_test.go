@@ -15,7 +15,8 @@ import (
 func TestMany(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
-	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"), gasmtest.Testdata("programs", "MemoryFile.java"),
+	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"),
+		gasmtest.Testdata("programs", "MemoryFile.java"),
 		gasmtest.Testdata("programs", "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
@@ -27,7 +28,8 @@ func TestMany(t *testing.T) {
 			changes, err := c.Poll(monotonic.Nanos())
 			require.NoError(t, err)
 			cpu = cpuTime() - cpu
-			t.Logf("%d blobs took %v of CPU time, %v of it for opening; %v of wall time", len(changes.Added), cpu, opened, time.Since(wall))
+			t.Logf("%d blobs took %v of CPU time, %v of it for opening; %v of wall time", len(changes.Added), cpu,
+				opened, time.Since(wall))
 			assert.Greater(t, len(changes.Added), 5000)
 			walk := cpu
 

@@ -210,7 +210,8 @@ func (p *pieces) readVtables(c *Cache) error {
 				name = [...]string{"(c1) ", "(full opt) "}[s.Buf[15]&1] + name
 			}
 			lo := s.Addr + vtableStubSize
-			p.vtables = append(p.vtables, piece{kind: printassembly.VtableStub, lo: lo, hi: lo + sizes[isVtable], name: name})
+			p.vtables = append(p.vtables, piece{kind: printassembly.VtableStub, lo: lo, hi: lo + sizes[isVtable],
+				name: name})
 		}
 	}
 	return nil

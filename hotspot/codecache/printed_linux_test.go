@@ -15,7 +15,8 @@ func TestPrinted(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := classPath(t)
 	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
-		j := start(t, jdk, 100, "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+PrintInterpreter", "-XX:+PrintStubCode", "-XX:+PrintAdapterHandlers",
+		j := start(t, jdk, 100, "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+PrintInterpreter", "-XX:+PrintStubCode",
+			"-XX:+PrintAdapterHandlers",
 			"-XX:+LogVMOutput", "-XX:-DisplayVMOutput", "-cp", dir, "Busy")
 		gasmtest.Stop(t, j.Process.Pid)
 		c := j.open(t)

@@ -74,7 +74,8 @@ func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []by
 	offset("scopes_data", t.ScopesData)
 	offset("scopes_pcs", t.ScopesPCs)
 	offset("metadata", t.Metadata)
-	return fmt.Appendf(text, " method='%s' bytes='%d' stamp='%d.%03d'/>\n", taggedName(t.Name), t.BytecodeSize, uptimeMillis/1000, uptimeMillis%1000)
+	return fmt.Appendf(text, " method='%s' bytes='%d' stamp='%d.%03d'/>\n", taggedName(t.Name), t.BytecodeSize,
+		uptimeMillis/1000, uptimeMillis%1000)
 }
 
 // taggedName converts "pkg.Class::method" to "pkg/Class method ()V". The descriptor is not the method's own. It is

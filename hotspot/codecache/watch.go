@@ -41,7 +41,8 @@ type watch struct {
 
 // find finds the addresses of what to watch.
 func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
-	names := slices.Concat(compileIDSymbols[:], []string{stubListSymbol, vtableSymbol, vtableSizeSymbol, itableSizeSymbol, vtableChunkSymbol})
+	names := slices.Concat(compileIDSymbols[:], []string{stubListSymbol, vtableSymbol, vtableSizeSymbol,
+		itableSizeSymbol, vtableChunkSymbol})
 	// If the library's file can't be opened (it was replaced since, and gasm does not run as root), only the names of
 	// stubs are missing.
 	if w.symbols, err = vm.Symbols(names...); err != nil {
@@ -129,7 +130,8 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 			return nil
 		}
 		if count > maxHeaps {
-			return fmt.Errorf("there can't be %d heaps: gasm does not know the code cache of this build of JDK %d", count, c.vm.Release)
+			return fmt.Errorf("there can't be %d heaps: gasm does not know the code cache of this build of JDK %d",
+				count, c.vm.Release)
 		}
 		data, err := c.vm.Read(nil, l.arrayData.In(w.array), 8*count)
 		if err != nil {

@@ -79,7 +79,8 @@ func (f *Follower) completeSome() {
 
 // completeLast completes as many copies as budgetEnd allows, and writes the excerpts of all other methods.
 func (f *Follower) completeLast() {
-	for end := time.Now().Add(budgetEnd); len(f.excerpts) > 0 && !f.gone && f.budget.most > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(budgetEnd); len(f.excerpts) > 0 && !f.gone && f.budget.most > 0 &&
+		time.Now().Before(end); {
 		f.complete(f.hottestExcerpt())
 	}
 	for b := range f.excerpts {

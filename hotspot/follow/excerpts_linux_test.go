@@ -26,7 +26,8 @@ func TestExcerpts(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
 	programs := gasmtest.Testdata("programs")
-	gasmtest.CompileJava(t, classPath, 17, filepath.Join(programs, "Compile.java"), filepath.Join(programs, "MemoryFile.java"), filepath.Join(programs, "MemoryFiles.java"))
+	gasmtest.CompileJava(t, classPath, 17, filepath.Join(programs, "Compile.java"),
+		filepath.Join(programs, "MemoryFile.java"), filepath.Join(programs, "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +43,8 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 	pid := cmd.Process.Pid
 	awaitHotSpot(t, pid)
 	start := func(name string, o Options) *Follower {
-		o.Log, o.StartMonoNanos, o.StartWallMillis = filepath.Join(t.TempDir(), name), monotonic.Nanos()-1e9, time.Now().UnixMilli()-1000
+		o.Log, o.StartMonoNanos, o.StartWallMillis = filepath.Join(t.TempDir(), name), monotonic.Nanos()-1e9,
+			time.Now().UnixMilli()-1000
 		f, err := Start(pid, o)
 		require.NoError(t, err)
 		return f

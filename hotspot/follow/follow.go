@@ -112,7 +112,8 @@ type Result struct {
 // The error says why the process can't be followed; see vmstructs.Open for its types.
 func Start(pid int, o Options) (*Follower, error) {
 	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{}, excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget(cmp.Or(o.budget, budgetStart))}
+		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{},
+		excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget(cmp.Or(o.budget, budgetStart))}
 	if !o.Launched {
 		if err := f.open(); err != nil {
 			return nil, err
@@ -162,7 +163,8 @@ func (f *Follower) began() {
 	f.log.head(f.vm)
 	f.poll()
 	flags, err := f.vm.Flags(debugInfoFlag)
-	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flags[debugInfoFlag].Size > 0 && flags[debugInfoFlag].Value == 0
+	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flags[debugInfoFlag].Size > 0 &&
+		flags[debugInfoFlag].Value == 0
 }
 
 // debugInfoFlag is the flag that makes HotSpot record the bytecode of every instruction, not only of safepoints.

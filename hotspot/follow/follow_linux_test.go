@@ -45,7 +45,8 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	require.Equal(t, "MEASURE\n", line)
 	log := filepath.Join(t.TempDir(), "asm.log")
 	began := time.Now()
-	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path", StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path",
+		StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	t.Logf("known after %v: %d methods", time.Since(began), f.Methods())
 	// Until the last compiler has compiled the method with the loop, some of it is interpreted. On a busy machine that
@@ -109,7 +110,8 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 			withCode++
 		}
 	}
-	t.Logf("%d samples, %d of them unknown, %d with code; %d blobs, %d bytes", len(samples), unknown, withCode, len(read.Blobs), info.Size())
+	t.Logf("%d samples, %d of them unknown, %d with code; %d blobs, %d bytes", len(samples), unknown, withCode,
+		len(read.Blobs), info.Size())
 	assert.LessOrEqual(t, unknown*200, len(samples), "0.5 %")
 	assert.NotEmpty(t, samples)
 	assert.Greater(t, withCode*100, len(samples)*90, "next to all are in the loops, which are copied")
@@ -138,14 +140,16 @@ func TestPause(t *testing.T) {
 	defer cmd.Process.Kill()
 	awaitHotSpot(t, cmd.Process.Pid)
 	log := filepath.Join(t.TempDir(), "asm.log")
-	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monotonic.Nanos() - 1e9,
+		StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	size := func() int64 {
 		info, err := os.Stat(log)
 		require.NoError(t, err)
 		return info.Size()
 	}
-	require.Eventually(t, func() bool { return f.Methods() > 200 }, time.Minute, 10*time.Millisecond, "javac is being compiled")
+	require.Eventually(t, func() bool { return f.Methods() > 200 }, time.Minute, 10*time.Millisecond,
+		"javac is being compiled")
 	require.Positive(t, size())
 	f.Pause()
 	// A poll that has begun goes on to its end, which takes a while on a busy machine. Without the pause, the log would

@@ -35,8 +35,10 @@ func (w *logWriter) head(vm *vmstructs.VM) {
 		version, info, _ = vm.Version() // after an error, both are ""
 		command = cmp.Or(commandOf(vm), command)
 	}
-	w.text = fmt.Appendf(w.text, "<hotspot_log version='160 1' process='%d' time_ms='%d'>\n", w.pid, w.o.StartWallMillis)
-	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n", printassembly.Escape(version), printassembly.Escape(info))
+	w.text = fmt.Appendf(w.text, "<hotspot_log version='160 1' process='%d' time_ms='%d'>\n", w.pid,
+		w.o.StartWallMillis)
+	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n",
+		printassembly.Escape(version), printassembly.Escape(info))
 	w.text = fmt.Appendf(w.text, "<vm_arguments>\n<command>\n%s\n</command>\n%s</vm_arguments>\n",
 		printassembly.Escape(command), printassembly.Properties(w.o.ClassPath))
 	w.text = append(w.text, "<tty>\n<writer thread='gasm'/>\n"...)

@@ -120,7 +120,9 @@ func operation(name string, arguments ...string) ([]byte, error) {
 		case strings.Contains(a, "\x00"):
 			return nil, fmt.Errorf("%q can't be passed to a JVM", a)
 		case len(a) > maxCommand:
-			return nil, fmt.Errorf("the JVM reads commands of at most %d bytes, and this one has %d: use a shorter folder name", maxCommand, len(a))
+			return nil, fmt.Errorf(
+				"the JVM reads commands of at most %d bytes, and this one has %d: use a shorter folder name",
+				maxCommand, len(a))
 		}
 	}
 	return []byte("1\x00" + name + "\x00" + strings.Join(arguments, "\x00") + "\x00"), nil
@@ -140,7 +142,8 @@ func agentLoaded(pid int, text string) error {
 func parseReply(pid int, command string, reply []byte) (string, error) {
 	code, text, found := strings.Cut(string(reply), "\n")
 	if _, err := strconv.Atoi(code); err != nil || !found {
-		return "", fmt.Errorf("the JVM with pid %d gave an unknown answer to %s: %.100q", pid, commandName(command), reply)
+		return "", fmt.Errorf("the JVM with pid %d gave an unknown answer to %s: %.100q", pid,
+			commandName(command), reply)
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if code != "0" {

@@ -93,7 +93,8 @@ func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
 		err = t.ask(ctx, t.dialed)
 	}
 	if err != nil {
-		return nil, &NotToldError{t.PID(), fmt.Errorf("%w, and it can't be asked to begin another one: %w", errNobody, err)}
+		return nil, &NotToldError{t.PID(), fmt.Errorf("%w, and it can't be asked to begin another one: %w",
+			errNobody, err)}
 	}
 	return t.talk(ctx, text, false)
 }
@@ -265,7 +266,8 @@ func (t *target) ask(ctx context.Context, old int64) error {
 	if err := t.Signal(unix.SIGQUIT); err != nil {
 		return fmt.Errorf("sending it SIGQUIT: %w", err)
 	}
-	late := fmt.Errorf("it did not listen within %s: it may be stopped, or was started with -XX:+DisableAttachMechanism", askTime)
+	late := fmt.Errorf(
+		"it did not listen within %s: it may be stopped, or was started with -XX:+DisableAttachMechanism", askTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, late)
 	defer cancel()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

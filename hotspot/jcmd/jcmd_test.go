@@ -45,10 +45,13 @@ func TestParseReply(t *testing.T) {
 	text, err := parseReply(4711, "VM.version", []byte("0\nOpenJDK\nJDK 17\n"))
 	require.NoError(t, err)
 	assert.Equal(t, "OpenJDK\nJDK 17\n", text)
-	_, err = parseReply(4711, "VM.none all=true", []byte("1\njava.lang.IllegalArgumentException: Unknown\n\tdiagnostic command\n"))
+	_, err = parseReply(4711, "VM.none all=true", []byte(
+		"1\njava.lang.IllegalArgumentException: Unknown\n\tdiagnostic command\n"))
 	var failed *FailedError
 	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, "the JVM with pid 4711 did not do VM.none: java.lang.IllegalArgumentException: Unknown diagnostic command", err.Error())
+	assert.Equal(t,
+		"the JVM with pid 4711 did not do VM.none: java.lang.IllegalArgumentException: Unknown diagnostic command",
+		err.Error())
 	for _, bad := range []string{"", "0", "no\n"} {
 		_, err := parseReply(4711, "VM.version", []byte(bad))
 		assert.ErrorContains(t, err, "unknown answer", bad)
@@ -56,7 +59,8 @@ func TestParseReply(t *testing.T) {
 }
 
 func FuzzReply(f *testing.F) {
-	for _, in := range []string{"0\nOpenJDK\n", "1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n", "", "x", "-1\n\xff"} {
+	for _, in := range []string{"0\nOpenJDK\n", "1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n",
+		"", "x", "-1\n\xff"} {
 		f.Add([]byte(in))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

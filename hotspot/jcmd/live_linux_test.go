@@ -149,7 +149,8 @@ func TestLog(t *testing.T) {
 			var failed *FailedError
 			err = StartLog(ctx, p, "/none/such/file", "gc", "", "")
 			require.ErrorAs(t, err, &failed)
-			assert.ErrorContains(t, err, "did not do VM.log: Error opening log file '/none/such/file': No such file or directory")
+			assert.ErrorContains(t, err,
+				"did not do VM.log: Error opening log file '/none/such/file': No such file or directory")
 			require.ErrorAs(t, StartLog(ctx, p, path, "nonsense", "", ""), &failed)
 			assert.Empty(t, w.rest(), "nothing is printed")
 		})

@@ -28,7 +28,8 @@ func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atE
 	if atExit != "" {
 		onExit = "true"
 	}
-	command, err := withValues("JFR.start", "name", name, "settings", settings, "dumponexit", onExit, "filename", atExit)
+	command, err := withValues("JFR.start", "name", name, "settings", settings, "dumponexit", onExit,
+		"filename", atExit)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,8 @@ func StopRecording(ctx context.Context, p *foreign.Process, name, file string) e
 // StartLog makes a JVM of JDK 9 or newer log to a file in addition to what it logs already. what is written as in -Xlog
 // ("gc,safepoint=debug"), and so are the decorators ("tn,ti,tg") and the options ("filecount=0").
 func StartLog(ctx context.Context, p *foreign.Process, file, what, decorators, options string) error {
-	command, err := withValues("VM.log", "output", file, "what", what, "decorators", decorators, "output_options", options)
+	command, err := withValues("VM.log", "output", file, "what", what, "decorators", decorators,
+		"output_options", options)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,8 @@ func TestNoAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("that was too long"))
 	defer cancel()
 	_, err := Run(ctx, p, "VM.version")
-	assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d did not answer to VM.version: that was too long", p.PID()))
+	assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d did not answer to VM.version: that was too long",
+		p.PID()))
 }
 
 // TestLongAnswer: of an answer of a megabyte, only some words are shown.
@@ -138,7 +139,8 @@ func TestImpostor(t *testing.T) {
 	l, err := net.Listen("unix", path)
 	require.NoError(t, err)
 	_, err = Run(limited(t), p, "VM.version")
-	assert.ErrorContains(t, err, fmt.Sprintf("connecting to its socket: process %d listens there, not the process itself", os.Getpid()))
+	assert.ErrorContains(t, err,
+		fmt.Sprintf("connecting to its socket: process %d listens there, not the process itself", os.Getpid()))
 	l.Close()
 	require.NoError(t, os.Symlink("/dev/null", path))
 	defer os.Remove(path)

@@ -30,9 +30,12 @@ type heapLayout struct {
 // findHeaps sets l.heaps.
 func (l *layout) findHeaps(q *query) {
 	h := &l.heaps
-	h.memory, h.segmap, h.log2Segment = q.field("CodeHeap::_memory"), q.field("CodeHeap::_segmap"), q.field("CodeHeap::_log2_segment_size")
-	h.lowBoundary, h.highReserve, h.low = q.field("VirtualSpace::_low_boundary"), q.field("VirtualSpace::_high_boundary"), q.field("VirtualSpace::_low")
-	h.blockHeader, h.blockUsed, h.blobName = q.Size("HeapBlock"), q.field("HeapBlock::Header::_used"), q.field("CodeBlob::_name")
+	h.memory, h.segmap, h.log2Segment = q.field("CodeHeap::_memory"), q.field("CodeHeap::_segmap"),
+		q.field("CodeHeap::_log2_segment_size")
+	h.lowBoundary, h.highReserve, h.low = q.field("VirtualSpace::_low_boundary"),
+		q.field("VirtualSpace::_high_boundary"), q.field("VirtualSpace::_low")
+	h.blockHeader, h.blockUsed, h.blobName = q.Size("HeapBlock"), q.field("HeapBlock::Header::_used"),
+		q.field("CodeBlob::_name")
 	h.data = q.field("GrowableArray<int>::_data")
 	var ok bool
 	if h.length, ok = q.VM.Offset("GrowableArrayBase::_len"); !ok {
@@ -91,8 +94,10 @@ func (c *Copier) codeHeap(pointer uint64) (h codeHeap, err error) {
 		return h, err
 	}
 	h = codeHeap{
-		lo: binary.LittleEndian.Uint64(data[l.memory+l.lowBoundary:]), hi: binary.LittleEndian.Uint64(data[l.memory+l.highReserve:]),
-		segments: binary.LittleEndian.Uint64(data[l.segmap+l.low:]), log2Segment: binary.LittleEndian.Uint32(data[l.log2Segment:]),
+		lo:          binary.LittleEndian.Uint64(data[l.memory+l.lowBoundary:]),
+		hi:          binary.LittleEndian.Uint64(data[l.memory+l.highReserve:]),
+		segments:    binary.LittleEndian.Uint64(data[l.segmap+l.low:]),
+		log2Segment: binary.LittleEndian.Uint32(data[l.log2Segment:]),
 	}
 	if h.hi < h.lo || h.log2Segment > 20 {
 		return h, errors.New("a code heap has impossible values: HotSpot's layout may have changed")

@@ -122,10 +122,12 @@ func testCopyBlobs(t *testing.T, jdk gasmtest.JDK, c *Copier, blobs []*codecache
 func BenchmarkCopy(b *testing.B) {
 	jdks := gasmtest.NeedJDKs(b, func(j gasmtest.JDK) bool { return j.Feature == 25 || j.Feature == 17 })
 	classPath := b.TempDir()
-	gasmtest.CompileJava(b, classPath, 17, gasmtest.Testdata("programs", "Compile.java"), gasmtest.Testdata("programs", "MemoryFile.java"), gasmtest.Testdata("programs", "MemoryFiles.java"))
+	gasmtest.CompileJava(b, classPath, 17, gasmtest.Testdata("programs", "Compile.java"),
+		gasmtest.Testdata("programs", "MemoryFile.java"), gasmtest.Testdata("programs", "MemoryFiles.java"))
 	for _, jdk := range jdks {
 		b.Run(jdk.Name(), func(b *testing.B) {
-			cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "-cp", classPath, "Compile")
+			cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "-cp",
+				classPath, "Compile")
 			require.NoError(b, cmd.Start())
 			defer cmd.Wait()
 			defer cmd.Process.Kill()

@@ -35,7 +35,8 @@ type memoryBlock struct {
 // more.
 func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	if tag.Lo < tag.Address || tag.Hi < tag.Lo || tag.Size < tag.Hi-tag.Address {
-		return nil, fmt.Errorf("its code [%#x, %#x) does not lie in its nmethod [%#x, %#x)", tag.Lo, tag.Hi, tag.Address, tag.Address+tag.Size)
+		return nil, fmt.Errorf("its code [%#x, %#x) does not lie in its nmethod [%#x, %#x)", tag.Lo, tag.Hi,
+			tag.Address, tag.Address+tag.Size)
 	}
 	c.prepare()
 	code := &c.code
@@ -160,6 +161,7 @@ func (c *Code) section(name string, address uint64, block memoryBlock) ([]byte, 
 			return b.data[offset:], nil
 		}
 	}
-	return nil, fmt.Errorf("its %s outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
-		"please report this build of JDK %d", name, c.copier.layout.release)
+	return nil, fmt.Errorf(
+		"its %s outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
+			"please report this build of JDK %d", name, c.copier.layout.release)
 }

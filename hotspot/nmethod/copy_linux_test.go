@@ -39,7 +39,8 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	t.Helper()
 	dir := t.TempDir()
 	logPath, copiesPath := filepath.Join(dir, "printed.log"), filepath.Join(dir, "copied.log")
-	flags := append(printassembly.CaptureFlags(logPath, printassembly.Selection{}), "-XX:+LogCompilation", "-XX:CompileCommand=log,gasm.none::none")
+	flags := append(printassembly.CaptureFlags(logPath, printassembly.Selection{}), "-XX:+LogCompilation",
+		"-XX:CompileCommand=log,gasm.none::none")
 	cmd := exec.Command(java, append(flags, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -128,7 +129,8 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	t.Logf("%+v", result)
 	require.NoError(t, result.Disk)
 	assert.GreaterOrEqual(t, len(jvm.installed), enoughMethods)
-	assert.Equal(t, len(jvm.installed), result.Copied+result.Late+result.Missed, "each method that has a tag is counted")
+	assert.Equal(t, len(jvm.installed), result.Copied+result.Late+result.Missed,
+		"each method that has a tag is counted")
 	// HotSpot may replace a method and free the old one before it could be copied.
 	assert.LessOrEqual(t, result.Missed+result.Late, result.Copied/100, "%v", result.Why)
 	assert.Len(t, jvm.copied, result.Copied)

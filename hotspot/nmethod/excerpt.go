@@ -23,7 +23,8 @@ type excerptComment struct {
 
 // Excerpt returns an Excerpt with the machine code and no debug info. Unlike c, it stays valid.
 func (c *Code) Excerpt() *Excerpt {
-	return &Excerpt{code: Code{Installed: c.Installed, MachineCode: slices.Clone(c.MachineCode), VerifiedEntry: c.VerifiedEntry, OSRBCI: c.OSRBCI}}
+	return &Excerpt{code: Code{Installed: c.Installed, MachineCode: slices.Clone(c.MachineCode),
+		VerifiedEntry: c.VerifiedEntry, OSRBCI: c.OSRBCI}}
 }
 
 // Add adds the debug info of the instruction at an address. c is a copy of the same method. If the instruction has no
@@ -35,7 +36,8 @@ func (e *Excerpt) Add(c *Code, pc uint64) error {
 		if d.end <= offset {
 			return true
 		}
-		i, found := slices.BinarySearchFunc(e.comments, d.end, func(c excerptComment, end int) int { return c.end - end })
+		i, found := slices.BinarySearchFunc(e.comments, d.end,
+			func(c excerptComment, end int) int { return c.end - end })
 		if found {
 			return false
 		}

@@ -61,8 +61,9 @@ func fakeTables(release int) vmtest.Tables {
 			"nmethod::_compile_id": compileIDOffset, "nmethod::_entry_bci": entryBCIOffset,
 			"Method::_constMethod":    constMethodPointer,
 			"ConstMethod::_constants": poolOffset, "ConstMethod::_constMethod_size": wordsOffset,
-			"ConstMethod::_code_size": codeSizeField, "ConstMethod::_name_index": nameIndexField, "ConstMethod::_signature_index": signatureField,
-			"ConstantPool::_pool_holder": holderOffset, "ConstantPool::_cache": cacheOffset,
+			"ConstMethod::_code_size": codeSizeField, "ConstMethod::_name_index": nameIndexField,
+			"ConstMethod::_signature_index": signatureField,
+			"ConstantPool::_pool_holder":    holderOffset, "ConstantPool::_cache": cacheOffset,
 			"Klass::_name":    klassNameOffset,
 			"Symbol::_length": symbolLengthOffset, "Symbol::_body": symbolBodyOffset,
 		},
@@ -89,12 +90,15 @@ func fakeTables(release int) vmtest.Tables {
 		tables.Sizes["ConstantPoolCache"], tables.Sizes["ConstantPoolCacheEntry"] = cacheHeader, cacheStride
 	} else {
 		tables.Offsets["nmethod::_verified_entry_offset"] = verifiedOffset
-		tables.Offsets["nmethod::_immutable_data"], tables.Offsets["nmethod::_immutable_data_size"] = immutableOffset, immutableOffset+8
-		tables.Offsets["CodeBlob::_mutable_data"], tables.Offsets["CodeBlob::_mutable_data_size"] = mutableOffset, mutableOffset+8
+		tables.Offsets["nmethod::_immutable_data"], tables.Offsets["nmethod::_immutable_data_size"] = immutableOffset,
+			immutableOffset+8
+		tables.Offsets["CodeBlob::_mutable_data"], tables.Offsets["CodeBlob::_mutable_data_size"] = mutableOffset,
+			mutableOffset+8
 		tables.Offsets["ConstantPoolCache::_resolved_field_entries"] = fieldsPointer
 		tables.Offsets["ConstantPoolCache::_resolved_method_entries"] = methodsPointer
 		tables.Offsets["ResolvedFieldEntry::_cpool_index"], tables.Sizes["ResolvedFieldEntry"] = fieldIndex, fieldStride
-		tables.Offsets["ResolvedMethodEntry::_cpool_index"], tables.Sizes["ResolvedMethodEntry"] = methodIndex, methodStride
+		tables.Offsets["ResolvedMethodEntry::_cpool_index"], tables.Sizes["ResolvedMethodEntry"] = methodIndex,
+			methodStride
 		tables.Sizes["Array<ResolvedFieldEntry>"] = arrayHeader + fieldStride
 		tables.Sizes["Array<ResolvedMethodEntry>"] = arrayHeader + methodStride
 	}
@@ -363,7 +367,8 @@ func (j *fakeJVM) tag(c fakeCode, id int, at uint64, size int, offsets map[strin
 	if c.compiler != "" {
 		fmt.Fprintf(&s, " compiler='%s'", c.compiler)
 	}
-	fmt.Fprintf(&s, " level='%d' entry='%#016x' size='%d' address='%#016x' insts_offset='%d'", c.level, at, size, at, instsOffset)
+	fmt.Fprintf(&s, " level='%d' entry='%#016x' size='%d' address='%#016x' insts_offset='%d'", c.level, at, size, at,
+		instsOffset)
 	if len(c.stubs) > 0 {
 		offsets["stub"] = instsOffset + len(c.insts)
 	}

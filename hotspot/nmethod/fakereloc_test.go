@@ -25,8 +25,10 @@ func addRelocationTables(t *vmtest.Tables, release int) {
 	maps.Copy(t.Offsets, map[string]uint64{
 		"CodeBlob::_name": blobNameOffset, "CodeHeap::_memory": heapMemoryOffset, "CodeHeap::_segmap": heapSegmapOffset,
 		"CodeHeap::_log2_segment_size": log2SegmentOffset, "VirtualSpace::_low_boundary": lowBoundaryOffset,
-		"VirtualSpace::_high_boundary": highBoundaryOffset, "VirtualSpace::_low": lowOffset, "HeapBlock::Header::_used": blockUsedOffset,
-		"GrowableArray<int>::_data": arrayDataOffset, "MethodData::_method": methodDataMethodOffset, "Method::_access_flags": accessFlagsOffset,
+		"VirtualSpace::_high_boundary": highBoundaryOffset, "VirtualSpace::_low": lowOffset,
+		"HeapBlock::Header::_used":  blockUsedOffset,
+		"GrowableArray<int>::_data": arrayDataOffset, "MethodData::_method": methodDataMethodOffset,
+		"Method::_access_flags": accessFlagsOffset,
 	})
 	t.Sizes["HeapBlock"] = blockHeaderSize
 	if release < 17 {
@@ -37,7 +39,8 @@ func addRelocationTables(t *vmtest.Tables, release int) {
 	if release < 25 {
 		t.Offsets["CodeBlob::_data_end"], t.Offsets["CodeBlob::_content_begin"] = dataEndOffset, contentBeginOffset
 	} else {
-		t.Offsets["CodeBlob::_content_offset"], t.Offsets["CodeBlob::_relocation_size"] = contentOffsetField, relocationSizeField
+		t.Offsets["CodeBlob::_content_offset"], t.Offsets["CodeBlob::_relocation_size"] = contentOffsetField,
+			relocationSizeField
 	}
 }
 

@@ -146,7 +146,8 @@ type cacheArray struct {
 // the ConstantPoolCache (cpCache.hpp).
 func (q *query) cacheArrays() (fields, methods cacheArray) {
 	if stride, ok := q.VM.Size("ConstantPoolCacheEntry"); ok && stride > 0 {
-		both := cacheArray{inline: true, first: q.Size("ConstantPoolCache"), stride: stride, index: q.field("ConstantPoolCacheEntry::_indices")}
+		both := cacheArray{inline: true, first: q.Size("ConstantPoolCache"), stride: stride,
+			index: q.field("ConstantPoolCacheEntry::_indices")}
 		return both, both
 	}
 	array := func(pointer, entry string) cacheArray {
@@ -155,5 +156,6 @@ func (q *query) cacheArrays() (fields, methods cacheArray) {
 			first: q.Size("Array<"+entry+">") - stride, // HotSpot declares Array<T> with one T
 			index: q.field(entry + "::_cpool_index")}
 	}
-	return array("_resolved_field_entries", "ResolvedFieldEntry"), array("_resolved_method_entries", "ResolvedMethodEntry")
+	return array("_resolved_field_entries", "ResolvedFieldEntry"),
+		array("_resolved_method_entries", "ResolvedMethodEntry")
 }

@@ -22,11 +22,19 @@ const (
 
 // virtualTables are the symbols of the virtual function tables of HotSpot's classes.
 var virtualTables = map[string]metadataKind{
-	"_ZTV6Method": methodMetadata, "_ZTV10MethodData": methodDataMetadata,
-	"_ZTV13InstanceKlass": klassMetadata, "_ZTV16InstanceRefKlass": klassMetadata, "_ZTV19InstanceMirrorKlass": klassMetadata,
-	"_ZTV24InstanceClassLoaderKlass": klassMetadata, "_ZTV23InstanceStackChunkKlass": klassMetadata,
-	"_ZTV13ObjArrayKlass": klassMetadata, "_ZTV14TypeArrayKlass": klassMetadata,
-	"_ZTV10ValueKlass": klassMetadata, "_ZTV11InlineKlass": klassMetadata, "_ZTV13RefArrayKlass": klassMetadata, "_ZTV14FlatArrayKlass": klassMetadata,
+	"_ZTV6Method":                    methodMetadata,
+	"_ZTV10MethodData":               methodDataMetadata,
+	"_ZTV13InstanceKlass":            klassMetadata,
+	"_ZTV16InstanceRefKlass":         klassMetadata,
+	"_ZTV19InstanceMirrorKlass":      klassMetadata,
+	"_ZTV24InstanceClassLoaderKlass": klassMetadata,
+	"_ZTV23InstanceStackChunkKlass":  klassMetadata,
+	"_ZTV13ObjArrayKlass":            klassMetadata,
+	"_ZTV14TypeArrayKlass":           klassMetadata,
+	"_ZTV10ValueKlass":               klassMetadata,
+	"_ZTV11InlineKlass":              klassMetadata,
+	"_ZTV13RefArrayKlass":            klassMetadata,
+	"_ZTV14FlatArrayKlass":           klassMetadata,
 }
 
 // comparedFunctions is how many virtual functions of two tables are compared. Each class of metadata has more, and the
@@ -164,7 +172,8 @@ var modifierTexts = []struct {
 	text string
 }{
 	{1, "public "}, {2, "private "}, {4, "protected "}, {8, "static "}, {0x10, "final "}, {0x20, "synchronized "},
-	{0x40, "bridge "}, {0x80, "varargs "}, {0x100, "native "}, {0x400, "abstract "}, {0x800, "strict "}, {0x1000, "synthetic "},
+	{0x40, "bridge "}, {0x80, "varargs "}, {0x100, "native "}, {0x400, "abstract "}, {0x800, "strict "},
+	{0x1000, "synthetic "},
 }
 
 // modifiers returns the text of a method's modifiers, which JDK 28 and newer print; "" for older releases.

@@ -47,7 +47,8 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 	}
 	size := 8 * uint64(binary.LittleEndian.Uint32(head[l.constMethodWords:]))
 	if size < l.constMethodEnd+bytecodeSize {
-		return nil, fmt.Errorf("the ConstMethod at %#x has %d bytes of bytecode in %d bytes", constMethod, bytecodeSize, size)
+		return nil, fmt.Errorf("the ConstMethod at %#x has %d bytes of bytecode in %d bytes", constMethod,
+			bytecodeSize, size)
 	}
 	rest, err := c.vm.Read(nil, constMethod+l.constMethodEnd, size-l.constMethodEnd)
 	if err != nil {

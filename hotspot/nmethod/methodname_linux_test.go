@@ -65,7 +65,8 @@ func TestMethodName(t *testing.T) {
 
 func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
 	logPath := filepath.Join(t.TempDir(), "log")
-	cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile="+logPath, "-cp", classPath, "Old")
+	cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile="+logPath,
+		"-cp", classPath, "Old")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	require.NoError(t, cmd.Start())

@@ -34,7 +34,8 @@ func relocCode(j *fakeJVM) (code fakeCode, profiled uint64) {
 	profiled = j.addMethod(fakeMethod{class: "p/Profiled", name: "<clinit>", bytecode: sum})
 	data := j.AddUint64(j.virtualTable("_ZTV10MethodData"), profiled)
 	return fakeCode{compiler: "c2", level: 4, insts: relocInsts,
-		methods:  []fakeMethod{{class: "p/Hot", name: "sum", bytecode: sum}, {class: "java/util/Größe", name: "<init>", bytecode: sum}},
+		methods: []fakeMethod{{class: "p/Hot", name: "sum", bytecode: sum},
+			{class: "java/util/Größe", name: "<init>", bytecode: sum}},
 		metadata: []uint64{j.class("java/util/ArrayList"), j.class("[B"), j.class("[[Lp/Hot;"), data, j.AddUint64(7)},
 		relocs: []fakeReloc{
 			{0, relocMetadata, 0, []uint16{2}}, {0, relocMetadata, 0, []uint16{3}}, {0, relocMetadata, 0, []uint16{4}},
@@ -44,7 +45,8 @@ func relocCode(j *fakeJVM) (code fakeCode, profiled uint64) {
 			{15, relocStaticCall, 0, nil}, {15, relocOptVirtualCall, 0, []uint16{1}},
 			{20, relocRuntimeCallWithPool, 0, nil}, {26, relocRuntimeCall, 0, nil},
 			{31, relocRuntimeCall, 2, nil}, {31, relocOop, 0, []uint16{5}}, {31, relocExternalWord, 0, []uint16{0, 1}},
-			{41, relocPoll, 1, nil}, {41, relocPollReturn, 0, nil}, {41, relocInternalWord, 0, nil}, {41, relocSectionWord, 0, nil},
+			{41, relocPoll, 1, nil}, {41, relocPollReturn, 0, nil}, {41, relocInternalWord, 0, nil},
+			{41, relocSectionWord, 0, nil},
 			{341, relocStaticStub, 0, nil}, {341, relocTrampolineStub, 0, nil}, {5000, relocPoll, 0, nil},
 		},
 		patch: func(code []byte, lo uint64) {
@@ -111,9 +113,11 @@ func TestRelocations(t *testing.T) {
 			assert.Equal(t, filler, got[296], "between offsets that are far apart")
 			delete(got, 296)
 			assert.Equal(t, map[int][]string{
-				0: {fmt.Sprintf("{metadata({method} {%#016x} %s'<init>' '(I)V' in 'java/util/Größe')}", second, modifiers),
+				0: {fmt.Sprintf("{metadata({method} {%#016x} %s'<init>' '(I)V' in 'java/util/Größe')}",
+					second, modifiers),
 					"{metadata('java/util/ArrayList')}", "{metadata({type array byte})}", "{metadata('p/Hot'[][])}",
-					fmt.Sprintf("{metadata(method data for {method} {%#016x} %s'<clinit>' '(I)V' in 'p/Profiled')}", profiled, modifiers),
+					fmt.Sprintf("{metadata(method data for {method} {%#016x} %s'<clinit>' '(I)V' in 'p/Profiled')}",
+						profiled, modifiers),
 					"{metadata}", "{metadata(" + null + ")}", "{metadata}", "{metadata}"},
 				10:  {"{runtime_call " + fakeBlob + "}"},
 				15:  {"{virtual_calljava.util.Größe::<init>}", "{static_call}", "{optimized virtual_callp.Hot::sum}"},
@@ -141,7 +145,8 @@ func TestNewRelocations(t *testing.T) {
 		if release >= 28 {
 			list = []fakeReloc{list[0], list[2], {41, relocPatchableBarrier, 0, []uint16{1, 2, 0x101}}}
 		}
-		_, tag := j.addCode(fakeCode{compiler: "c2", insts: relocInsts, relocs: list, methods: []fakeMethod{{class: "A", name: "a", bytecode: sum}}})
+		_, tag := j.addCode(fakeCode{compiler: "c2", insts: relocInsts, relocs: list,
+			methods: []fakeMethod{{class: "A", name: "a", bytecode: sum}}})
 		installed, ok := printassembly.ParseInstalled([]byte(tag))
 		require.True(t, ok)
 		if release >= 28 {

@@ -10,12 +10,26 @@ import (
 // relocTexts are HotSpot's words for relocations, without the details that follow some of them
 // (nmethod::reloc_string_for).
 var relocTexts = [...]string{
-	relocNone: "other", relocOop: "oop", relocVirtualCall: "virtual_call", relocOptVirtualCall: "optimized virtual_call",
-	relocStaticCall: "static_call", relocStaticStub: "static_stub", relocRuntimeCall: "runtime_call", relocExternalWord: "external_word",
-	relocInternalWord: "internal_word", relocSectionWord: "section_word", relocPoll: "poll", relocPollReturn: "poll_return",
-	relocMetadata: "metadata", relocTrampolineStub: "trampoline_stub", relocRuntimeCallWithPool: "runtime_call",
-	relocPrefix: "other", relocPostCallNop: "post_call_nop", relocEntryGuard: "entry_guard", relocBarrier: "barrier",
-	relocPatchableBarrier: "patchable_barrier",
+	relocNone:                "other",
+	relocOop:                 "oop",
+	relocVirtualCall:         "virtual_call",
+	relocOptVirtualCall:      "optimized virtual_call",
+	relocStaticCall:          "static_call",
+	relocStaticStub:          "static_stub",
+	relocRuntimeCall:         "runtime_call",
+	relocExternalWord:        "external_word",
+	relocInternalWord:        "internal_word",
+	relocSectionWord:         "section_word",
+	relocPoll:                "poll",
+	relocPollReturn:          "poll_return",
+	relocMetadata:            "metadata",
+	relocTrampolineStub:      "trampoline_stub",
+	relocRuntimeCallWithPool: "runtime_call",
+	relocPrefix:              "other",
+	relocPostCallNop:         "post_call_nop",
+	relocEntryGuard:          "entry_guard",
+	relocBarrier:             "barrier",
+	relocPatchableBarrier:    "patchable_barrier",
 }
 
 // relocText returns the word for a kind of relocation in a release.
@@ -77,9 +91,11 @@ func (c *Code) relocReader() (*relocReader, error) {
 		lo, hi := c.field64(r.ends), c.field64(r.ends+8)
 		block, from, size = memoryBlock{c.Address, c.nmethod}, lo-c.Address, hi-lo
 	}
-	if from > uint64(len(block.data)) || size > uint64(len(block.data))-from || reader.offset > 0 || reader.offset < -len(c.nmethod) {
-		return reader, fmt.Errorf("its relocations lie outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
-			"please report this build of JDK %d", c.copier.layout.release)
+	if from > uint64(len(block.data)) || size > uint64(len(block.data))-from || reader.offset > 0 ||
+		reader.offset < -len(c.nmethod) {
+		return reader, fmt.Errorf(
+			"its relocations lie outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
+				"please report this build of JDK %d", c.copier.layout.release)
 	}
 	reader.data = block.data[from : from+size]
 	return reader, nil
@@ -96,7 +112,8 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 		}
 	case relocPatchableBarrier: // three words: the offset of a stub, and what the barrier is for
 		if data := r.words(); len(data) == 6 {
-			text = fmt.Appendf(text, " metadata=%#x target=%#016x", binary.LittleEndian.Uint16(data[4:]), c.Lo+uint64(r.number(0, 1)))
+			text = fmt.Appendf(text, " metadata=%#x target=%#016x", binary.LittleEndian.Uint16(data[4:]),
+				c.Lo+uint64(r.number(0, 1)))
 		}
 	case relocRuntimeCall, relocRuntimeCallWithPool:
 		if target, ok := c.target(r.offset); ok {

@@ -66,8 +66,10 @@ var roundTrips = map[string]struct {
 	"inlined": {
 		code: fakeCode{compiler: "c1", level: 3, insts: insts, stubs: stubs, verified: 3,
 			methods: []fakeMethod{
-				{class: "p/Hot", name: "sum", bytecode: sum, lines: []lineNumber{{0, 10}, {4, 12}, {6, 11}}, members: []string{"count", "size"}},
-				{class: "java/util/List", name: "size", bytecode: fastGet, lines: []lineNumber{{0, 99999}}, members: []string{"length"}},
+				{class: "p/Hot", name: "sum", bytecode: sum, lines: []lineNumber{{0, 10}, {4, 12}, {6, 11}},
+					members: []string{"count", "size"}},
+				{class: "java/util/List", name: "size", bytecode: fastGet, lines: []lineNumber{{0, 99999}},
+					members: []string{"length"}},
 			},
 			debugInfo: []fakeDebugInfo{
 				{3, []fakeFrame{{0, -1}}},
@@ -116,7 +118,8 @@ var roundTrips = map[string]struct {
 	"names": {
 		code: fakeCode{compiler: "c2", level: 4, insts: insts, verified: 0,
 			methods: []fakeMethod{
-				{class: "p/größe/日本$\xed\xa0\xb5\xed\xb2\x9c&<T>", name: "λ<&'\"@7)", bytecode: sum, members: []string{"mal_µ", "a<b>"}},
+				{class: "p/größe/日本$\xed\xa0\xb5\xed\xb2\x9c&<T>", name: "λ<&'\"@7)", bytecode: sum,
+					members: []string{"mal_µ", "a<b>"}},
 				{class: "p/A$$Lambda+0x00007f00120a", name: "run", bytecode: []byte{0x00}},
 				{class: "p/Line\nbreak", name: "two\nlines", bytecode: []byte{0xff}}, // no bytecode has this number
 			},

@@ -71,7 +71,8 @@ const pcDescSize = 16
 func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	last := 0
 	for ; len(data) >= pcDescSize; data = data[pcDescSize:] {
-		d := pcDesc{end: int(int32(binary.LittleEndian.Uint32(data))), scope: int(int32(binary.LittleEndian.Uint32(data[4:])))}
+		d := pcDesc{end: int(int32(binary.LittleEndian.Uint32(data))),
+			scope: int(int32(binary.LittleEndian.Uint32(data[4:])))}
 		switch {
 		case d.end > codeSize:
 			return nil

@@ -104,13 +104,15 @@ func TestPCDescs(t *testing.T) {
 		want []pcDesc
 		err  string
 	}{
-		"the one after the code ends them": {pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{20, 7}, [2]int{64, 9}, [2]int{65, 0}, [2]int{3, 3}),
+		"the one after the code ends them": {pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{20, 7}, [2]int{64, 9},
+			[2]int{65, 0}, [2]int{3, 3}),
 			[]pcDesc{{12, 1}, {20, 7}, {64, 9}}, ""},
-		"no end":         {pcDescs([2]int{-1, 0}, [2]int{12, 1}), []pcDesc{{12, 1}}, ""},
-		"cut":            {pcDescs([2]int{12, 1}, [2]int{20, 7})[:pcDescSize+8], []pcDesc{{12, 1}}, ""},
-		"none":           {nil, nil, ""},
-		"the same again": {pcDescs([2]int{12, 1}, [2]int{12, 7}), []pcDesc{{12, 1}}, "a PcDesc at 12 follows one at 12"},
-		"descending":     {pcDescs([2]int{12, 1}, [2]int{7, 7}), []pcDesc{{12, 1}}, "a PcDesc at 7 follows one at 12"},
+		"no end": {pcDescs([2]int{-1, 0}, [2]int{12, 1}), []pcDesc{{12, 1}}, ""},
+		"cut":    {pcDescs([2]int{12, 1}, [2]int{20, 7})[:pcDescSize+8], []pcDesc{{12, 1}}, ""},
+		"none":   {nil, nil, ""},
+		"the same again": {pcDescs([2]int{12, 1}, [2]int{12, 7}), []pcDesc{{12, 1}},
+			"a PcDesc at 12 follows one at 12"},
+		"descending": {pcDescs([2]int{12, 1}, [2]int{7, 7}), []pcDesc{{12, 1}}, "a PcDesc at 7 follows one at 12"},
 	}
 	require.NotEmpty(t, cases)
 	for name, c := range cases {

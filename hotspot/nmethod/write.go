@@ -94,14 +94,16 @@ func (w *codeWriter) nextRelocation() (ok bool) {
 //	 main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352
 //	 stub code      [0x00007fae08ed7900,0x00007fae08ed7918] = 24
 func (c *Code) appendHead(text []byte) []byte {
-	compiler, attribute, name, size := c.Compiler, ' ', printassembly.Escape(c.Name), fmt.Sprintf("%d bytes", c.BytecodeSize)
+	compiler, attribute, name, size := c.Compiler, ' ', printassembly.Escape(c.Name),
+		fmt.Sprintf("%d bytes", c.BytecodeSize)
 	switch {
 	case c.Kind == "osr":
 		attribute, name = '%', name+fmt.Sprintf(" @ %d", c.OSRBCI)
 	case c.Compiler == "":
 		compiler, attribute, size = "n/a", 'n', "native"
 	}
-	text = fmt.Appendf(text, "Compiled method (%s) %d %d %c %d %s (%s)\n", compiler, c.UptimeMillis, c.ID, attribute, c.Level, name, size)
+	text = fmt.Appendf(text, "Compiled method (%s) %d %d %c %d %s (%s)\n", compiler, c.UptimeMillis, c.ID, attribute,
+		c.Level, name, size)
 	text = appendRange(text, "total in heap", c.Address, c.Address+c.Size)
 	text = appendRange(text, "main code", c.Lo, c.Stub)
 	if c.Stub < c.Hi {

@@ -26,14 +26,16 @@ func TestAgentIsBuilt(t *testing.T) {
 	gasmtest.NeedTime(t)
 	mvn := gasmtest.NeedTool(t, "mvn", "apt-get install maven")
 	gasmtest.NeedTool(t, "javac", "apt-get install openjdk-17-jdk-headless")
-	if version, err := exec.Command("javac", "-version").CombinedOutput(); err != nil || !strings.HasPrefix(string(version), builtWith) {
+	if version, err := exec.Command("javac", "-version").CombinedOutput(); err != nil ||
+		!strings.HasPrefix(string(version), builtWith) {
 		t.Skipf("the agent is built with %s, and this machine has %s", builtWith, version)
 	}
 	target := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	pom := filepath.Join(filepath.Dir(gasmtest.Testdata()), "agent", "pom.xml")
-	out, err := exec.CommandContext(ctx, mvn, "-q", "-B", "-Dstyle.color=never", "-Dgasm.target="+target, "-f", pom, "package").CombinedOutput()
+	out, err := exec.CommandContext(ctx, mvn, "-q", "-B", "-Dstyle.color=never", "-Dgasm.target="+target, "-f", pom,
+		"package").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	built, err := os.ReadFile(filepath.Join(target, "agent.jar"))
 	require.NoError(t, err)

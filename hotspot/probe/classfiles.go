@@ -103,7 +103,8 @@ func superclasses(file []byte) (names []string) {
 	const utf8, long, double, class = 1, 5, 6, 7
 	u2 := func(at int) int { return int(binary.BigEndian.Uint16(file[at:])) }
 	// Sizes of the other constants, by tag, in bytes.
-	sizes := map[byte]int{3: 4, 4: 4, long: 8, double: 8, class: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4}
+	sizes := map[byte]int{3: 4, 4: 4, long: 8, double: 8, class: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2,
+		17: 4, 18: 4}
 	constants := map[int]int{} // offsets of constants, by index
 	at := 10
 	for i := 1; i < u2(8); i++ {

@@ -19,7 +19,8 @@ func IsFolder(path string) bool {
 }
 
 // ownFiles matches the names of all files that a Session and its JVM create in its folder.
-var ownFiles = regexp.MustCompile(`^(agent\.jar|agent\.classes|probes|sites\.so|error|probes-[0-9]{1,10}\.(ring|txt)|java-[0-9]{1,10}(\.[0-9]{1,10})?\.so)$`)
+var ownFiles = regexp.MustCompile(
+	`^(agent\.jar|agent\.classes|probes|sites\.so|error|probes-[0-9]{1,10}\.(ring|txt)|java-[0-9]{1,10}(\.[0-9]{1,10})?\.so)$`)
 
 // A LeftError means that probes may be left in a JVM. Its folder stays, so that they can be removed later ([EndLeft]).
 type LeftError struct {

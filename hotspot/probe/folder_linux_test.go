@@ -18,9 +18,12 @@ func TestIsFolder(t *testing.T) {
 	for _, path := range []string{"/tmp/gasm-probes-12", "/tmp/gasm-probes-4194304-0123456789abcdef0123456789abcdef"} {
 		assert.True(t, IsFolder(path), path)
 	}
-	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-", "/tmp/gasm-probes-12x", "/tmp/gasm-probes-12/..", "/tmp/gasm-probes-/1", "/var/tmp/gasm-probes-12",
-		"tmp/gasm-probes-12", "/tmp/gasm-jvm-12", "/tmp/x/gasm-probes-12", "/tmp/gasm-probes-12345678901", "/tmp/gasm-probes-12-", "/tmp/gasm-probes-12-0123456789abcdef",
-		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcde/", "/tmp/gasm-probes-12-0123456789abcdef0123456789abcdef0"} {
+	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-", "/tmp/gasm-probes-12x", "/tmp/gasm-probes-12/..",
+		"/tmp/gasm-probes-/1", "/var/tmp/gasm-probes-12", "tmp/gasm-probes-12", "/tmp/gasm-jvm-12",
+		"/tmp/x/gasm-probes-12", "/tmp/gasm-probes-12345678901", "/tmp/gasm-probes-12-",
+		"/tmp/gasm-probes-12-0123456789abcdef",
+		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcde/",
+		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcdef0"} {
 		assert.False(t, IsFolder(other), other)
 	}
 }
@@ -63,7 +66,8 @@ func TestRemoveFolder(t *testing.T) {
 
 	require.NoError(t, os.Mkdir(path, 0o700))
 	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "probes"), filepath.Join(path, "agent.jar")))
-	for _, name := range []string{"agent.classes", "probes", "sites.so", "error", "probes-12.ring", "probes-12.txt", "java-12.so", "java-12.1.so"} {
+	for _, name := range []string{"agent.classes", "probes", "sites.so", "error", "probes-12.ring", "probes-12.txt",
+		"java-12.so", "java-12.1.so"} {
 		require.NoError(t, os.WriteFile(filepath.Join(path, name), nil, 0o600))
 	}
 	lock, err := open(nil, w, path)

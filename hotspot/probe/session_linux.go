@@ -63,7 +63,8 @@ func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error)
 // open until the Session is closed.
 //
 // If there is an error, and the JVM may have the probes nevertheless, the error is a [*LeftError].
-func Load(ctx context.Context, p *foreign.Process, w *foreign.World, path string, specs []Spec) (*Session, *rings.Report, error) {
+func Load(ctx context.Context, p *foreign.Process, w *foreign.World, path string,
+	specs []Spec) (*Session, *rings.Report, error) {
 	s, err := open(p, w, path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the JVM with pid %d can't be probed: %w", p.PID(), err)
@@ -220,7 +221,8 @@ func (s *Session) Save(counted, told *os.File) error {
 	if gone, _ := s.folder.Removed(); err != nil || !gone && !s.cleaned {
 		return err
 	}
-	return errors.New("somebody has removed the folder in its /tmp meanwhile, so that methods which were probed later are missing")
+	return errors.New(
+		"somebody has removed the folder in its /tmp meanwhile, so that methods which were probed later are missing")
 }
 
 // Unload makes the agent change all classes back. The files stay until Close. If some classes may still be changed, the

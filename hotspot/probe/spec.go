@@ -42,7 +42,8 @@ func ParseMethod(text string, kind Kind) (Spec, error) {
 	if found {
 		list, rest, closed := strings.Cut(arguments, ")")
 		if !closed || rest != "" {
-			return s, fmt.Errorf("%q is not a method: the list of argument types must end with a ), and nothing may follow", text)
+			return s, fmt.Errorf(
+				"%q is not a method: the list of argument types must end with a ), and nothing may follow", text)
 		}
 		s.Arguments = []string{}
 		for t := range strings.SplitSeq(list, ",") {
@@ -55,7 +56,8 @@ func ParseMethod(text string, kind Kind) (Spec, error) {
 	}
 	s.Class, s.Method, found = strings.Cut(name, "::")
 	if !found || s.Class == "" || s.Method == "" {
-		return s, fmt.Errorf("%q is not a method: use CLASS::METHOD, such as java.util.HashMap::get, where * stands for any text", text)
+		return s, fmt.Errorf(
+			"%q is not a method: use CLASS::METHOD, such as java.util.HashMap::get, where * stands for any text", text)
 	}
 	return s, s.check()
 }
@@ -64,7 +66,9 @@ func ParseMethod(text string, kind Kind) (Spec, error) {
 func ParseClass(text string, kind Kind) (Spec, error) {
 	s := Spec{Text: text, Kind: kind, Class: text, Method: "*"}
 	if text == "" || strings.Contains(text, "::") {
-		return s, fmt.Errorf("%q is not a class: use a name with its package, such as java.util.HashMap, where * stands for any text", text)
+		return s, fmt.Errorf(
+			"%q is not a class: use a name with its package, such as java.util.HashMap, where * stands for any text",
+			text)
 	}
 	return s, s.check()
 }
@@ -126,7 +130,8 @@ func (s *Spec) line() string {
 	if len(options) == 0 {
 		options = []string{"-"}
 	}
-	return strings.Join([]string{string(s.Kind), s.Text, s.Class, s.Method, arguments, strings.Join(options, ",")}, "\t")
+	return strings.Join([]string{string(s.Kind), s.Text, s.Class, s.Method, arguments, strings.Join(options, ",")},
+		"\t")
 }
 
 // Merge joins specs that have the same kind and text. The result has the options of all.

@@ -13,7 +13,8 @@ func TestMatches(t *testing.T) {
 		t.Helper()
 		s, err := ParseMethod(spec, SDT)
 		require.NoError(t, err)
-		assert.Equal(t, want, s.MatchesClass(class) && s.MatchesMethod(method, parameters), "%s and %s::%s(%s)", spec, class, method, strings.Join(parameters, ", "))
+		assert.Equal(t, want, s.MatchesClass(class) && s.MatchesMethod(method, parameters), "%s and %s::%s(%s)", spec,
+			class, method, strings.Join(parameters, ", "))
 	}
 	check("Svc::tiny", "Svc", "tiny", true)
 	check("Svc::tiny", "org.acme.Svc", "tiny", false)
@@ -37,7 +38,8 @@ func TestMatches(t *testing.T) {
 func TestParse(t *testing.T) {
 	s, err := ParseMethod("org.acme.Svc::tiny( int ,String[])", Methods)
 	require.NoError(t, err)
-	assert.Equal(t, Spec{Text: "org.acme.Svc::tiny( int ,String[])", Kind: Methods, Class: "org.acme.Svc", Method: "tiny", Arguments: []string{"int", "String[]"}}, s)
+	assert.Equal(t, Spec{Text: "org.acme.Svc::tiny( int ,String[])", Kind: Methods, Class: "org.acme.Svc",
+		Method: "tiny", Arguments: []string{"int", "String[]"}}, s)
 	assert.Equal(t, "method\torg.acme.Svc::tiny( int ,String[])\torg.acme.Svc\ttiny\tint,String[]\t-", s.line())
 	s, err = ParseMethod("Svc::tiny()", Allocations)
 	require.NoError(t, err)
@@ -60,7 +62,8 @@ func TestParse(t *testing.T) {
 		_, err := ParseMethod(text, Methods)
 		assert.ErrorContains(t, err, want, text)
 	}
-	for text, want := range map[string]string{"": "is not a class", "Svc::tiny": "is not a class", "a/b": "has a /", "*": "* alone", "a\nb": "has more than one line"} {
+	for text, want := range map[string]string{"": "is not a class", "Svc::tiny": "is not a class", "a/b": "has a /",
+		"*": "* alone", "a\nb": "has more than one line"} {
 		_, err := ParseClass(text, Locks)
 		assert.ErrorContains(t, err, want, text)
 	}
@@ -74,7 +77,8 @@ func TestMerge(t *testing.T) {
 		s.Window = window
 		return s
 	}
-	merged := Merge([]Spec{spec("A::b", Methods, false), spec("A::c", Methods, true), spec("A::b", SDT, false), spec("A::b", Methods, true), spec("A::c", Methods, false)})
+	merged := Merge([]Spec{spec("A::b", Methods, false), spec("A::c", Methods, true), spec("A::b", SDT, false),
+		spec("A::b", Methods, true), spec("A::c", Methods, false)})
 	assert.Equal(t, []Spec{spec("A::b", Methods, true), spec("A::c", Methods, true), spec("A::b", SDT, false)}, merged)
 	assert.True(t, strings.HasSuffix(merged[0].line(), "\tA\tb\t-\twindow"), merged[0].line())
 }

@@ -44,20 +44,24 @@ func TestVerified(t *testing.T) {
 	source := filepath.Join(dir, "Busy.java")
 	require.NoError(t, os.WriteFile(source, []byte(busySource), 0o600))
 	gasmtest.CompileJava(t, dir, 8, source)
-	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 25}, j.Feature) }) {
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool {
+		return slices.Contains([]int{8, 25}, j.Feature)
+	}) {
 		t.Run(j.Name(), func(t *testing.T) {
 			options := []string{"-cp", dir, "Busy"}
 			want, err := exec.Command(j.Java(), options...).Output()
 			require.NoError(t, err)
 			var specs []Spec
-			for _, pattern := range []string{"Busy*", "java.util.zip.*", "java.util.concurrent.*", "sun.nio.ch.*", "java.io.*"} {
+			for _, pattern := range []string{"Busy*", "java.util.zip.*", "java.util.concurrent.*", "sun.nio.ch.*",
+				"java.io.*"} {
 				for _, kind := range []Kind{Methods, Locks, Allocations} {
 					specs = append(specs, Spec{Text: pattern, Kind: kind, Class: pattern, Method: "*"})
 				}
 			}
 			files := t.TempDir()
 			require.NoError(t, Write(files+"/", files, specs))
-			verified := []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote", StartOption(files + "/")}
+			verified := []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal",
+				"-XX:+BytecodeVerificationRemote", StartOption(files + "/")}
 			cmd := exec.Command(j.Java(), append(verified, options...)...)
 			got, err := cmd.Output()
 			require.NoError(t, err)

@@ -47,7 +47,8 @@ func (o *File) Publish(probes []Probe) error {
 		return err
 	}
 	if len(data) > areaSize {
-		return fmt.Errorf("%d probes take %d bytes in a shared object, which has room for %d", len(probes), len(data), areaSize)
+		return fmt.Errorf("%d probes take %d bytes in a shared object, which has room for %d", len(probes),
+			len(data), areaSize)
 	}
 	if _, err := o.f.WriteAt(data, int64(place)); err != nil {
 		return err

@@ -88,7 +88,8 @@ func mappedText(t *testing.T, path string) string {
 	var b strings.Builder
 	sections := map[string][]byte{}
 	for i, s := range f.Sections {
-		fmt.Fprintf(&b, "%2d %-18s %v %v addr %#x align %d entsize %d link %d info %d", i, s.Name, s.Type, s.Flags, s.Addr, s.Addralign, s.Entsize, s.Link, s.Info)
+		fmt.Fprintf(&b, "%2d %-18s %v %v addr %#x align %d entsize %d link %d info %d", i, s.Name, s.Type, s.Flags,
+			s.Addr, s.Addralign, s.Entsize, s.Link, s.Info)
 		if s.Flags&elf.SHF_ALLOC != 0 {
 			fmt.Fprintf(&b, " offset %#x size %#x", s.Offset, s.Size)
 		}
@@ -142,7 +143,8 @@ func checkSymbols(t *testing.T, path string, probes []Probe) {
 		t.Fatalf("%d symbols of %d probes", len(symbols), len(probes))
 	}
 	for i, p := range probes {
-		if s := symbols[i]; s.Name != p.Symbol || s.Value != siteAddress(p.Site) || f.Sections[s.Section].Name != ".text" {
+		if s := symbols[i]; s.Name != p.Symbol || s.Value != siteAddress(p.Site) ||
+			f.Sections[s.Section].Name != ".text" {
 			t.Errorf("the symbol of %s is %+v", p.Name, s)
 		}
 	}
@@ -153,7 +155,8 @@ func TestFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "java-1.so")
 	o := create(t, path, AMD64)
 	defer o.Close()
-	long := Method{Class: strings.Repeat("LongName", 100), Name: strings.Repeat("m", 50), Descriptor: "(" + strings.Repeat("I", 200) + ")V"}
+	long := Method{Class: strings.Repeat("LongName", 100), Name: strings.Repeat("m", 50), Descriptor: "(" +
+		strings.Repeat("I", 200) + ")V"}
 	var all []Probe
 	for i := 0; i < Sites; i += 2 {
 		entry, ret, err := long.Probes(i)

@@ -14,16 +14,18 @@ func image(m *Machine) []byte {
 	b := make(buffer, dataOffset+dataEnd-dataAt)
 	b.put(0, header(m, 0, 0))
 	b.put(headersAt, []elf.Prog64{
-		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: codeEnd, Memsz: codeEnd, Align: 0x10000},
+		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: codeEnd, Memsz: codeEnd,
+			Align: 0x10000},
 		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_W), Off: dataOffset, Vaddr: dataAt, Paddr: dataAt,
 			Filesz: dataEnd - dataAt, Memsz: dataEnd - dataAt, Align: 0x10000},
-		{Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R | elf.PF_W), Off: dataOffset, Vaddr: dynamicAt, Paddr: dynamicAt,
-			Filesz: dynamicSize, Memsz: dynamicSize, Align: 8},
+		{Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R | elf.PF_W), Off: dataOffset, Vaddr: dynamicAt,
+			Paddr: dynamicAt, Filesz: dynamicSize, Memsz: dynamicSize, Align: 8},
 		// Without this header the JVM would make its stacks executable, and print a warning.
 		{Type: uint32(elf.PT_GNU_STACK), Flags: uint32(elf.PF_R | elf.PF_W), Align: 16},
 	})
 	b.put(hashAt, []uint32{1, 2, 1, 0, 0}) // one bucket, which has symbol 1
-	b.put(symbolsAt, []elf.Sym64{{}, {Name: 1, Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: textSection, Value: codeAt, Size: semaphoresEntry}})
+	b.put(symbolsAt, []elf.Sym64{{}, {Name: 1, Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: textSection,
+		Value: codeAt, Size: semaphoresEntry}})
 	b.put(stringsAt, []byte(dynamicStrings))
 	b.put(codeAt, m.code)
 	for i := range Sites {
@@ -38,13 +40,14 @@ const dynamicStrings = "\x00JNI_OnLoad\x00" + soname + "\x00"
 
 // header returns the file's header. sectionsAt is the offset of the section headers in the file.
 func header(m *Machine, sectionsAt uint64, sections int) elf.Header64 {
-	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(m.machine), Version: 1, Phoff: headersAt, Shoff: sectionsAt,
-		Ehsize: 64, Phentsize: 56, Phnum: 4, Shentsize: 64, Shnum: uint16(sections)}
+	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(m.machine), Version: 1, Phoff: headersAt,
+		Shoff: sectionsAt, Ehsize: 64, Phentsize: 56, Phnum: 4, Shentsize: 64, Shnum: uint16(sections)}
 	if sections > 0 {
 		h.Shstrndx = uint16(sections - 1)
 	}
 	copy(h.Ident[:], elf.ELFMAG)
-	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), 1
+	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64),
+		byte(elf.ELFDATA2LSB), 1
 	return h
 }
 
@@ -57,7 +60,8 @@ func dynamic() []elf.Dyn64 {
 		{Tag: int64(elf.DT_HASH), Val: hashAt},
 		{Tag: int64(elf.DT_STRTAB), Val: stringsAt}, {Tag: int64(elf.DT_STRSZ), Val: uint64(len(dynamicStrings))},
 		{Tag: int64(elf.DT_SYMTAB), Val: symbolsAt}, {Tag: int64(elf.DT_SYMENT), Val: 24},
-		{Tag: int64(elf.DT_RELA), Val: relocsAt}, {Tag: int64(elf.DT_RELASZ), Val: 6 * 24}, {Tag: int64(elf.DT_RELAENT), Val: 24},
+		{Tag: int64(elf.DT_RELA), Val: relocsAt}, {Tag: int64(elf.DT_RELASZ), Val: 6 * 24},
+		{Tag: int64(elf.DT_RELAENT), Val: 24},
 		{Tag: int64(elf.DT_NULL)},
 	}
 }

@@ -34,7 +34,8 @@ func ThisMachine() (*Machine, error) {
 	case "arm64":
 		return ARM64, nil
 	}
-	return nil, fmt.Errorf("--probe-sdt: gasm has no machine code for %s: it works on x86-64 and aarch64", runtime.GOARCH)
+	return nil, fmt.Errorf("--probe-sdt: gasm has no machine code for %s: it works on x86-64 and aarch64",
+		runtime.GOARCH)
 }
 
 func unhex(text string) []byte {

@@ -36,7 +36,8 @@ func (m Method) Probes(site int) (entry, ret Probe, err error) {
 			entry.Values = append(entry.Values, valueOf(p))
 		}
 	}
-	ret = Probe{Site: site + 1, Name: m.ProbeName() + returnSuffix, Symbol: entry.Symbol, Values: []Value{Number, valueOf(result), Text}}
+	ret = Probe{Site: site + 1, Name: m.ProbeName() + returnSuffix, Symbol: entry.Symbol,
+		Values: []Value{Number, valueOf(result), Text}}
 	return entry, ret, nil
 }
 
@@ -100,7 +101,8 @@ func (m Method) symbol(parameters []string) string {
 	return symbol[max(0, len(symbol)-maxSymbol):]
 }
 
-var primitives = map[byte]string{'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long", 'F': "float", 'D': "double", 'V': "void"}
+var primitives = map[byte]string{'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long",
+	'F': "float", 'D': "double", 'V': "void"}
 
 // shortType returns a descriptor's type without its package: "[Ljava/lang/String;" becomes "String[]".
 func shortType(descriptor string) string {

@@ -35,14 +35,22 @@ func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt 
 	s := sectionWriter{place: place}
 	read, mapped := uint64(elf.SHF_ALLOC), uint64(elf.SHF_ALLOC|elf.SHF_WRITE)
 	s.headers = []elf.Section64{{},
-		{Name: s.name(".hash"), Type: uint32(elf.SHT_HASH), Flags: read, Addr: hashAt, Off: hashAt, Size: 20, Link: 2, Addralign: 8, Entsize: 4},
-		{Name: s.name(".dynsym"), Type: uint32(elf.SHT_DYNSYM), Flags: read, Addr: symbolsAt, Off: symbolsAt, Size: 48, Link: 3, Info: 1, Addralign: 8, Entsize: 24},
-		{Name: s.name(".dynstr"), Type: uint32(elf.SHT_STRTAB), Flags: read, Addr: stringsAt, Off: stringsAt, Size: uint64(len(dynamicStrings)), Addralign: 1},
-		{Name: s.name(".rela.dyn"), Type: uint32(elf.SHT_RELA), Flags: read, Addr: relocsAt, Off: relocsAt, Size: 6 * 24, Link: 2, Addralign: 8, Entsize: 24},
-		{Name: s.name(".text"), Type: uint32(elf.SHT_PROGBITS), Flags: read | uint64(elf.SHF_EXECINSTR), Addr: codeAt, Off: codeAt, Size: codeEnd - codeAt, Addralign: 16},
-		{Name: s.name(".stapsdt.base"), Type: uint32(elf.SHT_PROGBITS), Flags: read, Addr: baseAt, Off: baseAt, Size: 1, Addralign: 1},
-		{Name: s.name(".dynamic"), Type: uint32(elf.SHT_DYNAMIC), Flags: mapped, Addr: dynamicAt, Off: dataOffset, Size: dynamicSize, Link: 3, Addralign: 8, Entsize: 16},
-		{Name: s.name(".probes"), Type: uint32(elf.SHT_PROGBITS), Flags: mapped, Addr: semaphores, Off: semaphores - dataAt + dataOffset, Size: dataEnd - semaphores, Addralign: 4},
+		{Name: s.name(".hash"), Type: uint32(elf.SHT_HASH), Flags: read, Addr: hashAt, Off: hashAt, Size: 20, Link: 2,
+			Addralign: 8, Entsize: 4},
+		{Name: s.name(".dynsym"), Type: uint32(elf.SHT_DYNSYM), Flags: read, Addr: symbolsAt, Off: symbolsAt, Size: 48,
+			Link: 3, Info: 1, Addralign: 8, Entsize: 24},
+		{Name: s.name(".dynstr"), Type: uint32(elf.SHT_STRTAB), Flags: read, Addr: stringsAt, Off: stringsAt,
+			Size: uint64(len(dynamicStrings)), Addralign: 1},
+		{Name: s.name(".rela.dyn"), Type: uint32(elf.SHT_RELA), Flags: read, Addr: relocsAt, Off: relocsAt,
+			Size: 6 * 24, Link: 2, Addralign: 8, Entsize: 24},
+		{Name: s.name(".text"), Type: uint32(elf.SHT_PROGBITS), Flags: read | uint64(elf.SHF_EXECINSTR), Addr: codeAt,
+			Off: codeAt, Size: codeEnd - codeAt, Addralign: 16},
+		{Name: s.name(".stapsdt.base"), Type: uint32(elf.SHT_PROGBITS), Flags: read, Addr: baseAt, Off: baseAt, Size: 1,
+			Addralign: 1},
+		{Name: s.name(".dynamic"), Type: uint32(elf.SHT_DYNAMIC), Flags: mapped, Addr: dynamicAt, Off: dataOffset,
+			Size: dynamicSize, Link: 3, Addralign: 8, Entsize: 16},
+		{Name: s.name(".probes"), Type: uint32(elf.SHT_PROGBITS), Flags: mapped, Addr: semaphores,
+			Off: semaphores - dataAt + dataOffset, Size: dataEnd - semaphores, Addralign: 4},
 	}
 	notes, err := allNotes(m, probes)
 	if err != nil {
@@ -52,7 +60,8 @@ func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt 
 	id := sha1.Sum(append(notes, texts...)) // perf identifies the file by it
 	s.add(".note.stapsdt", elf.SHT_NOTE, notes, elf.Section64{Addralign: 4})
 	s.add(".note.gnu.build-id", elf.SHT_NOTE, note("GNU\x00", 4, 3, id[:]), elf.Section64{Addralign: 4})
-	s.add(".symtab", elf.SHT_SYMTAB, symbols, elf.Section64{Link: uint32(len(s.headers) + 1), Info: 1, Addralign: 8, Entsize: 24})
+	s.add(".symtab", elf.SHT_SYMTAB, symbols, elf.Section64{Link: uint32(len(s.headers) + 1), Info: 1, Addralign: 8,
+		Entsize: 24})
 	s.add(".strtab", elf.SHT_STRTAB, texts, elf.Section64{Addralign: 1})
 	name := s.name(".shstrtab")
 	s.names.WriteByte(0)
@@ -104,8 +113,10 @@ const dtraceOwner, owner = 7, 8
 func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 	var notes []byte
 	for _, p := range probes {
-		if p.Site < 0 || p.Site >= Sites || len(p.Values) > MaxValues || len(p.Name) > maxName+len(returnSuffix) || len(p.Symbol) > maxSymbol {
-			return nil, fmt.Errorf("%s can't be a probe of a shared object: site %d of %d, %d values, %d bytes of symbol",
+		if p.Site < 0 || p.Site >= Sites || len(p.Values) > MaxValues || len(p.Name) > maxName+len(returnSuffix) ||
+			len(p.Symbol) > maxSymbol {
+			return nil, fmt.Errorf(
+				"%s can't be a probe of a shared object: site %d of %d, %d values, %d bytes of symbol",
 				p.Name, p.Site, Sites, len(p.Values), len(p.Symbol))
 		}
 		place := encoded([]uint64{siteAddress(p.Site), baseAt, semaphores + uint64(p.Site)*semaphoreSize})
@@ -114,7 +125,8 @@ func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 			name  string
 			owner uint32
 		}{{p.Name, dtraceOwner}, {strings.ReplaceAll(p.Name, ".", "_"), owner}} {
-			notes = append(notes, note("stapsdt\x00", n.owner, 3, append(slices.Clip(place), "java\x00"+n.name+rest...))...)
+			notes = append(notes, note("stapsdt\x00", n.owner, 3,
+				append(slices.Clip(place), "java\x00"+n.name+rest...))...)
 		}
 	}
 	return notes, nil
@@ -148,8 +160,8 @@ func (m *Machine) arguments(values []Value) string {
 func symbolTable(probes []Probe) (symbols, texts []byte) {
 	table, texts := []elf.Sym64{{}}, []byte{0}
 	for _, p := range probes {
-		table = append(table, elf.Sym64{Name: uint32(len(texts)), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: textSection,
-			Value: siteAddress(p.Site), Size: siteSize})
+		table = append(table, elf.Sym64{Name: uint32(len(texts)), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC),
+			Shndx: textSection, Value: siteAddress(p.Site), Size: siteSize})
 		texts = append(append(texts, p.Symbol...), 0)
 	}
 	return encoded(table), texts

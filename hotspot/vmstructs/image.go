@@ -58,8 +58,9 @@ func newImage(memory Memory, at uint64, head []byte, m native.Mapping) (*image, 
 	img := &image{memory: memory}
 	for ; len(data) >= size; data = data[size:] {
 		number := func(offset int) uint64 { return binary.LittleEndian.Uint64(data[offset:]) }
-		img.progs = append(img.progs, elf.ProgHeader{Type: elf.ProgType(binary.LittleEndian.Uint32(data)), Flags: elf.ProgFlag(binary.LittleEndian.Uint32(data[4:])),
-			Off: number(8), Vaddr: number(16), Filesz: number(32), Memsz: number(40)})
+		img.progs = append(img.progs, elf.ProgHeader{Type: elf.ProgType(binary.LittleEndian.Uint32(data)),
+			Flags: elf.ProgFlag(binary.LittleEndian.Uint32(data[4:])),
+			Off:   number(8), Vaddr: number(16), Filesz: number(32), Memsz: number(40)})
 	}
 	for _, p := range img.progs {
 		if p.Type == elf.PT_LOAD && p.Off == 0 {
@@ -77,11 +78,13 @@ func newImage(memory Memory, at uint64, head []byte, m native.Mapping) (*image, 
 // mapping of the library's code.
 func loadBias(progs []elf.ProgHeader, m native.Mapping) (uint64, error) {
 	for _, p := range progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= m.FileOffset+m.Hi-m.Lo && m.FileOffset < p.Off+p.Filesz {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= m.FileOffset+m.Hi-m.Lo &&
+			m.FileOffset < p.Off+p.Filesz {
 			return m.Lo - m.FileOffset - (p.Vaddr - p.Off), nil
 		}
 	}
-	return 0, fmt.Errorf("the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again", m.Path)
+	return 0, fmt.Errorf(
+		"the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again", m.Path)
 }
 
 // variables returns the address ranges of the library's variables: .data and .bss.
@@ -188,7 +191,8 @@ func (img *image) gnuHashCount(at uint64) (uint64, error) {
 	if _, err := img.memory.Read(head[:], at, 16); err != nil {
 		return 0, err
 	}
-	buckets, first, bloom := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[8:])
+	buckets, first, bloom := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:]),
+		binary.LittleEndian.Uint32(head[8:])
 	if buckets > maxExported || bloom > maxExported {
 		return 0, fmt.Errorf("there can't be %d buckets", buckets)
 	}

@@ -28,7 +28,8 @@ import (
 func startPaused(t *testing.T, java string) *exec.Cmd {
 	t.Helper()
 	paused := filepath.Join(t.TempDir(), "paused")
-	cmd := exec.Command(java, "-XX:+UnlockDiagnosticVMOptions", "-XX:+PauseAtStartup", "-XX:PauseAtStartupFile="+paused, "-version")
+	cmd := exec.Command(java, "-XX:+UnlockDiagnosticVMOptions", "-XX:+PauseAtStartup",
+		"-XX:PauseAtStartupFile="+paused, "-version")
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
@@ -52,7 +53,8 @@ func TestOpen(t *testing.T) {
 			vm, err := Open(pid)
 			require.NoError(t, err)
 			assert.Equal(t, jdk.Feature, vm.Release)
-			t.Logf("%d offsets, %d statics, %d sizes, %d ints", len(vm.tables.offsets), len(vm.tables.statics), len(vm.tables.sizes), len(vm.tables.ints))
+			t.Logf("%d offsets, %d statics, %d sizes, %d ints", len(vm.tables.offsets), len(vm.tables.statics),
+				len(vm.tables.sizes), len(vm.tables.ints))
 			// The smallest counts in JDK 8 to 28 are 492 and 80 (JDK 28), 334 (JDK 26) and 224 (JDK 8). Much lower ones
 			// would mean that a table was not read to its end.
 			assert.Greater(t, len(vm.tables.offsets), 400)
@@ -213,7 +215,8 @@ func TestFlags(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			vm, err := Open(startPaused(t, jdk.Java()).Process.Pid)
 			require.NoError(t, err)
-			flags, err := vm.Flags("PauseAtStartup", "DebugNonSafepoints", "MaxInlineLevel", "PauseAtStartupFile", "NoSuchFlag")
+			flags, err := vm.Flags("PauseAtStartup", "DebugNonSafepoints", "MaxInlineLevel", "PauseAtStartupFile",
+				"NoSuchFlag")
 			require.NoError(t, err)
 			require.Len(t, flags, 4)
 			assert.Equal(t, "bool", flags["PauseAtStartup"].Type)
@@ -243,7 +246,8 @@ func TestRefused(t *testing.T) {
 		var refused *OpenError
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, Refused, refused.Reason)
-		assert.ErrorContains(t, err, fmt.Sprintf("process %d can't be read: it belongs to another user; run gasm as that user, or as root", pid))
+		assert.ErrorContains(t, err,
+			fmt.Sprintf("process %d can't be read: it belongs to another user; run gasm as that user, or as root", pid))
 		return
 	}
 	gasmtest.NeedRoot(t)

@@ -66,7 +66,8 @@ func (r *pageReader) prefetch(following int, addrs ...uint64) {
 	var pieces []Piece
 	asked := map[uint64]bool{}
 	for _, addr := range addrs {
-		for page := addr &^ (pageSize - 1); page <= addr+uint64(following)*pageSize && page >= addr&^(pageSize-1); page += pageSize {
+		first, last := addr&^(pageSize-1), addr+uint64(following)*pageSize
+		for page := first; first <= page && page <= last; page += pageSize {
 			if _, ok := r.pages[page]; ok || asked[page] {
 				continue
 			}

@@ -16,7 +16,8 @@ type Query struct {
 // Must sets Missing if found is false. name is what was not found.
 func (q *Query) Must(found bool, name string) {
 	if !found && q.Missing == nil {
-		q.Missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know %sthis build of JDK %d", name, q.Of, q.VM.Release)
+		q.Missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know %sthis build of JDK %d", name, q.Of,
+			q.VM.Release)
 	}
 }
 

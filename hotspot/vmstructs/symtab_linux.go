@@ -19,7 +19,8 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 	file, _, err := native.OpenMapped(&m)
 	if err != nil {
 		// The reason is not wrapped, because fs.ErrNotExist says that the process has ended.
-		return nil, fmt.Errorf("the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", err)
+		return nil, fmt.Errorf(
+			"the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", err)
 	}
 	defer file.Close()
 	f, err := native.NewELF(file)

@@ -25,7 +25,8 @@ type column struct {
 //
 // The rows of all tables are read first, and then all texts that they refer to. That takes about ten system calls.
 func readTables(memory Memory, symbol func(name string) (uint64, error)) (tables, error) {
-	t := tables{offsets: map[string]column{}, statics: map[string]column{}, sizes: map[string]uint64{}, ints: map[string]int32{}}
+	t := tables{offsets: map[string]column{}, statics: map[string]column{}, sizes: map[string]uint64{},
+		ints: map[string]int32{}}
 	r := tableReader{memory: pageReader{memory, map[uint64][]byte{}}, symbol: symbol}
 	fields := r.rows("gHotSpotVMStruct", "TypeName", "FieldName", "TypeString", "IsStatic", "Offset", "Address")
 	types := r.rows("gHotSpotVMType", "TypeName", "Size")

@@ -43,7 +43,8 @@ func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint
 	case err == nil:
 		return fd, nil
 	case errors.Is(err, unix.ENOSYS):
-		err = errors.New("the kernel has no openat2, which Linux has since 5.6, or a seccomp filter refuses it: nothing else is safe here")
+		err = errors.New(
+			"the kernel has no openat2, which Linux has since 5.6, or a seccomp filter refuses it: nothing else is safe here")
 	case errors.Is(err, unix.EXDEV):
 		err = errors.New("it is a mount point or leads out of its folder, and gasm follows neither")
 	case errors.Is(err, unix.ENOTDIR):

@@ -12,7 +12,8 @@ import (
 
 // errUnsupported is the error of all calls: on systems other than Linux, gasm can't access what belongs to another
 // process.
-var errUnsupported = errors.New("gasm reaches the files of running JVMs on Linux only: start the program with gasm profile")
+var errUnsupported = errors.New(
+	"gasm reaches the files of running JVMs on Linux only: start the program with gasm profile")
 
 // A Process is a process that may be hostile. It exists on Linux only.
 type Process struct{}

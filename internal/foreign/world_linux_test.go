@@ -236,12 +236,15 @@ func TestIdentity(t *testing.T) {
 	assert.Equal(t, "0 0 0 0", self["Uid"])
 	assert.NotEqual(t, strings.Repeat("0", 16), self["CapEff"])
 	for _, id := range []int{tid, os.Getpid()} {
-		out, err := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", "kill -KILL "+strconv.Itoa(id)).CombinedOutput()
+		out, err := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c",
+			"kill -KILL "+strconv.Itoa(id)).CombinedOutput()
 		require.Error(t, err)
 		assert.Contains(t, string(out), "not permitted")
 		// In its own user namespace a process has all capabilities, and the kernel's cap_safe_nice compares only these.
-		for _, change := range []string{"taskset -p 1 %d", "chrt --idle --pid 0 %d", "renice -n 19 -p %d", "ionice -c 3 -p %d"} {
-			out, err := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-Ur", "sh", "-c",
+		for _, change := range []string{"taskset -p 1 %d", "chrt --idle --pid 0 %d", "renice -n 19 -p %d",
+			"ionice -c 3 -p %d"} {
+			out, err := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare",
+				"-Ur", "sh", "-c",
 				fmt.Sprintf(change, id)).CombinedOutput()
 			assert.Error(t, err, change)
 			assert.Contains(t, string(out), "not permitted", change)

@@ -97,5 +97,6 @@ func TestCloseFreesDescriptors(t *testing.T) {
 		folder.Close()
 		file.Close()
 	}
-	require.Eventually(t, func() bool { return descriptors() <= before }, patience, time.Millisecond, "the reading goroutines close them")
+	require.Eventually(t, func() bool { return descriptors() <= before }, patience, time.Millisecond,
+		"the reading goroutines close them")
 }

@@ -61,7 +61,8 @@ func TestPoll(t *testing.T) {
 	for range 3 {
 		requireTold(t, f.C, "the end of an interval")
 	}
-	assert.GreaterOrEqual(t, time.Since(start), 2*pollInterval, "three signals, one of which may follow a late one at once")
+	assert.GreaterOrEqual(t, time.Since(start), 2*pollInterval,
+		"three signals, one of which may follow a late one at once")
 	f.Close()
 	time.Sleep(2 * pollInterval)
 	select {

@@ -46,7 +46,8 @@ func LibJVM(home string) string {
 	if runtime.GOOS == "darwin" {
 		name = "libjvm.dylib"
 	}
-	for _, dir := range []string{"lib/server", "jre/lib/*/server", "jre/lib/server", "lib/*/server", "lib/client", "lib/minimal", "lib/zero"} {
+	for _, dir := range []string{"lib/server", "jre/lib/*/server", "jre/lib/server", "lib/*/server", "lib/client",
+		"lib/minimal", "lib/zero"} {
 		if paths, _ := filepath.Glob(filepath.Join(home, dir, name)); len(paths) > 0 {
 			return paths[0]
 		}

@@ -36,7 +36,8 @@ func TestClaims(t *testing.T) {
 	check(2, pc, "puts@plt", gap)           // the address is not in a stub
 	check(2, pc, "hidden_c", Range{Lo: pc, Hi: pc + 1, Module: "lib.so.stripped", Symbol: "hidden_c"})
 	check(2, pc+1, "", gap)
-	check(2, base+a.lo, "hidden_c", Range{Lo: base + a.lo, Hi: base + a.lo + a.size, Module: "lib.so.stripped", Symbol: "exported_a"})
+	check(2, base+a.lo, "hidden_c", Range{Lo: base + a.lo, Hi: base + a.lo + a.size, Module: "lib.so.stripped",
+		Symbol: "exported_a"})
 
 	table := r.Table()
 	got, ok := table.Resolve(2, pc)
@@ -50,7 +51,8 @@ func TestClaims(t *testing.T) {
 }
 
 func TestClaimForms(t *testing.T) {
-	c := newClaims([]string{"_ZN17GCTraceTimeDriverD1Ev", "_ZN3FooIS_IiEE3barEPKc", "JVM_Halt@@SUNWprivate_1.1", "memcpy"})
+	c := newClaims([]string{"_ZN17GCTraceTimeDriverD1Ev", "_ZN3FooIS_IiEE3barEPKc",
+		"JVM_Halt@@SUNWprivate_1.1", "memcpy"})
 	cases := map[string]bool{
 		"GCTraceTimeDriver::~GCTraceTimeDriver":   true,
 		"GCTraceTimeDriver::~GCTraceTimeDriver()": true,

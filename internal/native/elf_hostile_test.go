@@ -49,10 +49,14 @@ func TestHostileELF(t *testing.T) {
 		names    elf.Section64
 		want     string
 	}{
-		"names without end":  {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: 1 << 40}, "the names of its sections have 1099511627776 bytes"},
-		"names a bit large":  {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames + 1}, "the names of its sections have 65537 bytes"},
-		"compressed names":   {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: 100, Flags: uint64(elf.SHF_COMPRESSED)}, "the names of its sections"},
-		"many sections":      {maxSections + 1, elf.Section64{Type: uint32(elf.SHT_STRTAB)}, "its ELF header has 1025 sections"},
+		"names without end": {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: 1 << 40},
+			"the names of its sections have 1099511627776 bytes"},
+		"names a bit large": {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames + 1},
+			"the names of its sections have 65537 bytes"},
+		"compressed names": {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: 100,
+			Flags: uint64(elf.SHF_COMPRESSED)}, "the names of its sections"},
+		"many sections": {maxSections + 1, elf.Section64{Type: uint32(elf.SHT_STRTAB)},
+			"its ELF header has 1025 sections"},
 		"a number elsewhere": {0, elf.Section64{Size: 1 << 32}, "its ELF header has 0 sections"},
 	} {
 		file := &endless{head: hostileELF(t, c.sections, c.names)}
@@ -60,7 +64,8 @@ func TestHostileELF(t *testing.T) {
 		assert.ErrorContains(t, err, c.want, what)
 		assert.Less(t, file.read, 1<<18, what)
 	}
-	f, err := NewELF(&endless{head: hostileELF(t, maxSections, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames})})
+	f, err := NewELF(&endless{head: hostileELF(t, maxSections,
+		elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames})})
 	require.NoError(t, err)
 	assert.Len(t, f.Sections, maxSections)
 }

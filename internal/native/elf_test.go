@@ -46,7 +46,8 @@ func compile(t testing.TB, flags ...string) string {
 	dir := t.TempDir()
 	source := write(t, filepath.Join(dir, "lib.c"), []byte(program))
 	out := filepath.Join(dir, "lib.so")
-	args := append([]string{"-O1", "-g", "-fno-inline", "-ffunction-sections", "-Wl,--build-id", "-o", out, source}, flags...)
+	args := append([]string{"-O1", "-g", "-fno-inline", "-ffunction-sections", "-Wl,--build-id", "-o", out, source},
+		flags...)
 	run(t, "gcc", args...)
 	return out
 }
@@ -120,7 +121,8 @@ func TestStripped(t *testing.T) {
 func TestMiniDebugInfo(t *testing.T) {
 	lib := compile(t, shared...)
 	dir := filepath.Dir(lib)
-	debug, keep, mini, stripped := filepath.Join(dir, "full.debug"), filepath.Join(dir, "keep"), filepath.Join(dir, "mini"), filepath.Join(dir, "stripped.so")
+	debug, keep, mini, stripped := filepath.Join(dir, "full.debug"), filepath.Join(dir, "keep"),
+		filepath.Join(dir, "mini"), filepath.Join(dir, "stripped.so")
 	public := map[string]bool{}
 	for _, s := range nm(t, lib, "-D") {
 		public[s.name] = true
@@ -133,7 +135,8 @@ func TestMiniDebugInfo(t *testing.T) {
 	}
 	write(t, keep, []byte(strings.Join(names, "\n")+"\n"))
 	run(t, "objcopy", "--only-keep-debug", lib, debug)
-	run(t, "objcopy", "-S", "--remove-section", ".gdb_index", "--remove-section", ".comment", "--keep-symbols="+keep, debug, mini)
+	run(t, "objcopy", "-S", "--remove-section", ".gdb_index", "--remove-section", ".comment", "--keep-symbols="+keep,
+		debug, mini)
 	run(t, "xz", mini)
 	run(t, "objcopy", "-S", "--add-section", ".gnu_debugdata="+mini+".xz", lib, stripped)
 
@@ -145,7 +148,8 @@ func TestMiniDebugInfo(t *testing.T) {
 		data, err := os.ReadFile(mini + ".xz")
 		require.NoError(t, err)
 		damaged := filepath.Join(t.TempDir(), "damaged.so")
-		run(t, "objcopy", "-S", "--add-section", ".gnu_debugdata="+write(t, mini+".cut", data[:len(data)/2]), lib, damaged)
+		run(t, "objcopy", "-S", "--add-section", ".gnu_debugdata="+write(t, mini+".cut", data[:len(data)/2]),
+			lib, damaged)
 		r := NewResolver()
 		img, failure := r.load(&Mapping{Path: damaged})
 		assert.Empty(t, failure)

@@ -60,7 +60,8 @@ var ErrReplaced = errors.New("another file is at this path now")
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: loadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") || s.Name == ".iplt") {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") ||
+			s.Name == ".iplt") {
 			img.plt = append(img.plt, span{lo: s.Addr, hi: s.Addr + s.Size})
 		}
 	}

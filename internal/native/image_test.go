@@ -14,7 +14,8 @@ func FuzzImage(f *testing.F) {
 	lib := compile(f, "-shared", "-fPIC", "-nostdlib", "-s", "-g0", "-Wl,-z,noseparate-code")
 	linked := lib + ".linked"
 	run(f, "objcopy", "--add-gnu-debuglink="+lib, lib, linked)
-	for _, path := range []string{linked, compile(f, "-shared", "-fPIC", "-nostdlib", "-g0", "-Wl,-z,noseparate-code")} {
+	for _, path := range []string{linked, compile(f, "-shared", "-fPIC", "-nostdlib", "-g0",
+		"-Wl,-z,noseparate-code")} {
 		data, err := os.ReadFile(path)
 		require.NoError(f, err)
 		f.Add(data, uint64(0x1000))

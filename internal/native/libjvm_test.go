@@ -43,7 +43,9 @@ func TestLibjvm(t *testing.T) {
 // unsized is true if functions without a size have names.
 func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 	t.Helper()
-	symbols = slices.DeleteFunc(symbols, func(s nmSymbol) bool { return !s.function() || startup[s.name] && s.size == 0 })
+	symbols = slices.DeleteFunc(symbols, func(s nmSymbol) bool {
+		return !s.function() || startup[s.name] && s.size == 0
+	})
 	var sized, sizeless []nmSymbol
 	largest := uint64(0)
 	for _, s := range symbols {

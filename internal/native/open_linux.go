@@ -69,7 +69,9 @@ func withSize(f *os.File) (*os.File, int64, error) {
 func openHere(p *foreign.Process, path string) (*os.File, error) {
 	if p != nil {
 		if status, err := p.Status(); err == nil && status.UID != os.Geteuid() {
-			return openIn(path, func(ctx context.Context) (*foreign.World, error) { return foreign.OwnWorld(ctx, status.User) })
+			return openIn(path, func(ctx context.Context) (*foreign.World, error) {
+				return foreign.OwnWorld(ctx, status.User)
+			})
 		}
 	}
 	f, _, err := regular.Open(path)

@@ -61,7 +61,9 @@ func inOrder(symbols []symbol, texts names) []span {
 			end++
 		}
 		if end-first > 1 {
-			slices.SortFunc(order[first:end], func(a, b span) int { return texts.prefer(&symbols[b.id], &symbols[a.id]) })
+			slices.SortFunc(order[first:end], func(a, b span) int {
+				return texts.prefer(&symbols[b.id], &symbols[a.id])
+			})
 		}
 		first = end
 	}

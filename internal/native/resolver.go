@@ -288,7 +288,8 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	folder, mapping := r.folder, *m
 	l, err := foreign.WithinLimit(loadTime, func() (loaded, error) {
 		var l loaded
-		l.image, l.failure = readMapped(&mapping, debugFinder{folder: folder, note: func(text string) { l.notes = append(l.notes, text) }})
+		l.image, l.failure = readMapped(&mapping, debugFinder{folder: folder,
+			note: func(text string) { l.notes = append(l.notes, text) }})
 		return l, nil
 	})
 	if err != nil {

@@ -83,7 +83,8 @@ func check(path string, info fs.FileInfo) error {
 	kinds := []struct {
 		is   fs.FileMode
 		kind string
-	}{{fs.ModeDir, folder}, {fs.ModeNamedPipe, "a pipe"}, {fs.ModeSocket, "a socket"}, {fs.ModeDevice, "a device"}, {fs.ModeSymlink, "a link"}}
+	}{{fs.ModeDir, folder}, {fs.ModeNamedPipe, "a pipe"}, {fs.ModeSocket, "a socket"}, {fs.ModeDevice, "a device"},
+		{fs.ModeSymlink, "a link"}}
 	for _, k := range kinds {
 		if info.Mode()&k.is != 0 {
 			return &Error{path, k.kind}

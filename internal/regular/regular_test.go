@@ -46,7 +46,8 @@ func TestOpen(t *testing.T) {
 	defer reader.Close()
 	defer writer.Close()
 
-	cases := map[string]string{at("pipe"): "a pipe", at("link-to-pipe"): "a pipe", at("socket"): "a socket", dir: "a folder",
+	cases := map[string]string{at("pipe"): "a pipe", at("link-to-pipe"): "a pipe", at("socket"): "a socket",
+		dir:         "a folder",
 		"/dev/zero": "a device", os.DevNull: "a device"}
 	if runtime.GOOS == "linux" {
 		cases[fmt.Sprintf("/proc/self/fd/%d", reader.Fd())] = "a pipe"

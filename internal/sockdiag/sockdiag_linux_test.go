@@ -59,7 +59,8 @@ func TestLastReceivedOfNone(t *testing.T) {
 // TestSinceReceived: a message that is not in the kernel's format has no time.
 func TestSinceReceived(t *testing.T) {
 	message := make([]byte, messageSize)
-	for _, attributes := range [][]byte{nil, {1}, {0, 0, 2, 0}, {200, 0, 2, 0}, {8, 0, 2, 0, 1, 2, 3, 4}, {5, 0, 9, 0, 1}} {
+	for _, attributes := range [][]byte{nil, {1}, {0, 0, 2, 0}, {200, 0, 2, 0}, {8, 0, 2, 0, 1, 2, 3, 4},
+		{5, 0, 9, 0, 1}} {
 		_, ok := sinceReceived(append(message, attributes...))
 		assert.False(t, ok, "%v", attributes)
 	}
