@@ -55,7 +55,7 @@ type Follower struct {
 	cache    *codecache.Cache
 	copier   *nmethod.Copier
 	forgetAt time.Time // when the copier must forget the names that it has read
-	seen     []sample  // the memory for pending's next elements
+	seen     []sample  // the samples being looked at; pending reuses its memory
 	state    map[*codecache.Blob]copyState
 	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied completely
 	budget   budget                       // for copies

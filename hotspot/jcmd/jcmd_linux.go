@@ -38,7 +38,7 @@ func exchange(ctx context.Context, p *foreign.Process, command string, text []by
 		err = ErrEnded
 	}
 	if err != nil {
-		return "", fmt.Errorf("the JVM with pid %d did not answer to %s: %w", p.PID(), commandName(command), err)
+		return "", fmt.Errorf("the JVM with pid %d gave no answer to %s: %w", p.PID(), commandName(command), err)
 	}
 	return parseReply(p.PID(), command, reply)
 }
@@ -211,7 +211,7 @@ func (t *target) listens() (bool, error) {
 	listens, err := t.tmp.HasSocket(t.socketName())
 	switch {
 	case errors.Is(err, foreign.ErrNotSocket):
-		err = fmt.Errorf("/tmp/%s is not a socket of the JVM's: remove it", t.socketName())
+		err = fmt.Errorf("/tmp/%s is not the JVM's socket: remove it", t.socketName())
 	case err != nil:
 		err = fmt.Errorf("looking for its socket: %w", err)
 	}

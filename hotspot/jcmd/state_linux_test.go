@@ -97,7 +97,7 @@ func TestClosedWithoutAnswer(t *testing.T) {
 		how := "closes"
 		want := "the JVM with pid %d gave an unknown answer to VM.version: \"\""
 		if ends {
-			how, want = "ends", "the JVM with pid %d did not answer to VM.version: it has ended"
+			how, want = "ends", "the JVM with pid %d gave no answer to VM.version: it has ended"
 		}
 		p := played(t, how)
 		_, err := Run(limited(t), p, "VM.version -all")
@@ -114,7 +114,7 @@ func TestNoAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("that was too long"))
 	defer cancel()
 	_, err := Run(ctx, p, "VM.version")
-	assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d did not answer to VM.version: that was too long",
+	assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d gave no answer to VM.version: that was too long",
 		p.PID()))
 }
 
@@ -145,11 +145,11 @@ func TestImpostor(t *testing.T) {
 	require.NoError(t, os.Symlink("/dev/null", path))
 	defer os.Remove(path)
 	_, err = Run(limited(t), p, "VM.version")
-	assert.ErrorContains(t, err, path+" is not a socket of the JVM's: remove it")
+	assert.ErrorContains(t, err, path+" is not the JVM's socket: remove it")
 	os.Remove(path)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, err = Run(limited(t), p, "VM.version")
-	assert.ErrorContains(t, err, path+" is not a socket of the JVM's: remove it")
+	assert.ErrorContains(t, err, path+" is not the JVM's socket: remove it")
 }
 
 // TestNotTold: a JVM that does not exist, has ended or is stopped gets no command.
