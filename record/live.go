@@ -82,7 +82,7 @@ func (c *liveCode) mapped(m native.Mapping) {
 		return
 	}
 	j := &followedJVM{Process: attach.Process{PID: m.PID, StartMonoNanos: monotonic.Nanos()}}
-	if seen, err := attach.Look(m.PID); err == nil {
+	if seen, err := attach.Look(c.r.patience.begin, m.PID); err == nil {
 		j.Process = *seen
 	}
 	c.r.jmhFiles.followJVM(m.PID)

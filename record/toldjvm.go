@@ -93,9 +93,9 @@ func (t *toldJVM) awaitStart(ctx context.Context) bool {
 		if t.process == nil || hasEnded(t.pid, t.ticks) {
 			return false
 		}
-		started, known := attach.Started(t.process)
+		started, known := attach.Started(ctx, t.process)
 		if started || !known && time.Since(looked) > surelyUp {
-			if seen, err := attach.Look(t.pid); err == nil {
+			if seen, err := attach.Look(ctx, t.pid); err == nil {
 				t.feature = jdk.Feature(seen.Version)
 				return true
 			}
