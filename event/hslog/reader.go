@@ -51,14 +51,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A SyntaxError is a line that is not as HotSpot writes them.
-type SyntaxError struct {
-	File string
-	Line int
-	Msg  string
-}
-
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+// A SyntaxError reports a line that does not have the form in which HotSpot writes its log.
+type SyntaxError = lines.SyntaxError
 
 // A Reader reads the events of one JVM's log, in the order in which they ended.
 type Reader struct {
@@ -134,7 +128,7 @@ func (r *Reader) Scan() bool {
 			found, msg = r.read(r.in.Line())
 		}
 		if r.isBad = msg != ""; r.isBad {
-			r.bad = SyntaxError{r.name, r.in.Number(), msg}
+			r.bad = SyntaxError{File: r.name, Line: r.in.Number(), Msg: msg}
 		}
 		if found || r.isBad {
 			return true
