@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lineIndex is the index as the lines give it one by one.
+// lineIndex returns the index that results from handling the lines one by one.
 func lineIndex(log []byte) Index {
 	x := newIndexer()
 	for line := range bytes.Lines(log) {
@@ -32,15 +32,14 @@ func lineIndex(log []byte) Index {
 	return x.idx
 }
 
-// Blocks have each line once, wherever they begin, and give the same index as
-// the lines one by one.
+// Blocks contain each line once, wherever they begin, and produce the same index as the lines one by one.
 func TestBlocks(t *testing.T) {
 	require.NotEmpty(t, captures)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, name := range captures {
 		log := readCapture(t, name)
 		for len(log) < 2*blockSize {
-			log = append(log, log...) // so that blobs lie in two blocks
+			log = append(log, log...) // so that blobs extend over two blocks
 		}
 		log = log[:len(log)-rng.IntN(blockSize)]
 		idx, err := readIndex(bytes.NewReader(log), int64(len(log)), name)
@@ -49,8 +48,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// itemLines gives the lines that blocks are made of, with their ends. So they must not
-// be idle.
+// itemLines returns the lines from which the blocks were made, with their line ends. None of them may be idle.
 func itemLines(t *testing.T, text string, blockBytes int64) (lines []string) {
 	t.Helper()
 	r := blockReader{log: strings.NewReader(text), size: int64(len(text)), block: blockBytes}
@@ -74,7 +72,7 @@ func itemLines(t *testing.T, text string, blockBytes int64) (lines []string) {
 	return lines
 }
 
-// Lines of any length, in blocks that may have no beginning of a line at all.
+// Lines of any length, in blocks in which no line may begin at all.
 func TestBlockLines(t *testing.T) {
 	const blockBytes = 2 * readSize
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -86,7 +84,7 @@ func TestBlockLines(t *testing.T) {
 			case 0:
 				n = rng.IntN(3 * blockBytes)
 			case 1:
-				n = max(blockBytes-size%blockBytes-rng.IntN(3), 0) // to the end of the block, or nearly so
+				n = max(blockBytes-size%blockBytes-rng.IntN(3), 0) // to the end of the block, or almost
 			}
 			want = append(want, strings.Repeat([]string{" ", "x"}[rng.IntN(2)], n+2)+"\n")
 		}
@@ -100,7 +98,7 @@ func TestBlockLines(t *testing.T) {
 	}
 }
 
-// Of a line longer than maxLine a block has the beginning, and what follows it is whole.
+// A block has the beginning of a line that is longer than maxLine. The lines after it are complete.
 func TestLineTooLong(t *testing.T) {
 	for _, n := range []int{maxLine - 1, maxLine, maxLine + 1, maxLine + blockSize, 3 * maxLine} {
 		for _, behind := range []string{"", "\n", "\nb", "\nb\n", "\nbb\nc\n"} {
@@ -125,8 +123,8 @@ func TestLineTooLong(t *testing.T) {
 	}
 }
 
-// A hole in the file, as a crash may leave it, is one line of 300 MB, which is
-// neither held in memory nor looked at again and again.
+// A hole in the file, which a crash may leave, is one line of 300 MB. It must be neither held in memory nor looked at
+// more than once.
 func TestHole(t *testing.T) {
 	log := readCapture(t, "jdk11-lean-none")
 	half := bytes.LastIndex(log[:len(log)/2], []byte("\n<writer")) + 1
@@ -151,7 +149,7 @@ func TestHole(t *testing.T) {
 	assert.False(t, got.Cut)
 }
 
-// A file that becomes shorter while it is read is an error, not a hang.
+// A file that becomes shorter while it is read causes an error, not a hang.
 func TestBlocksOfShorterFile(t *testing.T) {
 	for _, size := range []int{blockSize / 2, blockSize, 5 * blockSize} {
 		text := strings.Repeat("x\n", size/2)
@@ -160,7 +158,7 @@ func TestBlocksOfShorterFile(t *testing.T) {
 	}
 }
 
-// Each class of lines, and lines that are nearly of another one.
+// Lines of each class, and lines that almost belong to another one.
 func TestClassify(t *testing.T) {
 	lines := map[lineClass][]string{
 		rowLine:  {"", "  ", "   ", "  # {method} {0x00007fad93400ec8} &apos;dot&apos;", "                      ;   {poll}", "  0", "\r"},

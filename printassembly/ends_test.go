@@ -45,7 +45,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Each end that a real log tells of is one of a method in it, and later than the method.
+// Each end in a real log belongs to a method in the log, and is later than the method.
 func TestEndsOfCaptures(t *testing.T) {
 	for capture, has := range map[string]bool{"jdk8-full-hsdis": true, "jdk17-full-hsdis": true, "jdk25-full-hsdis": true, "jdk25-lean-none": false} {
 		text := string(gasmtest.Capture(t, capture, gasmtest.Log))

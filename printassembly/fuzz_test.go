@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// addSeeds adds pieces of the captures: headers, and some lines around each of
-// a few marks, cut wherever that happens to be.
+// addSeeds adds pieces of the captures as seeds: the headers, and some lines around each of a few marks, cut off at
+// arbitrary bytes.
 func addSeeds(f *testing.F) {
 	for _, name := range captures {
 		log := readCapture(f, name)
@@ -33,7 +33,7 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// FuzzIndex indexes any bytes.
+// FuzzIndex indexes arbitrary bytes.
 func FuzzIndex(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -64,7 +64,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// FuzzCode reads the code of all blobs in any bytes.
+// FuzzCode reads the code of all blobs that are found in arbitrary bytes.
 func FuzzCode(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -76,7 +76,7 @@ func FuzzCode(f *testing.F) {
 			att, intel := code(t, l, &l.Blobs[i]), []Instruction(nil)
 			checkCode(t, &l.Blobs[i], att)
 			if intel, err = l.Code(&l.Blobs[i], disasm.Intel); err != nil || len(att) != len(intel) {
-				t.Fatalf("%d instructions in AT&T's syntax, %d in Intel's, %v", len(att), len(intel), err)
+				t.Fatalf("%d instructions in AT&T syntax, %d in Intel syntax, %v", len(att), len(intel), err)
 			}
 		}
 	})

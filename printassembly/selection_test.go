@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-var patterns = map[string]string{ // what is wrong with each
+var patterns = map[string]string{ // by pattern, a part of the error; "" for a good pattern
 	"java.util.HashMap::getNode": "", "java.util.HashMap::*": "", "*::getNode": "", "*::*": "", "Shares::heavy": "", "Outer$Inner::a_b": "",
 	"*HashMap::get*": "", "*Map*::*et*": "", "java.util.HashMap::<init>": "", "Shares::heavy(I)I": "",
 	"java.util.HashMap::get(Ljava/lang/Object;)Ljava/lang/Object;": "", "A::main([Ljava/lang/String;[[J)V": "",
@@ -35,8 +35,7 @@ func TestCheckPattern(t *testing.T) {
 	}
 }
 
-// HotSpot takes what CheckPattern takes, and says so of each; of a bad pattern
-// it says an error.
+// HotSpot accepts the patterns that CheckPattern accepts, and reports each. For a bad pattern it reports an error.
 func TestPatternsOfHotSpot(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -58,7 +57,7 @@ func TestPatternsOfHotSpot(t *testing.T) {
 	}
 }
 
-// HotSpot prints nothing but what is selected; all other methods have a name.
+// HotSpot prints the code of selected methods only. All other methods have a name in the log.
 func TestSelection(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -74,7 +73,7 @@ func TestSelection(t *testing.T) {
 				sel.DirectivesFile = filepath.Join(dir, "directives.json")
 				require.NoError(t, os.WriteFile(sel.DirectivesFile, sel.Directives(), 0o600))
 			} else {
-				sel.DirectivesFile = "" // CompileCommand
+				sel.DirectivesFile = "" // then the selection uses CompileCommand
 			}
 			args := append(CaptureFlags(filepath.Join(dir, "asm.log"), sel), "-Dsec=1", "-cp", classes, "Workload")
 			cmd := exec.Command(jdk.Java(), args...)
