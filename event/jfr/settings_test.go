@@ -52,7 +52,7 @@ func TestSettings(t *testing.T) {
 		assert.Equal(t, c.want, strings.Count(text, starts), "%v", c)
 	}
 	_, err = Settings(17, []event.Kind{event.GC, event.Probe})
-	assert.EqualError(t, err, `JFR has no events of the kind "usdt": those that it has are alloc, class, compile, gc, jfr, lock, park, safepoint, sleep, thread`)
+	assert.EqualError(t, err, `JFR has no events of the kind "usdt"; it has alloc, class, compile, gc, jfr, lock, park, safepoint, sleep, thread`)
 }
 
 // TestSettingsKnown finds each event and setting in the settings that come with the JDKs.

@@ -5,19 +5,19 @@ import (
 	"io"
 )
 
-// windowSize is how much is read at once. Most events have less than a hundred bytes.
+// windowSize is how many bytes are read at once. Most events have less than a hundred bytes.
 const windowSize = 256 << 10
 
-// A window gives pieces of a file, which are mostly read from its front to its end.
+// A window returns pieces of a file that is mostly read from start to end.
 type window struct {
 	file io.ReaderAt
 	size int64
-	base int64  // where buf begins in the file
-	buf  []byte // what is there
-	err  error  // why the file could not be read
+	base int64  // offset of buf in the file
+	buf  []byte // the bytes that were read last
+	err  error  // the first I/O error
 }
 
-// view gives n bytes at a place of the file, fewer at its end. They are valid until the next view.
+// view returns n bytes at an offset, or fewer at the end of the file. They are valid until the next call.
 func (w *window) view(at, n int64) []byte {
 	if from := at - w.base; from >= 0 && from+n <= int64(len(w.buf)) {
 		return w.buf[from : from+n]
@@ -30,16 +30,16 @@ func (w *window) view(at, n int64) []byte {
 	return w.buf[:min(n, int64(len(w.buf)))]
 }
 
-// rest gives what there is of the file from a place on: what has been read already, or the next piece.
+// rest returns some of the bytes from an offset on: those that are in memory already, or the next windowSize bytes.
 func (w *window) rest(at int64) []byte {
-	const enough = 64 // for any magic
+	const enough = 64 // longer than magic
 	if read := w.base + int64(len(w.buf)) - at; at >= w.base && read >= enough {
 		return w.buf[at-w.base:]
 	}
 	return w.view(at, windowSize)
 }
 
-// fill reads at least n bytes, where the file has them.
+// fill reads at least n bytes at an offset, or fewer at the end of the file.
 func (w *window) fill(at, n int64) {
 	want := min(max(n, windowSize), w.size-at)
 	if int64(cap(w.buf)) < want {
