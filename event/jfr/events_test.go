@@ -12,7 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// safepointChunk has safepoints in halves: each is begin or end, its time, duration and id.
+// safepointChunk returns a chunk with halves of safepoints. Each half is given as begin or end, time, duration and
+// id.
 func safepointChunk(startWall int64, halves ...[4]int64) []byte {
 	classes := append(basicClasses(),
 		class(60, "jdk.SafepointBegin", super, field("startTime", idLong), field("duration", idLong), field("safepointId", idLong)),
@@ -58,7 +59,7 @@ func TestFindAnchor(t *testing.T) {
 	a, exact, _ = find(slices.Concat(safepointChunk(wall+123_000_000, end), safepointChunk(wall+123_000_000, end)))
 	assert.Equal(t, mono+int64(123_500_000), a.MonoNanos)
 	assert.False(t, exact)
-	// At 123.8 ms the ticks were 100, and the safepoints ended thereafter.
+	// The ticks were 100 at 123.8 ms, and the safepoints ended after that.
 	a, exact, _ = find(safepointChunk(wall+123_000_000, [4]int64{1, 300, 0, 1}, [4]int64{1, 10_300, 0, 2}, [4]int64{1, 30_300, 0, 3}),
 		mono+123_800_200, mono+123_810_200, mono+123_830_200)
 	assert.Equal(t, Anchor{Ticks: 100, MonoNanos: mono + 123_800_000 - logLate}, a)
@@ -76,7 +77,7 @@ func TestJavaClass(t *testing.T) {
 	}
 }
 
-// A long constant that many events have is not copied whole for each of them.
+// A long constant that many events refer to is not copied completely for each of them.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	parts := [][]byte{metadataOf(basicClasses()...), checkpointOf(0, constantPool{idString, [][]byte{slices.Concat(integer(5), utf8Text(long))}})}

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestKilled reads the chunk that a JVM leaves that is killed.
+// TestKilled reads the chunk that a killed JVM leaves.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -33,7 +33,7 @@ func TestKilled(t *testing.T) {
 			for lines.Scan() && lines.Text() != "READY" {
 			}
 			require.NoError(t, cmd.Process.Kill())
-			_ = cmd.Wait() // which says that it was killed
+			_ = cmd.Wait() // the error says that it was killed
 			chunks, err := filepath.Glob(filepath.Join(dir, "*", "*.jfr"))
 			require.NoError(t, err)
 			require.Len(t, chunks, 1)

@@ -17,7 +17,7 @@ import (
 
 func made(d []byte) *Reader { return NewReader(bytes.NewReader(d), int64(len(d)), "made.jfr") }
 
-// read gives the starts of all events.
+// read returns the start times of all events.
 func read(r *Reader) (starts []int64) {
 	for r.Scan() {
 		starts = append(starts, r.Event().StartTicks())
@@ -56,7 +56,7 @@ func TestReader(t *testing.T) {
 	assert.Equal(t, Damage{}, r.Damage())
 }
 
-// Of two constants with one key the first counts, and each chunk has its own.
+// If two constants have the same key, the first one wins. Each chunk has its own constants.
 func TestConstants(t *testing.T) {
 	name := func(text string) []byte {
 		return checkpointOf(0, constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text(text))}})
@@ -72,7 +72,7 @@ func TestConstants(t *testing.T) {
 	assert.Equal(t, Damage{}, r.Damage())
 }
 
-// Recordings that are cut, or otherwise not as they should be.
+// Recordings that are cut off or damaged.
 func TestDamage(t *testing.T) {
 	metadata := metadataOf(basicClasses()...)
 	event := func(start int64) []byte { return basicEvent(start, 3, utf8Text("x"), 1) }
@@ -84,7 +84,7 @@ func TestDamage(t *testing.T) {
 		name   string
 		in     []byte
 		starts []int64
-		want   Damage // First has parts of the texts
+		want   Damage // First has parts of the messages
 	}{
 		{"whole", slices.Concat(whole, whole), []int64{200, 300, 400, 200, 300, 400}, Damage{}},
 		{"cut in an event", whole[:len(whole)-3], []int64{200, 300}, Damage{Chunks: 1, First: []string{"bytes of a chunk could not be read"}}},
@@ -124,7 +124,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// What lies behind damage is found by the header: constants of the events in front of it.
+// Data after damage is found by the header: constants of the events before the damage.
 func TestBehindDamage(t *testing.T) {
 	metadata, event, checkpoint := metadataOf(basicClasses()...), basicEvent(100, 3, utf8Text("x"), 1), basicCheckpoint()
 	zeros := make([]byte, 10)
@@ -139,7 +139,7 @@ func TestBehindDamage(t *testing.T) {
 	assert.Equal(t, 1, r.Damage().Chunks)
 }
 
-// Types that can't be read, or only by endless work.
+// Types that can't be read, or only with endless work.
 func TestTypes(t *testing.T) {
 	start := field("startTime", idLong)
 	const id = 50
@@ -207,7 +207,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// A brokenFile fails behind some bytes.
+// A brokenFile returns an error after some bytes.
 type brokenFile struct {
 	in   []byte
 	good int64
@@ -275,7 +275,7 @@ func TestVarint(t *testing.T) {
 	assert.Equal(t, -1, skipVarint([]byte{1}, -1))
 }
 
-// A large event does not fit the window.
+// A large event does not fit into the window.
 func TestWindow(t *testing.T) {
 	long := utf8Text(strings.Repeat("x", 3*windowSize))
 	parts := [][]byte{metadataOf(basicClasses()...)}
@@ -294,7 +294,7 @@ func TestWindow(t *testing.T) {
 	assert.Equal(t, Damage{}, r.Damage())
 }
 
-// visit looks at all that a value has, to a depth, and tells how many values these were.
+// visit looks at all parts of a value up to a depth and returns their number.
 func visit(v Value, depth int) (n int) {
 	_, _, _, _, _ = v.Int(), v.Float(), v.Bool(), v.Text(), v.Nanos()
 	n = 1

@@ -55,7 +55,7 @@ func TestSettings(t *testing.T) {
 	assert.EqualError(t, err, `JFR has no events of the kind "usdt"; it has alloc, class, compile, gc, jfr, lock, park, safepoint, sleep, thread`)
 }
 
-// TestSettingsKnown finds each event and setting in the settings that come with the JDKs.
+// TestSettingsKnown looks for each event and setting in the settings files of the JDKs.
 func TestSettingsKnown(t *testing.T) {
 	type settings struct {
 		Events []struct {
@@ -82,7 +82,7 @@ func TestSettingsKnown(t *testing.T) {
 		require.NotEmpty(t, ours.Events)
 		for _, e := range ours.Events {
 			for _, s := range e.Settings {
-				if s.Name != "stackTrace" || known[e.Name+" stackTrace"] { // theirs leave out what is not so by default
+				if s.Name != "stackTrace" || known[e.Name+" stackTrace"] { // omitted where it is the default
 					assert.True(t, known[e.Name+" "+s.Name], "%s %s of JDK %d", e.Name, s.Name, j.Feature)
 				}
 			}
@@ -90,7 +90,8 @@ func TestSettingsKnown(t *testing.T) {
 	}
 }
 
-// TestSettingsLive records with gasm's settings: there are events of each kind, and no others of the JVM's own.
+// TestSettingsLive records with gasm's settings. The recording must have events of each kind, and no other events of
+// the JVM.
 func TestSettingsLive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -130,7 +131,7 @@ func TestSettingsLive(t *testing.T) {
 	}
 }
 
-// checkEvents checks the events of all kinds of a run of Recorded that began at a moment.
+// checkEvents checks the events of all kinds in a recording of a run of Recorded that began at a given moment.
 func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 	t.Helper()
 	clock := readClocks(t)
@@ -138,7 +139,7 @@ func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 	require.True(t, ok)
 	assert.Equal(t, j.Feature > 11, exact)
 	byKind := map[event.Kind][]event.Event{}
-	var locked, slept string // where
+	var locked, slept string // the stacks of a lock and a sleep
 	x := NewEvents(open(t, recording), 4711, func(*Chunk) Anchor { return anchor })
 	for x.Scan() {
 		e := *x.Event()
