@@ -352,7 +352,7 @@ var hostileInputs = []hostileInput{
 			return probeWords(1, 128+24*1024, int64(i), 4711, 1<<40, 1024) + strings.Repeat("\x01", 24*1024+80)
 		})
 	}), ""},
-	{"probes: segments that are too large", inProbes(func(f *filler) { f.repeat(probeWords(1, 1<<40, 0, 0, 0, 0)) }), "is damaged behind byte"},
+	{"probes: segments that are too large", inProbes(func(f *filler) { f.repeat(probeWords(1, 1<<40, 0, 0, 0, 0)) }), "is damaged after byte"},
 	{"probes: pieces in each other", inProbes(func(f *filler) { f.repeat(probeWords(4, 1<<18, 0, 0, 0, 0) + strings.Repeat("\x00", 80)) }), ""},
 	{"probes: calls of methods", inProbes(func(f *filler) {
 		f.fill(func(i int) string {

@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// operation reads a message on a VM operation. Its address tells which begin an end is of.
+// operation reads a message about a VM operation. The address of the operation is the same in the messages for its
+// begin and its end.
 func (r *Reader) operation(message []byte) (found bool, msg string) {
 	rest, begins := bytes.CutPrefix(message, []byte("begin VM_Operation (0x"))
 	if !begins {
@@ -38,17 +39,17 @@ func (r *Reader) operation(message []byte) (found bool, msg string) {
 			return true, ""
 		}
 	}
-	return false, "" // it began before the log did
+	return false, "" // the operation began before the log did
 }
 
-// compilation reads a message on a compilation: its id, its attributes (a blank or a letter
-// each: OSR, synchronized, exception handlers, blocking, native), its level, and its method.
+// compilation reads a message about a compilation: its id, its attributes, its level, and its method. Each attribute
+// is a blank or a letter (OSR, synchronized, exception handlers, blocking, native).
 //
 //	71   %     4       Spin::spin @ 12 (38 bytes)
 //	72    n 0       java.lang.Thread::currentThread (native)   (static)
 //
-// Behind the method of a compilation that is no longer used it says why ("made not
-// entrant"). These lines are no events.
+// A line about code that is no longer used has the reason after the method ("made not entrant"). Such lines are not
+// events.
 func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	id, rest := cutNumber(bytes.TrimLeft(message, " "))
 	if len(rest) == 0 || rest[0] != ' ' || id == 1<<64-1 {
