@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A classWriter writes class files. Only what it is told of is in them.
+// A classWriter writes class files that contain only what is added to it.
 type classWriter struct {
 	constants bytes.Buffer
 	count     uint16
@@ -26,7 +26,7 @@ func (w *classWriter) utf8(text string) uint16 {
 	return w.count
 }
 
-// other adds a constant of another kind; some take two indices.
+// other adds a constant of another kind; some kinds take two indices.
 func (w *classWriter) other(tag byte, size int, indices uint16) {
 	w.constants.WriteByte(tag)
 	w.constants.Write(make([]byte, size))
@@ -44,7 +44,7 @@ func be(values ...any) []byte {
 	return b.Bytes()
 }
 
-// classBytes is a class file with a field, a method with code, and constants of all kinds.
+// classBytes returns a class file with a field, a method with code, and constants of all kinds.
 func classBytes(source, debug string) []byte {
 	w := &classWriter{}
 	for tag, size := range map[byte]int{3: 4, 4: 4, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2} {
@@ -83,7 +83,7 @@ func TestParseClass(t *testing.T) {
 	assert.ErrorIs(t, err, errNoClass)
 }
 
-// FuzzParseClass reads class files that may have anything in them.
+// FuzzParseClass reads class files with arbitrary contents.
 func FuzzParseClass(f *testing.F) {
 	f.Add(classBytes("Main.kt", kotlinMap))
 	f.Add(classBytes("", ""))
@@ -121,7 +121,7 @@ org/acme/MainKt
 *E
 `
 
-// jsp is a map as the compilers of JSP write it: each line of the page is some of Java's.
+// jsp is a map as the compilers of JSP write it: each line of the page stands for several lines of Java.
 const jsp = `SMAP
 hello_jsp.java
 JSP
@@ -141,7 +141,7 @@ pages/hello.jsp
 *E
 `
 
-// mapped reads a map slowly: it writes down each number.
+// mapped reads a map slowly: it records each line number.
 func mapped(m smap) map[int]string {
 	all := map[int]string{}
 	for n := range 200 {
@@ -171,7 +171,7 @@ func TestSMAP(t *testing.T) {
 	}
 }
 
-// FuzzSMAP reads maps that may have anything in them.
+// FuzzSMAP reads maps with arbitrary contents.
 func FuzzSMAP(f *testing.F) {
 	f.Add(kotlinMap, 33)
 	f.Add(jsp, 72)

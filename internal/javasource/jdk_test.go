@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The source of a JDK is found where it is of the version that ran, and nowhere else.
+// The source of a JDK is found if it has the version that ran, and not otherwise.
 func TestJDKSource(t *testing.T) {
 	home := folderOf(t, map[string]string{"release": "JAVA_VERSION=\"99.0.3\"\n", "lib/src.zip": ""})
 	t.Setenv("JAVA_HOME", home)

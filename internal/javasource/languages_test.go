@@ -35,9 +35,9 @@ func TestPackageOfLanguages(t *testing.T) {
 	}
 }
 
-// languageSources are files as Kotlin, Scala, Groovy and Clojure have them.
+// languageSources are files as projects in Kotlin, Scala, Groovy and Clojure contain them.
 var languageSources = map[string]string{
-	"src/main/kotlin/util/Main.kt":              "package org.acme.util\n\nfun main() { }\n", // without what all packages have in common
+	"src/main/kotlin/util/Main.kt":              "package org.acme.util\n\nfun main() { }\n", // without the common prefix of all packages
 	"src/main/kotlin/org/acme/Twice.kt":         "package org.acme\nclass Twice // the class\n",
 	"commonMain/generated/_Arrays.kt":           "@file:JvmName(\"ArraysKt\")\n\npackage kotlin.collections\n\nfun each() { } // of arrays\n",
 	"commonMain/other/_Arrays.kt":               "package other\n",
@@ -55,7 +55,7 @@ var languageSources = map[string]string{
 	"src/main/kotlin/org/acme/KotlinGuessed.kt": "package org.acme\nobject KotlinGuessed\n",
 }
 
-// TestLanguages finds lines by the names of files that the JVM has told of, or without these.
+// TestLanguages finds lines by the names of files that the JVM knows, and without them.
 func TestLanguages(t *testing.T) {
 	told := map[string]string{
 		"org.acme.util.MainKt": "Main.kt", "kotlin.collections.ArraysKt___ArraysKt": "_Arrays.kt", "scala.collection.immutable.Range$": "Range.scala",
@@ -81,7 +81,7 @@ func TestLanguages(t *testing.T) {
 			{"my_app.core$run::invoke", 2, "core.clj:2 (defn run [] 1)"},
 			{"org.acme.Twice$Lambda/0x0000::run", 2, "Twice.kt:2 class Twice // the class"},
 			{"x.Absent::run", 2, "Absent.kt:2 "},
-			// Nobody has told the names of these.
+			// The names of these files are not known.
 			{"org.acme.Twice$Inner::run", 2, "Twice.kt:2 class Twice // the class"},
 			{"org.acme.KotlinGuessed::run", 2, "KotlinGuessed.kt:2 object KotlinGuessed"},
 			{"org.acme.NotInIt::run", 2, "NotInIt.java:2 "},
@@ -98,8 +98,8 @@ func TestLanguages(t *testing.T) {
 		assert.Equal(t, 18, asked)
 		assert.Equal(t, 5, missing)
 		all := strings.ReplaceAll(strings.Join(causes, "\n"), root+string(filepath.Separator), "ROOT/")
-		assert.Equal(t, `2 of 18 lines have no source: org.acme.Twice (line 3 is beyond the end of Twice.kt, which has 2: it is code of an inline function, `+
-			`and the class file, which says of which, is not on the class path; or it is another version)
+		assert.Equal(t, `2 of 18 lines have no source: org.acme.Twice (line 3 is beyond the end of Twice.kt, which has 2: it is code of an inline function `+
+			`whose class file, which says where the function is, is not on the class path; or it is another version)
 1 of 18 lines have no source: org.acme.* (no file NotInIt.java in the given roots)
 1 of 18 lines have no source: x.* (no file Absent.kt in the given roots)
 1 of 18 lines have no source: org.acme.Cross (ROOT/cross/scala-2.12/org/acme/Cross.scala and ROOT/cross/scala-2.13/org/acme/Cross.scala are equally likely: `+
@@ -107,7 +107,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// TestMapped: lines of Kotlin's inline functions are in other files, which the class file tells.
+// TestMapped checks that lines of Kotlin's inline functions are found in other files, by the class file.
 func TestMapped(t *testing.T) {
 	arrays := "package kotlin.collections\n" + strings.Repeat("\n", 13577) + "// line 13579\n// line 13580\n"
 	main := "package org.acme\n" + strings.Repeat("// main\n", 29)
@@ -132,7 +132,7 @@ func TestMapped(t *testing.T) {
 	all := finder(t, folderOf(t, map[string]string{"Main.kt": main}))
 	library := archiveOf(t, map[string]string{"kotlin/collections/ArraysKt.class": string(classBytes("_Arrays.kt", ""))})
 	all.Know(nil, []string{jar, library})
-	for _, place := range []place{{"org.acme.MainKt", 30}, {"org.acme.MainKt", 31}, {"kotlin.collections.ArraysKt", 7}} {
+	for _, place := range []classLine{{"org.acme.MainKt", 30}, {"org.acme.MainKt", 31}, {"kotlin.collections.ArraysKt", 7}} {
 		all.Line(place.class, place.line)
 	}
 	_, _, same := all.Missing()
@@ -151,7 +151,7 @@ func TestMapped(t *testing.T) {
 	assert.Contains(t, causes[0], "4 of 5 lines have no source: org.acme.MainKt (line 31 is beyond the end of Main.kt, which has 30: it is code of an inline function")
 }
 
-// TestClassFiles: where the JVM has told nothing, class files name the files of Groovy and Clojure.
+// TestClassFiles checks that class files provide the names of the files of Groovy and Clojure if the JVM has not.
 func TestClassFiles(t *testing.T) {
 	const clojureMap = "SMAP\ncore.java\nClojure\n*S Clojure\n*F\n+ 1 core.clj\nmy_app/core.clj\n*L\n1#1,1200:1\n*E"
 	jar := archiveOf(t, map[string]string{
