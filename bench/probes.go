@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// measureProbes measures what a call of a probed method costs, by a program whose two methods are the same, of which one is probed.
+// measureProbes measures the cost of a call of a probed method. The program has two identical methods, of which one
+// is probed.
 func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// callCosts are times of calls, ns.
+// callCosts are times per call in ns.
 type callCosts struct{ counted, other, clock float64 }
 
 // probeCost runs CallCost.

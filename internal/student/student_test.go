@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The figures are those of the tables that books have.
+// The values are from published tables.
 func TestQuantile(t *testing.T) {
 	for _, c := range []struct {
 		probability float64
