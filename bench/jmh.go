@@ -43,7 +43,8 @@ func (s *setup) jmh(j installedJDK, forks, iterations int64, more ...string) []s
 		length = "300ms"
 	}
 	// Without ignoreLock, JMH does not start while another run of JMH is on the machine, even a forgotten one.
-	return append([]string{j.tool("java"), "-Djmh.ignoreLock=true", "-jar", s.jar, "-f", fmt.Sprint(forks), "-wi", "2", "-w", length,
+	return append([]string{j.tool("java"), "-Djmh.ignoreLock=true", "-jar", s.jar, "-f", fmt.Sprint(forks), "-wi", "2",
+		"-w", length,
 		"-i", fmt.Sprint(iterations), "-r", length}, more...)
 }
 
@@ -75,7 +76,8 @@ func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 		}
 		if needTool("perf") == nil {
 			contenders = append(contenders, &contender{name: "perf record -F 1001", prefix: []string{
-				"perf", "record", "-q", "-k", "mono", "-F", "1001", "-B", "-N", "-o", filepath.Join(s.dir, "perf.data"), "--"}})
+				"perf", "record", "-q", "-k", "mono", "-F", "1001", "-B", "-N", "-o", filepath.Join(s.dir, "perf.data"),
+				"--"}})
 		}
 		for i := range s.rounds {
 			for k := range contenders {
@@ -112,7 +114,8 @@ func steadyFigures(j installedJDK, contenders []*contender) []figure {
 func (s *setup) score(ctx context.Context, j installedJDK, prefix []string) (float64, error) {
 	file := filepath.Join(s.dir, "score.json")
 	defer os.Remove(file)
-	jmh := s.jmh(j, s.size(steadyForks, 1), s.size(3, 2), append([]string{"-rf", "json", "-rff", file}, steadyBenchmarks...)...)
+	jmh := s.jmh(j, s.size(steadyForks, 1), s.size(3, 2),
+		append([]string{"-rf", "json", "-rff", file}, steadyBenchmarks...)...)
 	if _, err := run(ctx, slices.Concat(prefix, jmh), nil); err != nil {
 		return 0, err
 	}

@@ -155,8 +155,10 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	only := flags.String("only", "", "measure only these, `NAME[,NAME]`: "+strings.Join(names(), ", "))
 	flags.IntVar(&s.rounds, "rounds", 5, "take the median of so many rounds, a `NUMBER`")
 	flags.StringVar(&s.gasm, "gasm", "bin/gasm", "the `PATH` of the gasm to measure")
-	java := flags.String("java", "", "the JDKs to measure with, `HOME[,HOME]` (default JAVA_HOME, that of java on PATH, and /usr/lib/jvm/*)")
-	flags.BoolVar(&s.short, "short", false, "small inputs and one round, to see whether the measurements work: the figures mean nothing")
+	java := flags.String("java", "", "the JDKs to measure with, `HOME[,HOME]` "+
+		"(default: JAVA_HOME, the JDK of java on PATH, and /usr/lib/jvm/*)")
+	flags.BoolVar(&s.short, "short", false, "small inputs and one round, "+
+		"to see whether the measurements work: the figures mean nothing")
 	flags.StringVar(&s.jar, "jar", "testdata/benchmarks/target/benchmarks.jar", "the `JAR` with the JMH benchmarks")
 	if err := flags.Parse(args); err != nil {
 		return nil, err

@@ -85,7 +85,8 @@ func (s *setup) needRoom(n int64) error {
 	}
 	const spare = 500_000_000
 	if have := int64(fs.Bavail) * int64(fs.Bsize); have < n+spare {
-		return missing("it needs %d MB in %s, which has %d MB: TMPDIR names another folder", (n+spare)/1e6, s.dir, have/1e6)
+		return missing("it needs %d MB in %s, which has %d MB: TMPDIR names another folder",
+			(n+spare)/1e6, s.dir, have/1e6)
 	}
 	return nil
 }

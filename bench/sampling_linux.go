@@ -34,7 +34,8 @@ func measureSampling(ctx context.Context, s *setup) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		own, record, script = append(own, c.own.Seconds()), append(record, c.record.Seconds()), append(script, c.script.Seconds())
+		own, record, script = append(own, c.own.Seconds()), append(record, c.record.Seconds()),
+			append(script, c.script.Seconds())
 		share = append(share, c.own.Seconds()/(c.record+c.script).Seconds())
 	}
 	return []figure{
@@ -64,7 +65,8 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 		gate.Close()
 		return cmp.Or(err, cmd.Wait())
 	}
-	opts := sampler.Options{Events: []sampler.Event{sampler.ParseEvent("cpu-clock")}, Frequency: 1001, PID: cmd.Process.Pid, Dir: s.dir}
+	opts := sampler.Options{Events: []sampler.Event{sampler.ParseEvent("cpu-clock")}, Frequency: 1001,
+		PID: cmd.Process.Pid, Dir: s.dir}
 	perf, err := sampler.StartPerf(ctx, opts)
 	if err != nil {
 		_ = run("")

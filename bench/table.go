@@ -121,7 +121,8 @@ func writeHead(ctx context.Context, w io.Writer, s *setup) {
 	if r, err := run(ctx, []string{s.gasm, "version"}, nil); err == nil {
 		version, _, _ = strings.Cut(r.stdout, "\n")
 	}
-	parts := []string{version, fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH, layout.Plural(runtime.NumCPU(), "CPU"))}
+	parts := []string{version, fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH,
+		layout.Plural(runtime.NumCPU(), "CPU"))}
 	var jdks []string
 	for _, j := range s.jdks {
 		jdks = append(jdks, "JDK "+j.version)

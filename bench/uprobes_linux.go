@@ -36,7 +36,8 @@ func countProbes(pid int, library, pattern string, counts bool) (stop func(), er
 	if counts {
 		code = counting(counter.FD())
 	}
-	spec := ebpf.ProgramSpec{Name: "gasm_bench", Type: ebpf.Kprobe, AttachType: ebpf.AttachTraceUprobeMulti, License: "Dual BSD/GPL", Instructions: code}
+	spec := ebpf.ProgramSpec{Name: "gasm_bench", Type: ebpf.Kprobe, AttachType: ebpf.AttachTraceUprobeMulti,
+		License: "Dual BSD/GPL", Instructions: code}
 	program, err := ebpf.NewProgram(&spec)
 	runtime.KeepAlive(counter)
 	counter.Close() // the program keeps a reference

@@ -51,7 +51,8 @@ func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
 // counts, and with gasm's program. It returns the medians of these three for a yield, the median of the difference
 // between the last two, and the median for an allocation with gasm's program.
 func (s *setup) probeCosts(ctx context.Context, j installedJDK) (costs [5]float64, err error) {
-	argv := []string{j.tool("java"), "-XX:+UseSerialGC", "-XX:+DTraceAllocProbes", gasmtest.Testdata("programs", "ProbeCost.java")}
+	argv := []string{j.tool("java"), "-XX:+UseSerialGC", "-XX:+DTraceAllocProbes",
+		gasmtest.Testdata("programs", "ProbeCost.java")}
 	cmd := command(ctx, argv)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -136,11 +137,13 @@ func (p *probedCost) turn() (costs [5]float64, err error) {
 	if err != nil {
 		return costs, err
 	}
-	recorder, err := usdt.Start(p.pid, usdt.Options{Patterns: []string{"hotspot:thread__yield", "hotspot:object__alloc"}, Text: io.Discard})
+	patterns := []string{"hotspot:thread__yield", "hotspot:object__alloc"}
+	recorder, err := usdt.Start(p.pid, usdt.Options{Patterns: patterns, Text: io.Discard})
 	if err != nil {
 		return costs, err
 	}
 	defer recorder.Stop()
 	yield, allocation, err := p.ask()
-	return [5]float64{nothing - plainYield, counted - plainYield, yield - plainYield, yield - counted, allocation - plainAllocation}, err
+	return [5]float64{nothing - plainYield, counted - plainYield, yield - plainYield, yield - counted,
+		allocation - plainAllocation}, err
 }

@@ -14,8 +14,9 @@ import (
 const compileSource = "testdata/programs/Compile.java"
 
 // perfasmFlags are the options that JMH's perfasm passes to the JVM, without the name of the log.
-var perfasmFlags = strings.Fields(`-XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:+PrintAssembly -XX:+PrintInterpreter
-	-XX:+PrintNMethods -XX:+PrintNativeNMethods -XX:+PrintSignatureHandlers -XX:+PrintAdapterHandlers -XX:+PrintStubCode`)
+var perfasmFlags = strings.Fields(`
+	-XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:+PrintAssembly -XX:+PrintInterpreter -XX:+PrintNMethods
+	-XX:+PrintNativeNMethods -XX:+PrintSignatureHandlers -XX:+PrintAdapterHandlers -XX:+PrintStubCode`)
 
 // A way is a way to run the program, with the results of all rounds.
 type way struct {
@@ -60,7 +61,9 @@ func measureWarmup(ctx context.Context, s *setup) ([]figure, error) {
 func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	dir := filepath.Join(s.dir, fmt.Sprint("warmup-", j.feature))
 	defer os.RemoveAll(dir)
-	if _, err := run(ctx, []string{j.tool("javac"), "--release", "17", "-sourcepath", filepath.Dir(compileSource), "-d", dir, compileSource}, nil); err != nil {
+	compile := []string{j.tool("javac"), "--release", "17", "-sourcepath", filepath.Dir(compileSource),
+		"-d", dir, compileSource}
+	if _, err := run(ctx, compile, nil); err != nil {
 		return nil, err
 	}
 	logs, result := filepath.Join(dir, "logs"), filepath.Join(dir, "result")
@@ -75,7 +78,8 @@ func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) 
 				return nil, err
 			}
 			if checksum != "" && sum != checksum {
-				return nil, fmt.Errorf("JDK %s, %s: the program's checksum is %s and was %s", j.version, w.name, sum, checksum)
+				return nil, fmt.Errorf("JDK %s, %s: the program's checksum is %s and was %s",
+					j.version, w.name, sum, checksum)
 			}
 			checksum = sum
 		}
@@ -86,9 +90,11 @@ func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) 
 // ways returns the ways to run a program with this java. All of them write their logs to the same directory.
 func (s *setup) ways(java, logs string) []*way {
 	profile := func(flags ...string) []string {
-		return slices.Concat([]string{s.gasm, "profile", "--report", os.DevNull, "-o", logs}, flags, []string{"--", java})
+		return slices.Concat([]string{s.gasm, "profile", "--report", os.DevNull, "-o", logs}, flags,
+			[]string{"--", java})
 	}
-	perfasm := slices.Concat([]string{java}, perfasmFlags, []string{"-XX:LogFile=" + filepath.Join(logs, "asm-perfasm.log")})
+	perfasm := slices.Concat([]string{java}, perfasmFlags,
+		[]string{"-XX:LogFile=" + filepath.Join(logs, "asm-perfasm.log")})
 	return []*way{
 		{name: "plain", argv: []string{java}},
 		{name: "gasm", argv: profile(), goal: "<= 1.15 x"},

@@ -58,8 +58,8 @@ const (
 	impRAX
 )
 
-// missingOps is the table of all missingOps. If several match, those with a 66 prefix come first, and then the order of the table
-// counts.
+// missingOps is the table of all missingOps. If several match, those with a 66 prefix come first, and then the order of
+// the table counts.
 var missingOps = []missingOp{
 	// 0F 01 with a register: each ModRM byte is a separate instruction.
 	{0, 1, 0x01, 0, regMod, 1, "vmcall", opOperands{}, 0},

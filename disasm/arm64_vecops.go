@@ -46,7 +46,7 @@ func elementSize(x uint32) uint32 { return bits(x, 22, 2) }
 func widerSize(x uint32) uint32   { return bits(x, 22, 2) + 1 }
 func floatSize(x uint32) uint32   { return 2 + bits(x, 22, 1) }
 func narrowFloat(x uint32) uint32 { return 1 + bits(x, 22, 1) }
-func indexSize(x uint32) uint32   { return uint32(mathbits.TrailingZeros32(bits(x, 16, 5) | 0x20)) } // 4 and more are invalid
+func indexSize(x uint32) uint32   { return uint32(mathbits.TrailingZeros32(bits(x, 16, 5) | 0x20)) } // 4: bad
 func shiftSize(x uint32) uint32   { return uint32(mathbits.Len32(bits(x, 19, 4))) - 1 }              // of immh
 func widerShift(x uint32) uint32  { return shiftSize(x) + 1 }
 

@@ -57,7 +57,8 @@ func classify(line []byte) lineClass {
 	}
 	switch line[0] {
 	case ' ':
-		if bytes.HasPrefix(line, mainCodePart) || bytes.HasPrefix(line, stubCodePart) || bytes.HasPrefix(line, totalPart) {
+		if bytes.HasPrefix(line, mainCodePart) || bytes.HasPrefix(line, stubCodePart) ||
+			bytes.HasPrefix(line, totalPart) {
 			return partLine
 		}
 		return idleLine

@@ -102,7 +102,8 @@ const (
 type TooMuchError struct{ Log, Name, What string }
 
 func (e *TooMuchError) Error() string {
-	return fmt.Sprintf("%s is damaged: %s has more %s than code of HotSpot can have; the rest of it is left out", e.Log, e.Name, e.What)
+	return fmt.Sprintf("%s is damaged: %s has more %s than code of HotSpot can have; the rest of it is left out", e.Log,
+		e.Name, e.What)
 }
 
 // take reads one line. It returns true at the end of the blob's code.
@@ -112,7 +113,8 @@ func (c *codeReader) take(line []byte) (done bool) {
 	case len(line) == 0:
 	case line[0] == '[':
 		return c.mark(line)
-	case line[0] == '<' || bytes.HasPrefix(line, []byte("- - - [")) || line[0] == 'O' && bytes.HasPrefix(line, []byte("OopMap")):
+	case line[0] == '<' || bytes.HasPrefix(line, []byte("- - - [")) || line[0] == 'O' &&
+		bytes.HasPrefix(line, []byte("OopMap")):
 		// An nmethod ends at </print_nmethod>, a stub at OOP MAPS or END, and JDK 8's code at OopMapSet.
 		return len(c.insts) > 0 || len(c.rows.code) > 0
 	case c.machine:

@@ -8,8 +8,8 @@ import (
 // An End is the moment after which HotSpot lets no thread enter an nmethod any more. Only LogCompilation reports it.
 // If an instruction of the code caused it by a trap, the trap is logged before:
 //
-//	<uncommon_trap thread='834' reason='unstable_if' action='reinterpret' debug_id='0' compile_id='173' … stamp='2.797'/>
-//	<make_not_entrant thread='834' reason='uncommon trap' compile_id='173' compile_kind='osr' compiler='c2' … stamp='2.797'/>
+//	<uncommon_trap thread='834' reason='unstable_if' action='reinterpret' … compile_id='173' … stamp='2.797'/>
+//	<make_not_entrant thread='834' reason='uncommon trap' compile_id='173' compile_kind='osr' … stamp='2.797'/>
 //
 // JDK 23 and older do not log a reason in the second line.
 type End struct {

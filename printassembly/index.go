@@ -48,7 +48,8 @@ func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 	}
 	switch {
 	case size == 0:
-		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, or could not write"}
+		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, " +
+			"or could not write"}
 	case !x.seenHeader && len(x.idx.Blobs) == 0 && compressed(r):
 		return nil, &FormatError{name, "is compressed: unpack it first"}
 	case !x.seenHeader && len(x.idx.Blobs) == 0:
@@ -259,7 +260,8 @@ func (x *indexer) tag(line []byte) {
 		x.seenEnd = true
 	case bytes.HasPrefix(line, sourceFileTag):
 		x.idx.sourceFile(line)
-	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")), bytes.Equal(line, []byte("<command>")),
+	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")),
+		bytes.Equal(line, []byte("<command>")),
 		bytes.Equal(line, []byte("<args>")), bytes.Equal(line, []byte("<properties>")):
 		x.wants = string(line)
 	default:

@@ -10,7 +10,7 @@ import (
 // everything except the code.
 //
 //	<nmethod compile_id='71' compile_kind='osr' compiler='c2' level='4' entry='0x…' size='3176' …
-//	  insts_offset='400' stub_offset='1584' … metadata_offset='1616' method='Shares heavy (I)I' bytes='28' … stamp='0.182'/>
+//	  insts_offset='400' stub_offset='1584' … method='Shares heavy (I)I' bytes='28' … stamp='0.182'/>
 type Installed struct {
 	ID       int
 	Compiler string // "c1", "c2"; "" for the wrappers of native methods
@@ -60,7 +60,8 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 		}
 		return 0
 	}
-	t.ScopesPCs, t.ScopesData, t.Metadata = table("scopes_pcs_offset"), table("scopes_data_offset"), table("metadata_offset")
+	t.ScopesPCs, t.ScopesData, t.Metadata = table("scopes_pcs_offset"), table("scopes_data_offset"),
+		table("metadata_offset")
 	return t, true
 }
 

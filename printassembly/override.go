@@ -3,7 +3,8 @@ package printassembly
 import "strings"
 
 // overriding are the options that undo what CaptureFlags sets.
-var overriding = []string{"-XX:LogFile=", "-XX:-LogVMOutput", "-XX:-PrintAssembly", "-XX:+DisplayVMOutput", "-XX:-UnlockDiagnosticVMOptions"}
+var overriding = []string{"-XX:LogFile=", "-XX:-LogVMOutput", "-XX:-PrintAssembly", "-XX:+DisplayVMOutput",
+	"-XX:-UnlockDiagnosticVMOptions"}
 
 // Overrides returns the first of a JVM's options that would keep gasm from its log if it came after [CaptureFlags],
 // such as -XX:LogFile=mine.log. It returns "" if there is none.

@@ -34,7 +34,8 @@ func canHold(in *Instruction, reloc string) bool {
 	case hasAny("metadata(method data"):
 		return op == "movabs"
 	case hasAny("oop", "metadata"):
-		return size > 4 && (strings.Contains(in.Text, "$0x") || !strings.Contains(in.Text, "%") && strings.Contains(in.Text, ",0x"))
+		return size > 4 && (strings.Contains(in.Text, "$0x") || !strings.Contains(in.Text, "%") &&
+			strings.Contains(in.Text, ",0x"))
 	case hasAny("section_word", "internal_word", "external_word"):
 		return strings.Contains(in.Text, "rip") || op == "movabs"
 	}
@@ -58,7 +59,8 @@ func debugRank(in *Instruction, text string) int {
 	memory := strings.ContainsAny(operands, "([") && !strings.Contains(operands, "rsp")
 	operands = strings.TrimSpace(operands)
 	switch {
-	case memory && strings.HasPrefix(op, "add") && (strings.HasPrefix(operands, "$0x1,") || strings.HasSuffix(operands, ",0x1")):
+	case memory && strings.HasPrefix(op, "add") &&
+		(strings.HasPrefix(operands, "$0x1,") || strings.HasSuffix(operands, ",0x1")):
 		return prepares // C1 counts executions in the method's profile
 	case performs(bytecode(text), op, in.Kind, memory):
 		return 5
@@ -68,7 +70,8 @@ func debugRank(in *Instruction, text string) int {
 		return 0
 	case op == "cltd" || op == "cqto" || op == "cdq" || op == "cqo":
 		return prepares
-	case (op == "mov" || op == "cmp" || op == "test") && !strings.Contains(operands, "0x") && !strings.ContainsAny(operands, "(["):
+	case (op == "mov" || op == "cmp" || op == "test") && !strings.Contains(operands, "0x") &&
+		!strings.ContainsAny(operands, "(["):
 		return prepares // between registers
 	case strings.HasPrefix(op, "mov") && strings.Contains(operands, "rsp"):
 		return prepares // to or from the stack
@@ -89,7 +92,8 @@ func bytecode(text string) string {
 // "iadd" becomes add, inc or lea. Bytecodes are without the letter of their type; instructions are without suffixes
 // (addl) and without AVX's prefix v.
 var arithmetic = map[string][]string{
-	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"}, "mul": {"imul", "mul"},
+	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"},
+	"mul": {"imul", "mul"},
 	"div": {"idiv", "div"}, "rem": {"idiv"}, "neg": {"neg", "xor"}, "and": {"and"}, "or": {"or"}, "xor": {"xor"},
 	"shl": {"shl", "sal"}, "shr": {"sar"}, "ushr": {"shr"},
 }

@@ -84,14 +84,16 @@ func CheckPattern(pattern string) error {
 	}
 	holder, method, ok := strings.Cut(name, "::")
 	if !ok || holder == "" || method == "" {
-		return errors.New("name a class and a method, * for any: java.util.HashMap::getNode, java.util.HashMap::*, *::getNode")
+		return errors.New("name a class and a method, * for any: " +
+			"java.util.HashMap::getNode, java.util.HashMap::*, *::getNode")
 	}
 	for _, part := range []string{holder, method} {
 		switch inner := strings.TrimSuffix(strings.TrimPrefix(part, "*"), "*"); {
 		case strings.Contains(inner, "*") || part == "**":
 			return fmt.Errorf("%q: a * can only be the first or the last letter of the class or the method", pattern)
 		case len(part) > 255 || strings.ContainsFunc(inner, notInName):
-			return fmt.Errorf("%q is not a pattern: a class is written as java.util.HashMap, a method as getNode", pattern)
+			return fmt.Errorf("%q is not a pattern: a class is written as java.util.HashMap, a method as getNode",
+				pattern)
 		}
 	}
 	if signature != "" && !isSignature(signature) {
@@ -154,7 +156,8 @@ func cutType(s string) string {
 		return "?"
 	case s[0] == 'L':
 		class, rest, ok := strings.Cut(s[1:], ";")
-		if !ok || class == "" || strings.ContainsFunc(class, func(r rune) bool { return r != '/' && (r == '.' || notInName(r)) }) {
+		if !ok || class == "" || strings.ContainsFunc(class,
+			func(r rune) bool { return r != '/' && (r == '.' || notInName(r)) }) {
 			return "?"
 		}
 		return rest

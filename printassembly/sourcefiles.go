@@ -23,7 +23,8 @@ func AppendSourceFile(text []byte, class, file string) []byte {
 // one wins.
 func (h *Header) sourceFile(tag []byte) {
 	class, file := attr(tag, "class"), attr(tag, "name")
-	if len(class) == 0 || len(file) == 0 || len(class) > maxName || len(file) > maxName || len(h.SourceFiles) >= maxClasses {
+	if len(class) == 0 || len(file) == 0 || len(class) > maxName || len(file) > maxName ||
+		len(h.SourceFiles) >= maxClasses {
 		return
 	}
 	if h.SourceFiles == nil {

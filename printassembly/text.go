@@ -50,7 +50,8 @@ func (c *codeReader) textLine(line []byte) {
 // comment reads a comment. It is to the right of its instruction or below it. A comment before the first instruction
 // of a section is above its instruction.
 func (c *codeReader) comment(line []byte) {
-	if c.skip || len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' && line[0] != '*' && line[0] != '{' {
+	if c.skip || len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' &&
+		line[0] != '*' && line[0] != '{' {
 		return
 	}
 	text := cleanComment(line)
@@ -115,7 +116,8 @@ func cutComment(rest []byte) (text, comment []byte) {
 		}
 		i += from
 		from = i + 1
-		if amp := bytes.LastIndexByte(rest[:i], '&'); amp < 0 || i-amp > len("&apos") || bytes.ContainsAny(rest[amp:i], " ,") {
+		if amp := bytes.LastIndexByte(rest[:i], '&'); amp < 0 || i-amp > len("&apos") ||
+			bytes.ContainsAny(rest[amp:i], " ,") {
 			return rest[:i], rest[i+1:]
 		}
 	}

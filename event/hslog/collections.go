@@ -109,7 +109,8 @@ func (r *Reader) begunAs(id uint64, text []byte) int {
 	for i := range r.open {
 		b := &r.open[i]
 		n := len(b.label.text)
-		if b.kind != event.GC && b.kind != event.Concurrent || b.id != id || len(text) < n || string(text[:n]) != b.label.text {
+		if b.kind != event.GC && b.kind != event.Concurrent || b.id != id || len(text) < n ||
+			string(text[:n]) != b.label.text {
 			continue
 		}
 		if len(text) > n && text[n] != ' ' {

@@ -65,7 +65,8 @@ const unwritable = ":,%\"\n"
 // CheckFolder returns an error if the path of a directory can't be part of Flag's path.
 func CheckFolder(dir string) error {
 	if i := strings.IndexAny(dir, unwritable); i >= 0 {
-		return fmt.Errorf("the path of %s contains %q, which HotSpot's -Xlog does not allow in a path: set TMPDIR to another folder", dir, dir[i])
+		return fmt.Errorf("the path of %s contains %q, which HotSpot's -Xlog does not allow in a path: "+
+			"set TMPDIR to another folder", dir, dir[i])
 	}
 	return nil
 }
@@ -76,7 +77,8 @@ func CheckFolder(dir string) error {
 func SafepointEnds(r io.Reader) (mono []int64) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		if d, ok := cutDecorations(lines.Bytes()); ok && string(d.tags) == "safepoint" && bytes.HasPrefix(d.message, []byte("Leaving safepoint")) {
+		if d, ok := cutDecorations(lines.Bytes()); ok && string(d.tags) == "safepoint" &&
+			bytes.HasPrefix(d.message, []byte("Leaving safepoint")) {
 			mono = append(mono, d.mono)
 		}
 	}

@@ -65,7 +65,8 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	}
 	level, rest := cutNumber(rest)
 	method := bytes.TrimLeft(rest, " ")
-	if len(rest) == len(method) || bytes.Contains(method, []byte(" made not ")) || bytes.Contains(method, []byte(" made zombie")) {
+	if len(rest) == len(method) || bytes.Contains(method, []byte(" made not ")) ||
+		bytes.Contains(method, []byte(" made zombie")) {
 		return false, ""
 	}
 	if end := bytes.IndexByte(method, ' '); end >= 0 {
@@ -75,7 +76,8 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 		return false, ""
 	}
 	r.event.Kind, r.event.Name = event.Compilation, string(method)
-	r.event.Args = []event.Arg{{Name: "id", Value: strconv.FormatUint(id, 10)}, {Name: "level", Value: strconv.FormatUint(level, 10)}}
+	r.event.Args = []event.Arg{{Name: "id", Value: strconv.FormatUint(id, 10)},
+		{Name: "level", Value: strconv.FormatUint(level, 10)}}
 	if osr {
 		r.event.Args = append(r.event.Args, event.Arg{Name: "osr", Value: "true"})
 	}

@@ -101,7 +101,8 @@ const (
 
 // NewReader returns a Reader of a JVM's log. The name is used in messages only.
 func NewReader(r io.Reader, name string, pid int) *Reader {
-	return &Reader{in: lines.NewReader(r, longestLine), name: name, names: map[string]label{}, event: event.Event{PID: pid}}
+	return &Reader{in: lines.NewReader(r, longestLine), name: name, names: map[string]label{},
+		event: event.Event{PID: pid}}
 }
 
 // Err returns the I/O error that ended the reading, or nil at the end of the log.

@@ -22,7 +22,7 @@ type Chunk struct {
 
 	end         int64 // after the last event that can be read
 	next        int64 // where the next chunk begins, or where to begin the search for it
-	sized       bool // the header has the chunk's size, and the file has the whole chunk
+	sized       bool  // the header has the chunk's size, and the file has the whole chunk
 	metadataAt  int64
 	checkpoints int64 // offset of the last checkpoint in the chunk
 	types       map[int64]*Type
@@ -108,7 +108,8 @@ func (c *Chunk) survey(w *window, damage *Damage) {
 
 func (c *Chunk) noMetadata() error {
 	if c.Unfinished {
-		return errors.New("the JVM ended while it wrote a chunk, before it wrote the chunk's types (JDK 13 and older write them last): nothing of the chunk can be read")
+		return errors.New("the JVM ended while it wrote a chunk, before it wrote the chunk's types " +
+			"(JDK 13 and older write them last): nothing of the chunk can be read")
 	}
 	return errors.New("a chunk has no types: nothing of the chunk can be read")
 }

@@ -15,11 +15,12 @@ var described = map[string]struct {
 	name string // the name of a field, or the event's name itself if there is no such field
 	args []string
 }{
-	"jdk.GCPhasePause":                {event.GC, "name", []string{"gcId"}},
-	"jdk.GCPhaseConcurrent":           {event.Concurrent, "name", []string{"gcId"}},
-	"jdk.ExecuteVMOperation":          {event.VMOperation, "operation", []string{"safepoint", "caller"}},
-	"jdk.Compilation":                 {event.Compilation, "method", nil},
-	"jdk.Deoptimization":              {event.Deopt, "method", []string{"compileId", "lineNumber", "bci", "instruction", "reason", "action"}},
+	"jdk.GCPhasePause":       {event.GC, "name", []string{"gcId"}},
+	"jdk.GCPhaseConcurrent":  {event.Concurrent, "name", []string{"gcId"}},
+	"jdk.ExecuteVMOperation": {event.VMOperation, "operation", []string{"safepoint", "caller"}},
+	"jdk.Compilation":        {event.Compilation, "method", nil},
+	"jdk.Deoptimization": {event.Deopt, "method",
+		[]string{"compileId", "lineNumber", "bci", "instruction", "reason", "action"}},
 	"jdk.JavaMonitorEnter":            {event.Lock, "monitorClass", []string{"previousOwner"}},
 	"jdk.JavaMonitorWait":             {event.Park, "monitorClass", []string{"notifier", "timedOut"}},
 	"jdk.ThreadPark":                  {event.Park, "parkedClass", nil},

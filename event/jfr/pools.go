@@ -93,7 +93,8 @@ func (p *pools) find(t *Type, key int64) []byte {
 	if !in.sorted {
 		in.sort()
 	}
-	i, ok := slices.BinarySearchFunc(in.constants, key, func(c constant, key int64) int { return cmp.Compare(c.key, key) })
+	i, ok := slices.BinarySearchFunc(in.constants, key,
+		func(c constant, key int64) int { return cmp.Compare(c.key, key) })
 	if !ok {
 		return nil
 	}

@@ -75,7 +75,7 @@ func (r *Reader) nextChunk() bool {
 				r.err = r.noRecording(head)
 				return false
 			}
-			r.damage.chunk(errors.New("there are bytes between two chunks, or after the last one, that are not a chunk"))
+			r.damage.chunk(errors.New("the bytes between two chunks, or after the last one, are not a chunk"))
 			r.search()
 			continue
 		}
@@ -118,7 +118,8 @@ func (r *Reader) noRecording(head []byte) error {
 	if len(head) == 0 {
 		return fmt.Errorf("%s is empty: the JVM writes a recording when it ends, or is told to by JFR.dump", r.name)
 	}
-	return fmt.Errorf("%s is not a recording of Java Flight Recorder: it begins with %q, not with %q", r.name, head[:min(4, len(head))], magic[:4])
+	return fmt.Errorf("%s is not a recording of Java Flight Recorder: it begins with %q, not with %q", r.name,
+		head[:min(4, len(head))], magic[:4])
 }
 
 // search moves to the next magic, or to the end of the file.

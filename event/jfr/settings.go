@@ -22,12 +22,16 @@ type recorded struct {
 
 // kinds are the types of events that are recorded for each kind that a user may ask for.
 var kinds = map[event.Kind][]recorded{
-	event.GC:          {{event: "jdk.GarbageCollection", threshold: true}, {event: "jdk.GCPhasePause", threshold: true}},
-	event.Safepoint:   {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.SafepointEnd", threshold: true}, {event: "jdk.ExecuteVMOperation", threshold: true}},
-	event.Compilation: {{event: "jdk.Compilation", threshold: true}, {event: "jdk.Deoptimization", stack: true, since: 14}},
-	event.Lock:        {{event: "jdk.JavaMonitorEnter", threshold: true, stack: true}},
-	event.Park:        {{event: "jdk.ThreadPark", threshold: true, stack: true}, {event: "jdk.JavaMonitorWait", threshold: true, stack: true}},
-	event.Sleep:       {{event: "jdk.ThreadSleep", threshold: true, stack: true}},
+	event.GC: {{event: "jdk.GarbageCollection", threshold: true},
+		{event: "jdk.GCPhasePause", threshold: true}},
+	event.Safepoint: {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.SafepointEnd", threshold: true},
+		{event: "jdk.ExecuteVMOperation", threshold: true}},
+	event.Compilation: {{event: "jdk.Compilation", threshold: true},
+		{event: "jdk.Deoptimization", stack: true, since: 14}},
+	event.Lock: {{event: "jdk.JavaMonitorEnter", threshold: true, stack: true}},
+	event.Park: {{event: "jdk.ThreadPark", threshold: true, stack: true},
+		{event: "jdk.JavaMonitorWait", threshold: true, stack: true}},
+	event.Sleep: {{event: "jdk.ThreadSleep", threshold: true, stack: true}},
 	event.Alloc: {
 		{event: "jdk.ObjectAllocationSample", stack: true, throttle: "300/s", since: sampledAllocations},
 		{event: "jdk.ObjectAllocationInNewTLAB", stack: true, until: sampledAllocations},
@@ -48,7 +52,8 @@ func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
-		`<configuration version="2.0" label="gasm" description="What gasm shows beside samples" provider="gasm">` + "\n")
+		`<configuration version="2.0" label="gasm" description="What gasm shows beside samples" ` +
+		`provider="gasm">` + "\n")
 	for _, kind := range slices.Compact(slices.Sorted(slices.Values(of))) {
 		events, ok := kinds[kind]
 		if !ok {

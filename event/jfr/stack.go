@@ -61,7 +61,8 @@ func (v Value) Thread() *Thread {
 	if t := k.threads[v.key]; t != nil {
 		return t
 	}
-	t := &Thread{OSID: v.Field("osThreadId").Int(), JavaID: v.Field("javaThreadId").Int(), Virtual: v.Field("virtual").Bool()}
+	t := &Thread{OSID: v.Field("osThreadId").Int(), JavaID: v.Field("javaThreadId").Int(),
+		Virtual: v.Field("virtual").Bool()}
 	if name := v.Field("javaName"); name.Kind() == String {
 		t.Name = name.name()
 	} else {
@@ -124,7 +125,8 @@ func (v Value) method() Frame {
 	if f := k.methods[v.key]; f != nil {
 		return *f
 	}
-	f := &Frame{Class: v.Field("type").class(), Method: v.Field("name").name(), Descriptor: v.Field("descriptor").name()}
+	f := &Frame{Class: v.Field("type").class(), Method: v.Field("name").name(),
+		Descriptor: v.Field("descriptor").name()}
 	keep(&k.methods, v.key, f)
 	return *f
 }
@@ -133,7 +135,8 @@ func (v Value) method() Frame {
 func (v Value) class() string { return javaClass(v.Field("name").name()) }
 
 // primitiveNames are the names of primitive types by their letter in descriptors of arrays: [I is int[].
-var primitiveNames = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double"}
+var primitiveNames = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long",
+	"F": "float", "D": "double"}
 
 // javaClass converts HotSpot's name of a class (java/util/HashMap, [I, [Ljava/lang/String;) to Java's.
 func javaClass(name string) string {

@@ -148,7 +148,8 @@ func (t *Type) prepare(types map[int64]*Type) {
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		if f.Type = types[f.typeID]; f.Type == nil {
-			f.Type = &Type{ID: f.typeID, kind: Struct, state: prepared, fault: fmt.Sprintf("type %d is not in the metadata", f.typeID)}
+			f.Type = &Type{ID: f.typeID, kind: Struct, state: prepared,
+				fault: fmt.Sprintf("type %d is not in the metadata", f.typeID)}
 		}
 		if f.pooled {
 			f.wire = wireVarint

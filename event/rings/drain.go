@@ -91,7 +91,8 @@ func (d *Drain) findRings(end bool) error {
 			return nil // the JVM is about to write the segment's size
 		case kind == 3:
 			if c := word(head, 5); c > 0 && 24*c <= size-8*headWords && c&(c-1) == 0 {
-				d.rings = append(d.rings, drainedRing{offset: d.next, capacity: c, inFlight: max(1, min(maxInFlight, c/4))})
+				d.rings = append(d.rings, drainedRing{offset: d.next, capacity: c,
+					inFlight: max(1, min(maxInFlight, c/4))})
 			}
 		}
 		d.next += size
@@ -179,6 +180,7 @@ func (w *Windows) add(b []byte) {
 	case from == 0 && what == 0 && to > 0 && to < math.MaxInt64-w.Dropped:
 		w.Dropped += to
 	case Kind(what>>56) == inside && from < to:
-		w.Spans = append(w.Spans, Span{TID: int(int32(what)), Site: int(what >> 32 & 0xffffff), FromMonoNanos: from, ToMonoNanos: to})
+		w.Spans = append(w.Spans, Span{TID: int(int32(what)), Site: int(what >> 32 & 0xffffff), FromMonoNanos: from,
+			ToMonoNanos: to})
 	}
 }

@@ -18,7 +18,8 @@ type Site struct {
 	Method     string
 	Descriptor string // "(Ljava/lang/Object;)I"
 	Window     bool   // its calls are windows
-	// First is the number of the first of its two sites in the shared object that other tracers see; only for the kind SDT.
+	// First is the number of the first of its two sites in the shared object that other tracers see. Only the kind SDT
+	// has it.
 	First  int
 	Static bool   // the method is static; only for the kind SDT
 	Probe  string // the probe as the user wrote it
@@ -101,8 +102,10 @@ func (rep *Report) line(f []string) (ok bool) {
 	case f[0] == "site" && len(f) == 8 && len(rep.Sites) < maxSites:
 		id, err := strconv.Atoi(f[1])
 		kind := SiteKind(f[2])
-		s := Site{ID: id, Kind: kind, Class: f[3], Method: f[4], Descriptor: f[5], Window: f[6] == "window", Probe: f[7]}
-		if err != nil || id <= 0 || id > maxSites || kind != Method && kind != Lock && kind != Alloc && (kind != SDT || !s.places(f[6])) {
+		s := Site{ID: id, Kind: kind, Class: f[3], Method: f[4], Descriptor: f[5], Window: f[6] == "window",
+			Probe: f[7]}
+		if err != nil || id <= 0 || id > maxSites || kind != Method && kind != Lock && kind != Alloc &&
+			(kind != SDT || !s.places(f[6])) {
 			return false
 		}
 		rep.Sites = append(rep.Sites, s)

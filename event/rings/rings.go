@@ -72,7 +72,8 @@ func (r *Ring) Events() iter.Seq[Event] {
 			if kind == 0 || kind >= owner {
 				continue // an event of the kind owner, or one that was cut short by a kill
 			}
-			e := Event{Kind: kind, Site: int(what >> 32 & 0xffffff), MonoNanos: word(r.body, at), BCI: int(int32(what)), Identity: uint32(who >> 32), TID: int(int32(who))}
+			e := Event{Kind: kind, Site: int(what >> 32 & 0xffffff), MonoNanos: word(r.body, at), BCI: int(int32(what)),
+				Identity: uint32(who >> 32), TID: int(int32(who))}
 			if !yield(e) {
 				return
 			}
@@ -191,7 +192,8 @@ func (r *Reader) header() bool {
 		return false
 	}
 	r.left = max(0, word(b, 3)-headerSize)
-	r.rec = &Header{PID: small(b, 1), StartMonoNanos: word(b, 2), Refused: max(0, word(b, 4)), Uncounted: max(0, word(b, 5)), StopMonoNanos: word(b, 6)}
+	r.rec = &Header{PID: small(b, 1), StartMonoNanos: word(b, 2), Refused: max(0, word(b, 4)),
+		Uncounted: max(0, word(b, 5)), StopMonoNanos: word(b, 6)}
 	return true
 }
 
@@ -261,8 +263,8 @@ func (r *Reader) ring(head, body []byte) (*Ring, error) {
 	}
 	written := max(0, word(head, 4))
 	first, n, dropped := order(written, capacity)
-	return &Ring{Slot: int(int32(word(head, 2))), TID: small(head, 3), Thread: threadName(head[64:128]), Written: written, Dropped: dropped,
-		body: body, first: first, n: n, capacity: capacity}, nil
+	return &Ring{Slot: int(int32(word(head, 2))), TID: small(head, 3), Thread: threadName(head[64:128]),
+		Written: written, Dropped: dropped, body: body, first: first, n: n, capacity: capacity}, nil
 }
 
 func threadName(b []byte) string {
@@ -274,8 +276,9 @@ func (r *Reader) calls(head, body []byte) (*Calls, error) {
 	if len(body) < 8*Buckets {
 		return nil, r.damaged("the calls of a method are cut")
 	}
-	c := &Calls{Slot: int(int32(word(head, 2))), Site: small(head, 3), Entries: max(0, word(head, 4)), Returns: max(0, word(head, 5)),
-		Throws: max(0, word(head, 6)), Nanos: max(0, word(head, 7)), MaxNanos: max(0, word(head, 8))}
+	c := &Calls{Slot: int(int32(word(head, 2))), Site: small(head, 3), Entries: max(0, word(head, 4)),
+		Returns: max(0, word(head, 5)), Throws: max(0, word(head, 6)), Nanos: max(0, word(head, 7)),
+		MaxNanos: max(0, word(head, 8))}
 	for i := range c.Histogram {
 		c.Histogram[i] = max(0, word(body, i))
 	}
@@ -294,7 +297,8 @@ func (r *Reader) windows(head, body []byte) (*Windows, error) {
 		w.add(body[at : at+24])
 	}
 	if open := word(head, 6); open > 0 {
-		w.Spans = append(w.Spans, Span{TID: small(head, 3), Site: small(head, 7), FromMonoNanos: open, ToMonoNanos: math.MaxInt64})
+		w.Spans = append(w.Spans, Span{TID: small(head, 3), Site: small(head, 7), FromMonoNanos: open,
+			ToMonoNanos: math.MaxInt64})
 	}
 	return w, nil
 }

@@ -91,7 +91,8 @@ func (f *Finder) guess(dir, outer string) string {
 			return file.base
 		}
 	}
-	if functionsOf, ok := strings.CutSuffix(outer, "Kt"); ok && f.load(sourceFile{dir, functionsOf + ".kt"}).lines != nil {
+	if functionsOf, ok := strings.CutSuffix(outer, "Kt"); ok &&
+		f.load(sourceFile{dir, functionsOf + ".kt"}).lines != nil {
 		return functionsOf + ".kt"
 	}
 	if f.load(sourceFile{dir, outer + ".clj"}).lines != nil {

@@ -79,7 +79,8 @@ func (r *classReader) u4() uint64 { return r.number(4) }
 func (r *classReader) constants() map[uint64][]byte {
 	const utf8, long, double = 1, 5, 6
 	// Sizes in bytes of the other constants, by tag.
-	sizes := map[uint64]uint64{3: 4, 4: 4, long: 8, double: 8, 7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 9: 4, 10: 4, 11: 4, 12: 4, 17: 4, 18: 4, 15: 3}
+	sizes := map[uint64]uint64{3: 4, 4: 4, long: 8, double: 8, 7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 9: 4, 10: 4, 11: 4,
+		12: 4, 17: 4, 18: 4, 15: 3}
 	texts := map[uint64][]byte{}
 	count := r.u2()
 	for i := uint64(1); i < count && !r.short; i++ {

@@ -89,7 +89,8 @@ type tree interface {
 // New returns a Finder that searches directories and archives in the order of their paths. An error contains the path
 // that could not be opened.
 func New(paths []string) (*Finder, error) {
-	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[classLine]miss{}, left: maxRead}
+	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[classLine]miss{},
+		left: maxRead}
 	f.classPath.left = maxRead
 	for _, p := range paths {
 		if err := f.Add(p); err != nil {
@@ -268,7 +269,8 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	if len(all) > 0 {
 		return all
 	}
-	others := slices.DeleteFunc(slices.Clone(t.named(file.base)), func(name string) bool { return endsIn(name, file.path()) })
+	others := slices.DeleteFunc(slices.Clone(t.named(file.base)),
+		func(name string) bool { return endsIn(name, file.path()) })
 	slices.SortFunc(others, func(a, b string) int { return cmp.Or(compareTests(a, b), compareLikely(a, b)) })
 	for _, name := range others[:min(len(others), maxAlike)] {
 		if take(name, false) {

@@ -20,7 +20,8 @@ func ForeignJDK(path string, pid int, ran string) string {
 	if version == "" || ran == "" || ran == version {
 		return ""
 	}
-	return fmt.Sprintf("--source %s is for JDK %s, but pid %d ran %s: lines of the JDK's own classes may be wrong", path, version, pid, ran)
+	return fmt.Sprintf("--source %s is for JDK %s, but pid %d ran %s: lines of the JDK's own classes may be wrong",
+		path, version, pid, ran)
 }
 
 // JDKSource returns the path of the src.zip of a JDK on this machine with the version that ran, or "" if there is

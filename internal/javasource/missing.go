@@ -74,13 +74,16 @@ func (f *Finder) Missing() (asked, missing int, causes []string) {
 	told := 0
 	for _, key := range keys[:min(len(keys), maxCauses)] {
 		told += len(groups[key])
-		causes = append(causes, fmt.Sprintf("%d of %d lines have no source: %s", len(groups[key]), asked, sentence(groups[key])))
+		causes = append(causes, fmt.Sprintf("%d of %d lines have no source: %s", len(groups[key]), asked,
+			sentence(groups[key])))
 	}
 	if told < missing {
-		causes = append(causes, fmt.Sprintf("%d of %d lines have no source, for %d other reasons", missing-told, asked, len(keys)-maxCauses))
+		causes = append(causes, fmt.Sprintf("%d of %d lines have no source, for %d other reasons", missing-told, asked,
+			len(keys)-maxCauses))
 	}
 	if f.left == 0 || f.classPath.left == 0 {
-		causes = append(causes, fmt.Sprintf("the lines of this report need more than %d MB of files: some files were not read", maxRead>>20))
+		causes = append(causes, fmt.Sprintf("the lines of this report need more than %d MB of files: "+
+			"some files were not read", maxRead>>20))
 	}
 	return asked, missing, causes
 }
@@ -107,12 +110,15 @@ func (m miss) origin() string {
 
 // ofJDK reports whether the file belongs to the JDK.
 func (m miss) ofJDK() bool {
-	return m.root == "" && (onlyJDK(m.file.dir) || strings.HasPrefix(m.file.dir+"/", "javax/") || strings.HasPrefix(m.file.dir, "com/sun/"))
+	return m.root == "" && (onlyJDK(m.file.dir) || strings.HasPrefix(m.file.dir+"/", "javax/") ||
+		strings.HasPrefix(m.file.dir, "com/sun/"))
 }
 
 // sentence describes the common cause of some misses.
 func sentence(group []miss) string {
-	slices.SortFunc(group, func(a, b miss) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.line, b.line)) })
+	slices.SortFunc(group, func(a, b miss) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.line, b.line))
+	})
 	m := group[0]
 	switch m.problem {
 	case noFile:
@@ -126,15 +132,19 @@ func sentence(group []miss) string {
 		}
 		return fmt.Sprintf("%s (%sno file %s %s)", packages(group), origin, names, mend)
 	case ambiguous:
-		return fmt.Sprintf("%s (%s and %s are equally likely: name the root of one of them)", classes(group), m.paths[0], m.paths[1])
+		return fmt.Sprintf("%s (%s and %s are equally likely: name the root of one of them)", classes(group),
+			m.paths[0], m.paths[1])
 	case beyond:
 		why := "it is another version"
 		if !m.mapped && path.Ext(m.file.base) == ".kt" {
-			why = "it is code of an inline function whose class file, which says where the function is, is not on the class path; or it is another version"
+			why = "it is code of an inline function whose class file, which says where the function is, " +
+				"is not on the class path; or it is another version"
 		}
-		return fmt.Sprintf("%s (line %d is beyond the end of %s, which has %d: %s)", classes(group), m.line, m.file.base, m.lines, why)
+		return fmt.Sprintf("%s (line %d is beyond the end of %s, which has %d: %s)", classes(group), m.line,
+			m.file.base, m.lines, why)
 	case changed:
-		return fmt.Sprintf("%s (%s has %d lines, and had %d when it was compiled: it is another version)", classes(group), m.file.base, m.lines, m.compiled)
+		return fmt.Sprintf("%s (%s has %d lines, and had %d when it was compiled: it is another version)",
+			classes(group), m.file.base, m.lines, m.compiled)
 	default:
 		return fmt.Sprintf("%s (line %d of %s is empty: it is another version)", classes(group), m.line, m.file.base)
 	}

@@ -24,8 +24,10 @@ const (
 var languages = map[string]language{
 	".java": java, ".kt": kotlin, ".kts": kotlin, ".scala": scala, ".sc": scala,
 	".groovy": groovy, ".gvy": groovy, ".gy": groovy, ".gsh": groovy, ".gradle": groovy,
-	".clj": unknown, ".cljc": unknown, ".rb": unknown, ".py": unknown, ".js": unknown, ".jsp": unknown, ".jspx": unknown, ".tag": unknown,
-	".xtend": unknown, ".ceylon": unknown, ".fr": unknown, ".lisp": unknown, ".golo": unknown, ".bsh": unknown, ".mod": unknown, ".flix": unknown,
+	".clj": unknown, ".cljc": unknown, ".rb": unknown, ".py": unknown, ".js": unknown, ".jsp": unknown,
+	".jspx": unknown, ".tag": unknown,
+	".xtend": unknown, ".ceylon": unknown, ".fr": unknown, ".lisp": unknown, ".golo": unknown, ".bsh": unknown,
+	".mod": unknown, ".flix": unknown,
 }
 
 func isSource(base string) bool {
@@ -158,5 +160,6 @@ func belongs(text []byte, base, pkg string, byPath bool) bool {
 
 // declares reports whether a text seems to have a class with the given name.
 func declares(text []byte, name string) bool {
-	return regexp.MustCompile(`\b(?:class|object|interface|trait|enum|record)\s+` + regexp.QuoteMeta(name) + `\b`).Match(text)
+	const keyword = `\b(?:class|object|interface|trait|enum|record)\s+`
+	return regexp.MustCompile(keyword + regexp.QuoteMeta(name) + `\b`).Match(text)
 }

@@ -91,7 +91,8 @@ func Read(r io.Reader) ([]Result, error) {
 }
 
 func (in *result) result() Result {
-	r := Result{Name: in.Benchmark, Mode: in.Mode, Unit: in.Primary.ScoreUnit, Score: float64(in.Primary.Score), Error: in.Primary.ScoreError.known()}
+	r := Result{Name: in.Benchmark, Mode: in.Mode, Unit: in.Primary.ScoreUnit, Score: float64(in.Primary.Score),
+		Error: in.Primary.ScoreError.known()}
 	if len(in.Params) > 0 {
 		r.Name += " (" + strings.Join(in.Params, ", ") + ")"
 	}
