@@ -114,7 +114,7 @@ func TestPlace(t *testing.T) {
 		{"debug info: ends at X+4, alone", debug, "4889 c290 | 488b 1424 | 9090 90c3", 4},
 		{"debug info: ends in the cell, starts before it", debug, "9090 4c8b | 5424 0890 | 9090 90c3", 2},
 		{"debug info: not the one that ends at X", debug, "4801 d090 | 4801 d090 | 9090 90c3", 4},
-		{"debug info: none ends in the cell", debug, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
+		{"debug info: no instruction ends in the cell", debug, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
 		{"debug info: the first of equals", debug, "9090 9090 | ffc0 ffc1 | 9090 90c3", 4},
 		{"debug info: not on padding", debug, "9090 9090 | 90ff c190 | 9090 90c3", 5},
 		{"debug info: not on a move between registers", debug, "9090 9090 | 89c2 ffc1 | 9090 90c3", 6},
@@ -134,10 +134,10 @@ func TestPlace(t *testing.T) {
 		{"relocation: an address needs a constant", reloc, "9090 9090 | 90b8 0100 | 0000 90c3", 5},
 		{"relocation: a call", ";   {runtime_call Stub::x}", "9090 9090 | 90e8 0000 | 0000 90c3", 5},
 		{"relocation: a poll reads memory", ";   {poll}", "9090 9090 | 85c0 8506 | 9090 90c3", 6},
-		{"relocation: the nop behind a call", ";   {post_call_nop}", "9090 9090 | 89c2 9090 | 9090 90c3", 6},
+		{"relocation: the nop after a call", ";   {post_call_nop}", "9090 9090 | 89c2 9090 | 9090 90c3", 6},
 		{"relocation: an address of the code's", ";   {section_word}", "9090 9090 | 9048 8d05 | 0000 0000", 5},
 		{"relocation: nothing fits", ";   {runtime_call Stub::x}", "9090 9090 | 89c2 89c2 | 9090 90c3", 4},
-		{"relocation: none starts in the cell", reloc, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
+		{"relocation: no instruction starts in the cell", reloc, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
 	} {
 		cells := strings.Split(c.code, " | ")
 		insts := blobCode(t, 12, fmt.Sprintf("[MachCode]\n  0x0000000000001000: %s \n\n  0x0000000000001004: %s\n"+

@@ -99,7 +99,7 @@ func compareLogs(t *testing.T, lean, plugged *Log, syntax disasm.Syntax) {
 		for i := range insts {
 			in := &insts[i]
 			text, code, ok := strings.Cut(in.Text, " //")
-			require.True(t, ok, "%s: the plug-in did not tell the bytes of %q", key, in.Text)
+			require.True(t, ok, "%s: the plug-in did not print the bytes of %q", key, in.Text)
 			in.Text = text
 			in.Kind, in.Target = flow(text)
 			data, err := hex.DecodeString(code)

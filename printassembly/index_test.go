@@ -173,7 +173,7 @@ func TestCutAndDamaged(t *testing.T) {
 		{"without a header, cut", method + "Compi", "A::a", 0, true},
 		{"no ranges", header + noRanges + method + "</hotspot_log>\n", "A::a", 1, false},
 		{"no ranges at the end", header + method + noRanges, "A::a", 1, true},
-		{"a first line that is none", header + "Compiled method (c2) soon\n" + method + "</hotspot_log>\n", "A::a", 1, false},
+		{"a first line that is invalid", header + "Compiled method (c2) soon\n" + method + "</hotspot_log>\n", "A::a", 1, false},
 		{"a range of more than any code cache", header +
 			strings.Replace(method, "0000000000001008]", "ffffffffffffffff]", 1) + other + "</hotspot_log>\n", "B::b", 1, false},
 		{"a backward range", header +

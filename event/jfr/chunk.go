@@ -66,9 +66,9 @@ func parseHeader(d []byte, offset, size int64) (*Chunk, error) {
 }
 
 // A survey collects the metadata and the checkpoints of a chunk, which are needed to read its events. It copies them,
-// because the window moves on.
+// because the buffer moves on.
 type survey struct {
-	w           *window
+	w           *fileBuffer
 	chunk       *Chunk
 	metadata    [][]byte
 	checkpoints [][]byte
@@ -76,7 +76,7 @@ type survey struct {
 }
 
 // survey reads the types and constants of a chunk. If nothing of the chunk can be read, it has no types afterwards.
-func (c *Chunk) survey(w *window, damage *Damage) {
+func (c *Chunk) survey(w *fileBuffer, damage *Damage) {
 	s := &survey{w: w, chunk: c}
 	c.next = c.end
 	if err := s.walk(); err != nil {

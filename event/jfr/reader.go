@@ -11,7 +11,7 @@ import (
 // JVM writes the full buffers of a thread after the buffer that it is filling.
 type Reader struct {
 	name   string
-	w      window
+	w      fileBuffer
 	chunk  *Chunk
 	chunks int
 	at     int64 // offset of the next event, or of the next chunk if chunk is nil
@@ -22,7 +22,7 @@ type Reader struct {
 
 // NewReader returns a Reader of a recording of the given size. The name is used in messages only.
 func NewReader(r io.ReaderAt, size int64, name string) *Reader {
-	return &Reader{name: name, w: window{file: r, size: size}}
+	return &Reader{name: name, w: fileBuffer{file: r, size: size}}
 }
 
 // Scan reads the next event. It returns false at the end and after an I/O error.

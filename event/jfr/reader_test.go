@@ -223,9 +223,9 @@ func (b brokenFile) ReadAt(d []byte, at int64) (int, error) {
 }
 
 func TestBrokenFile(t *testing.T) {
-	in := slices.Concat(basicChunk(), make([]byte, windowSize))
+	in := slices.Concat(basicChunk(), make([]byte, bufferSize))
 	for good := range int64(2) {
-		r := NewReader(brokenFile{in, good * windowSize}, int64(len(in)), "broken.jfr")
+		r := NewReader(brokenFile{in, good * bufferSize}, int64(len(in)), "broken.jfr")
 		read(r)
 		require.ErrorIs(t, r.Err(), errBroken)
 		assert.ErrorContains(t, r.Err(), "reading broken.jfr")
@@ -275,9 +275,9 @@ func TestVarint(t *testing.T) {
 	assert.Equal(t, -1, skipVarint([]byte{1}, -1))
 }
 
-// A large event does not fit into the window.
+// A large event does not fit into the buffer.
 func TestWindow(t *testing.T) {
-	long := utf8Text(strings.Repeat("x", 3*windowSize))
+	long := utf8Text(strings.Repeat("x", 3*bufferSize))
 	parts := [][]byte{metadataOf(basicClasses()...)}
 	var starts []int64
 	for i := range int64(20_000) {
@@ -344,7 +344,7 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("%d events in %d bytes", n, len(in))
 		}
 		if err := r.Err(); err != nil && errors.Is(err, io.EOF) {
-			t.Fatal("the end is no error")
+			t.Fatal("the end is not an error")
 		}
 	})
 }

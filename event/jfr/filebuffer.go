@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// windowSize is how many bytes are read at once. Most events have less than a hundred bytes.
-const windowSize = 256 << 10
+// bufferSize is how many bytes are read at once. Most events have less than a hundred bytes.
+const bufferSize = 256 << 10
 
-// A window returns pieces of a file that is mostly read from start to end.
-type window struct {
+// A fileBuffer returns pieces of a file that is mostly read from start to end.
+type fileBuffer struct {
 	file io.ReaderAt
 	size int64
 	base int64  // offset of buf in the file
@@ -18,7 +18,7 @@ type window struct {
 }
 
 // view returns n bytes at an offset, or fewer at the end of the file. They are valid until the next call.
-func (w *window) view(at, n int64) []byte {
+func (w *fileBuffer) view(at, n int64) []byte {
 	if from := at - w.base; from >= 0 && from+n <= int64(len(w.buf)) {
 		return w.buf[from : from+n]
 	}
@@ -30,18 +30,18 @@ func (w *window) view(at, n int64) []byte {
 	return w.buf[:min(n, int64(len(w.buf)))]
 }
 
-// rest returns some of the bytes from an offset on: those that are in memory already, or the next windowSize bytes.
-func (w *window) rest(at int64) []byte {
+// rest returns some of the bytes from an offset on: those that are in memory already, or the next bufferSize bytes.
+func (w *fileBuffer) rest(at int64) []byte {
 	const enough = 64 // longer than magic
 	if read := w.base + int64(len(w.buf)) - at; at >= w.base && read >= enough {
 		return w.buf[at-w.base:]
 	}
-	return w.view(at, windowSize)
+	return w.view(at, bufferSize)
 }
 
 // fill reads at least n bytes at an offset, or fewer at the end of the file.
-func (w *window) fill(at, n int64) {
-	want := min(max(n, windowSize), w.size-at)
+func (w *fileBuffer) fill(at, n int64) {
+	want := min(max(n, bufferSize), w.size-at)
 	if int64(cap(w.buf)) < want {
 		w.buf = make([]byte, want)
 	}
