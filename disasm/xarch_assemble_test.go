@@ -28,8 +28,8 @@ var assemblers = map[Arch]struct {
 var (
 	// symbolOperand matches a target as RISC-V's objdump writes it: "beqz     a0,1042 <.text+0x42>".
 	symbolOperand = regexp.MustCompile(`\b([0-9a-f]+) <[^>]*>$`)
-	// distanceOperand matches a distance and the target after it, as LoongArch's objdump writes them: "b 16 #
-	// 0x1010".
+	// distanceOperand matches a distance and the target after it, as LoongArch's objdump writes them:
+	// "b 16 # 0x1010".
 	distanceOperand = regexp.MustCompile(`-?[0-9]+ # 0x([0-9a-f]+)$`)
 	// targetOperand matches a target in the form that all sets have after these replacements. Offsets from a register
 	// are decimal: "jalr -8(t1)".

@@ -67,8 +67,8 @@ type Blob struct {
 // A turn is a piece of the log that one thread wrote without interruption. Its first line is the tag <writer …/>.
 type turn struct{ from, to int64 }
 
-// Source returns the blob's kind as it is shown in the Source column of reports, in the words of JMH's perfasm: "c2,
-// level 4", "native wrapper", "stub", "interpreter".
+// Source returns the blob's kind as it is shown in the Source column of reports, in the words of JMH's perfasm:
+// "c2, level 4", "native wrapper", "stub", "interpreter".
 func (b *Blob) Source() string {
 	switch b.Kind {
 	case NMethod:

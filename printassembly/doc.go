@@ -31,16 +31,16 @@
 // JDK 11 also prints code only with hsdis.
 //
 //   - Each blob has a line with its address range.
-//   - A method begins with "Compiled method (c1)". PrintAssembly prints a heading above its code: "p/Class.method()V
-//     [0x…, 0x…]  944 bytes". Native wrappers have only this heading.
+//   - A method begins with "Compiled method (c1)". PrintAssembly prints a heading above its code:
+//     "p/Class.method()V  [0x…, 0x…]  944 bytes". Native wrappers have only this heading.
 //   - As in JDK 8, "[Disassembling for mach='i386:x86-64']" comes before the first code, "[Constants]" marks entry
 //     points, and constants are printed as "0x… (offset:    0): …".
 //
 // JDK 17 (and 14 to 16) can print code without hsdis: as bytes, after the mark [MachCode].
 //
 //   - With hsdis, its text is between [Disassembly] and [/Disassembly], and comments are further to the right.
-//   - "[Constant Pool (empty)]" replaces [Constants]. The code of a stub is followed by "- - - [OOP MAPS]" and "- - -
-//     [END]". The first line of a stub has "]".
+//   - "[Constant Pool (empty)]" replaces [Constants]. The code of a stub is followed by "- - - [OOP MAPS]" and
+//     "- - - [END]". The first line of a stub has "]".
 //   - Native wrappers begin with "Compiled method (n/a)". PrintNativeNMethods prints them twice.
 //
 // JDK 21 prints the same as JDK 17.

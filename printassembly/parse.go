@@ -265,8 +265,8 @@ func parseRanged(line []byte) (b Blob, ok bool) {
 	// The description of a codelet, then two blanks and its bytecode.
 	name, _, _ = bytes.Cut(name, []byte("  "))
 	b.Kind, b.Name = Interpreter, nameText(name)
-	// JDK 11 prints a method's name in this form: Workload.dot([I[I)I  [0x…. But "method entry point (kind =
-	// zerolocals)  [0x…" is a codelet.
+	// JDK 11 prints a method's name in this form: Workload.dot([I[I)I  [0x…. But
+	// "method entry point (kind = zerolocals)  [0x…" is a codelet.
 	if paren := strings.IndexByte(b.Name, '('); paren > 0 && b.Name[paren-1] != ' ' {
 		b.Kind = Native // or the compiled method that the previous lines name
 		class, method, ok := cutLast(b.Name[:paren], ".")

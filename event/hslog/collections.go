@@ -123,8 +123,8 @@ func (r *Reader) begunAs(id uint64, text []byte) int {
 	return best
 }
 
-// collectionLabel separates the cause from a text: the last parenthesis of "Pause Young (Normal) (G1 Evacuation
-// Pause)" or of "Pause Full (System.gc())".
+// collectionLabel separates the cause from a text: the last parenthesis of
+// "Pause Young (Normal) (G1 Evacuation Pause)" or of "Pause Full (System.gc())".
 func collectionLabel(text string) label {
 	l := label{text: text, name: text}
 	if !strings.HasSuffix(text, ")") {
