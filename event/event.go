@@ -55,7 +55,7 @@ const (
 	Own Kind = "jfr"
 	// Call is a call of a probed method. Its name is the method.
 	Call Kind = "call"
-	// Held is a lock that a method holds, of a class whose locks are probed. Its name is the method.
+	// Held is a lock that a method holds, where the locks of the method's class are probed. Its name is the method.
 	Held Kind = "held"
 	// New is an allocation in a method whose allocations are probed. Its name is the method.
 	New Kind = "new"

@@ -40,7 +40,7 @@ func (c Clock) Nanos(ticks int64) int64 {
 // WallNanos converts a time in ticks to nanoseconds since 1970.
 func (c Clock) WallNanos(ticks int64) int64 { return c.StartWallNanos + c.Nanos(ticks-c.StartTicks) }
 
-// Coarse reports whether the wall clock in the header is rounded to milliseconds, as in JDK 8 and 11. Times that are
+// Coarse reports whether the wall clock in the header is truncated to milliseconds, as in JDK 8 and 11. Times that are
 // computed with [Clock.WallAnchor] are up to a millisecond early then; [Clock.Align] corrects them. These JDKs
 // compute the wall clock as a double, whose error is up to 256 nanoseconds: 1795382187104999936.
 func (c Clock) Coarse() bool { return (c.StartWallNanos+256)%1_000_000 <= 512 }

@@ -54,18 +54,18 @@
 //   - int, short and char are written as unsigned integers; a negative int takes five bytes.
 //   - If several constants have the same key, the first one in the chunk wins, as in the jfr tool.
 //   - A key without a constant stands for null.
-//   - The class of an event that was loaded in the middle of a chunk is in the chunk's last metadata event. If the
-//     JVM ends in the middle of a chunk (kill -9), the file has the metadata and the checkpoints of the last flush
-//     and the events after it. Since JDK 14 the last flush is at most a second old. The size in the header is that of
-//     the last flush, so such a chunk is read to the end of the file. JDK 11 writes metadata only when it finishes a
-//     chunk, so nothing of an unfinished chunk can be read.
+//   - If the class of an event was loaded in the middle of a chunk, its type is in the chunk's last metadata event.
+//   - If the JVM ends in the middle of a chunk (kill -9), the file has the metadata and the checkpoints of the last
+//     flush and the events after it. Since JDK 14 the last flush is at most a second old. The size in the header is
+//     that of the last flush, so such a chunk is read to the end of the file. JDK 11 writes metadata only when it
+//     finishes a chunk, so nothing of an unfinished chunk can be read.
 //   - The weight of an allocation sample is the number of bytes that its thread has allocated since the thread's
 //     previous sample, see [FirstSamples].
 //   - Events are not sorted. The full buffers of a thread come after the buffer that it is filling.
 //   - The jfr tool computes times of later chunks with the clock of the first chunk that has the same types, which is
 //     wrong by some hundred nanoseconds. It computes time spans in ticks with doubles. It sorts the events of a chunk
 //     by their end.
-//   - The wall clock in the headers of JDK 8 and 11 is rounded to milliseconds ([Clock]).
+//   - The wall clock in the headers of JDK 8 and 11 is truncated to milliseconds ([Clock]).
 //
 // # Damage
 //

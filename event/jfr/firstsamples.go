@@ -18,7 +18,7 @@ type firstSample struct {
 	number    int
 }
 
-// maxThreads limits for how many threads it is remembered that they started.
+// maxThreads limits the number of threads whose start is remembered.
 const maxThreads = 1 << 20
 
 // See records the last event of x. The number identifies the event in the result of [FirstSamples.Numbers].

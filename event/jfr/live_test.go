@@ -79,8 +79,8 @@ func open(tb testing.TB, path string) *Reader {
 	return NewReader(f, info.Size(), path)
 }
 
-// everythingSettings converts settings of a JDK to settings that record all events, with no threshold. Settings are elements
-// in a file: <setting name="enabled">false</setting>.
+// everythingSettings converts settings of a JDK to settings that record all events, with no threshold. Settings are
+// elements in a file: <setting name="enabled">false</setting>.
 func everythingSettings(t *testing.T, j gasmtest.JDK) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(j.Home, "lib", "jfr", "profile.jfc"))

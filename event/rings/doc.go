@@ -44,8 +44,8 @@
 // The content is a histogram of 592 buckets, see [BucketRange].
 //
 // Kind 3 has the windows of a thread. It is a ring as well. Word 6 of the head is when the window began in which the
-// thread is now, and word 7 is the site of this window. The three words of a window are: its begin; 8, the site and
-// the thread, packed as in an event; its end.
+// thread is now, and word 7 is the site of this window. The three words of a window are: its begin; the kind 8 (8
+// bits), the site (24 bits) and the thread's id (32 bits); its end.
 //
 // Kind 4 contains segments of kind 2. A segment of size 0 in it is not in use yet, and neither is anything after it.
 //

@@ -10,8 +10,9 @@ import (
 
 // A Drain reads the windows from a JVM's file while the JVM writes it, before they are overwritten by new ones.
 //
-// It writes three words per window: when the window began; 8, the site and the thread, as in the ring; when it ended.
-// If windows were lost, it writes three words of which the first is 0 and the third is the number of lost windows.
+// It writes three words per window, as in the ring: when the window began; the kind 8, the site and the thread; when
+// the window ended. If windows were lost, it writes three words of which the first is 0 and the third is the number of
+// lost windows.
 type Drain struct {
 	file   io.ReaderAt
 	next   int64 // offset of the first segment that was not seen yet
