@@ -39,7 +39,8 @@ func ExampleDecode() {
 // This example decodes bytes that are not an instruction, followed by one that is. Undecodable bytes do not end the
 // decoding: they become an instruction that is marked as Bad.
 func ExampleDecode_bad() {
-	insts, err := disasm.Decode(disasm.ARM64, disasm.ATT, []byte{0x98, 0x6d, 0xad, 0x03, 0xc0, 0x03, 0x5f, 0xd6}, 0x1000)
+	insts, err := disasm.Decode(disasm.ARM64, disasm.ATT, []byte{0x98, 0x6d, 0xad, 0x03, 0xc0, 0x03, 0x5f, 0xd6},
+		0x1000)
 	if err != nil {
 		panic(err)
 	}

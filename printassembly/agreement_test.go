@@ -65,7 +65,8 @@ func (c *comparison) comments(key string, got, want []Instruction, comment func(
 		at := fmt.Sprintf("%s, +%#x %s: ", key, got[i].Lo-got[0].Lo, normal(got[i].Text))
 		if g != "" {
 			if j, ok := find(want, i, func(text string) bool { return text == g }); ok {
-				c.moved = append(c.moved, at+fmt.Sprintf("hsdis has it at +%#x %s", got[j].Lo-got[0].Lo, normal(got[j].Text)))
+				c.moved = append(c.moved, at+fmt.Sprintf("hsdis has it at +%#x %s", got[j].Lo-got[0].Lo,
+					normal(got[j].Text)))
 			} else {
 				c.wrong = append(c.wrong, at+fmt.Sprintf("%s; hsdis: %s", g, w))
 			}
@@ -188,7 +189,8 @@ func compilations(t *testing.T, l *Log, syntax disasm.Syntax) map[string][]Instr
 // differently, so that jumps have other targets.
 func sameMethod(a, b []Instruction) bool {
 	return len(a) > 0 && firstLine(a) == firstLine(b) && slices.EqualFunc(a, b, func(x, y Instruction) bool {
-		return x.Lo-a[0].Lo == y.Lo-b[0].Lo && normal(x.Text) == normal(y.Text) && offsetOfTarget(x, a) == offsetOfTarget(y, b)
+		return x.Lo-a[0].Lo == y.Lo-b[0].Lo && normal(x.Text) == normal(y.Text) &&
+			offsetOfTarget(x, a) == offsetOfTarget(y, b)
 	})
 }
 

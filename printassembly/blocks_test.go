@@ -161,20 +161,28 @@ func TestBlocksOfShorterFile(t *testing.T) {
 // Lines of each class, and lines that almost belong to another one.
 func TestClassify(t *testing.T) {
 	lines := map[lineClass][]string{
-		rowLine:  {"", "  ", "   ", "  # {method} {0x00007fad93400ec8} &apos;dot&apos;", "                      ;   {poll}", "  0", "\r"},
-		codeLine: {"  0x00007efcf8ece120:   call   0x00007efd102f3600", "  0x00007fae08ed77a0: e85b be41 | 1566 6666 | ", "  0x"},
-		idleLine: {" ", " x", " total", " main data [0x0000000000000010,0x0000000000000020] = 16", " stub", "[", "[/MachCode]",
+		rowLine: {"", "  ", "   ", "  # {method} {0x00007fad93400ec8} &apos;dot&apos;",
+			"                      ;   {poll}", "  0", "\r"},
+		codeLine: {"  0x00007efcf8ece120:   call   0x00007efd102f3600",
+			"  0x00007fae08ed77a0: e85b be41 | 1566 6666 | ", "  0x"},
+		idleLine: {" ", " x", " total", " main data [0x0000000000000010,0x0000000000000020] = 16", " stub", "[",
+			"[/MachCode]",
 			"[Verified Entry Point]", "[MachCodes", "---", "----------", "===", "- - - [END] - - -", "<bc code='180' bci='1'/>", "</loop>",
 			"<type id='680' name='void'/>", "</print_nmethod>"},
-		partLine: {" total in heap  [0x00007fae08ed7610,0x00007fae08ed7a90] = 1152", " main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352",
+		partLine: {" total in heap  [0x00007fae08ed7610,0x00007fae08ed7a90] = 1152",
+			" main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352",
 			" stub code      [0x00007fae08ed7900,0x00007fae08ed7918] = 24"},
-		tagLine:      {"<", "<writer thread='2504'/>", "<nmethod compile_id='3'/>", "<bcs", "<typed/>", "</loop", "</hotspot_log>", "<task compile_id='3'>"},
+		tagLine: {"<", "<writer thread='2504'/>", "<nmethod compile_id='3'/>", "<bcs", "<typed/>", "</loop",
+			"</hotspot_log>", "<task compile_id='3'>"},
 		machCodeLine: {"[MachCode]", "[MachCode]\r"},
 		compiledLine: {"Compiled method (c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)"},
-		decodingLine: {"Decoding VtableStub vtbl[3]@12", "Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)"},
-		handlerLine:  {"argument handler #0 for: static java.lang.System.registerNatives()V (fingerprint = 29, 11 bytes generated)"},
-		rangedLine:   {"StubRoutines::libmLog [0x…, 0x…] (631 bytes)", "invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes"},
-		textLine:     {"25.0.5", "-", "--", "-XX:+UseSerialGC", "=", "==x", "Compiled method", "Decoding", "x bytes ", "bytes", "StubRoutines::libmLog [0x1000, 0x1300] (768 byte", "Workload"},
+		decodingLine: {"Decoding VtableStub vtbl[3]@12",
+			"Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)"},
+		handlerLine: {"argument handler #0 for: static java.lang.System.registerNatives()V (fingerprint = 29, 11 bytes generated)"},
+		rangedLine: {"StubRoutines::libmLog [0x…, 0x…] (631 bytes)",
+			"invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes"},
+		textLine: {"25.0.5", "-", "--", "-XX:+UseSerialGC", "=", "==x", "Compiled method", "Decoding", "x bytes ",
+			"bytes", "StubRoutines::libmLog [0x1000, 0x1300] (768 byte", "Workload"},
 	}
 	require.Len(t, lines, int(textLine)+1)
 	for class, ofClass := range lines {

@@ -95,7 +95,8 @@ func indexText(x *Index, n int) []byte {
 	fmt.Fprintf(&out, "%+v\n%d blobs, %d damaged, cut %v\n", x.Header, len(x.Blobs), x.Damaged, x.Cut)
 	for i := range n {
 		b := &x.Blobs[i*len(x.Blobs)/n]
-		fmt.Fprintf(&out, "%7d ms %5v  %x-%x  %-17s %4d %-3d %s\n", b.UptimeMillis, b.Stamped, b.Lo, b.Hi, b.Source(), b.ID, b.OSRBCI, b.Name)
+		fmt.Fprintf(&out, "%7d ms %5v  %x-%x  %-17s %4d %-3d %s\n", b.UptimeMillis, b.Stamped, b.Lo, b.Hi, b.Source(),
+			b.ID, b.OSRBCI, b.Name)
 	}
 	return out.Bytes()
 }

@@ -54,7 +54,8 @@ func TestHexRows(t *testing.T) {
   0x0000000000001008: 3322 11c3 | f4f4 f4f4 
 [/MachCode]
 `)
-	assert.Equal(t, "0 push %rbp\n1 movabs $0x1122334455667788,%rdx\n11 ret\n12 hlt\n13 hlt\n14 hlt\n15 hlt", describe(insts))
+	assert.Equal(t, "0 push %rbp\n1 movabs $0x1122334455667788,%rdx\n11 ret\n12 hlt\n13 hlt\n14 hlt\n15 hlt",
+		describe(insts))
 }
 
 func TestHexComments(t *testing.T) {
@@ -156,7 +157,8 @@ func TestPlace(t *testing.T) {
 func TestCommentMarks(t *testing.T) {
 	insts := blobCode(t, 4, "[MachCode]\n  0x0000000000001000: #*iadd {reexecute=0}\n                      # -A::a@4 (line 12)\n"+
 		"  0x0000000000001000: ; -A::b@5 (line 13)\n  0x0000000000001000: 9090 90c3\n")
-	assert.Equal(t, strings.ReplaceAll("0 nop F\n1 nop F\n2 nop F\n3 ret ;*iadd {reexecute=0} * F", "F", "A::a@4:12 A::b@5:13"), describe(insts))
+	assert.Equal(t, strings.ReplaceAll("0 nop F\n1 nop F\n2 nop F\n3 ret ;*iadd {reexecute=0} * F", "F",
+		"A::a@4:12 A::b@5:13"), describe(insts))
 }
 
 func TestHexDamage(t *testing.T) {

@@ -66,7 +66,8 @@ func TestCopiedOrder(t *testing.T) {
 		names = append(names, b.Name)
 	}
 	assert.Equal(t, []string{"A::one", "A::two", "A::three"}, names)
-	assert.Equal(t, []int64{100, 201, 300}, []int64{l.Blobs[0].UptimeMillis, l.Blobs[1].UptimeMillis, l.Blobs[2].UptimeMillis})
+	assert.Equal(t, []int64{100, 201, 300},
+		[]int64{l.Blobs[0].UptimeMillis, l.Blobs[1].UptimeMillis, l.Blobs[2].UptimeMillis})
 }
 
 // Below the mark, a comment belongs to the instruction that contains its byte. Without the mark, its cell of four
@@ -113,9 +114,12 @@ func TestParseInstalled(t *testing.T) {
 		"metadata_offset='316' method='p/A &lt;init&gt; (I)V' bytes='28' count='5' stamp='1.5'/>"
 	got, ok := ParseInstalled([]byte(tag))
 	require.True(t, ok)
-	assert.Equal(t, Installed{ID: 71, Compiler: "c2", Kind: "osr", Level: 4, Name: "p.A::<init>", BytecodeSize: 28, UptimeMillis: 1500,
-		Address: 0x1000, Size: 400, Lo: 0x1100, Stub: 0x112c, Hi: 0x113c, ScopesPCs: 0x1140, ScopesData: 0xfffffffe00002000, Metadata: 0x113c}, got)
-	for _, lacking := range []string{" size='400'", " address='0x1000'", " insts_offset='256'", " stamp='1.5'", " (I)V"} {
+	assert.Equal(t, Installed{ID: 71, Compiler: "c2", Kind: "osr", Level: 4, Name: "p.A::<init>", BytecodeSize: 28,
+		UptimeMillis: 1500,
+		Address:      0x1000, Size: 400, Lo: 0x1100, Stub: 0x112c, Hi: 0x113c, ScopesPCs: 0x1140,
+		ScopesData: 0xfffffffe00002000, Metadata: 0x113c}, got)
+	for _, lacking := range []string{" size='400'", " address='0x1000'", " insts_offset='256'", " stamp='1.5'",
+		" (I)V"} {
 		_, ok := ParseInstalled([]byte(strings.Replace(tag, lacking, "", 1)))
 		assert.False(t, ok, lacking)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // captures are the directories of testdata/captures.
-var captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis", "jdk21-arm64-lean-none",
+var captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis",
+	"jdk21-arm64-lean-none",
 	"jdk25-lean-none", "jdk25-full-hsdis"}
 
 // readCapture returns the unpacked log of a capture. The bytes are shared and must not be changed.
@@ -77,7 +78,8 @@ func checkCode(tb testing.TB, b *Blob, insts []Instruction) {
 	for i := range insts {
 		in := &insts[i]
 		if in.Lo < at || in.Hi <= in.Lo || in.Hi > b.Hi {
-			tb.Fatalf("%s [%#x, %#x): instruction %d is at [%#x, %#x) after %#x", b.Name, b.Lo, b.Hi, i, in.Lo, in.Hi, at)
+			tb.Fatalf("%s [%#x, %#x): instruction %d is at [%#x, %#x) after %#x", b.Name, b.Lo, b.Hi, i, in.Lo, in.Hi,
+				at)
 		}
 		if in.OwnFrames && len(in.Frames) == 0 {
 			tb.Fatalf("%s: instruction %d has empty debug info", b.Name, i)

@@ -79,12 +79,14 @@ func TestHsdis(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
 			classes := t.TempDir()
-			javac := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes, gasmtest.Testdata("captures", "Workload.java"))
+			javac := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes,
+				gasmtest.Testdata("captures", "Workload.java"))
 			out, err := javac.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			lean := runLogged(t, jdk, classes, t.TempDir())
 			compareLogs(t, lean, runLogged(t, jdk, classes, plugin, "-XX:PrintAssemblyOptions=gasm-code"), disasm.ATT)
-			compareLogs(t, lean, runLogged(t, jdk, classes, plugin, "-XX:PrintAssemblyOptions=intel,gasm-code"), disasm.Intel)
+			compareLogs(t, lean, runLogged(t, jdk, classes, plugin, "-XX:PrintAssemblyOptions=intel,gasm-code"),
+				disasm.Intel)
 		})
 	}
 }

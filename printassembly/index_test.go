@@ -51,7 +51,8 @@ func TestHeader(t *testing.T) {
 	assert.Contains(t, l.VMInfo, `by "sbuild"`)
 	assert.Equal(t, "Workload", l.Command)
 	assert.Equal(t, disasm.AMD64, l.arch)
-	assert.Equal(t, disasm.ArchOf("aarch64"), (&Header{VMInfo: "OpenJDK 64-Bit Server VM (21) for linux-aarch64 JRE (21)"}).arch())
+	assert.Equal(t, disasm.ArchOf("aarch64"),
+		(&Header{VMInfo: "OpenJDK 64-Bit Server VM (21) for linux-aarch64 JRE (21)"}).arch())
 	assert.Equal(t, disasm.AMD64, (&Header{VMInfo: "x (21) for bsd-amd64 JRE (21)"}).arch())
 	assert.Equal(t, disasm.AMD64, new(Header).arch())
 }
@@ -175,9 +176,11 @@ func TestCutAndDamaged(t *testing.T) {
 		{"no ranges at the end", header + method + noRanges, "A::a", 1, true},
 		{"a first line that is invalid", header + "Compiled method (c2) soon\n" + method + "</hotspot_log>\n", "A::a", 1, false},
 		{"a range of more than any code cache", header +
-			strings.Replace(method, "0000000000001008]", "ffffffffffffffff]", 1) + other + "</hotspot_log>\n", "B::b", 1, false},
+			strings.Replace(method, "0000000000001008]", "ffffffffffffffff]", 1) + other + "</hotspot_log>\n", "B::b",
+			1, false},
 		{"a backward range", header +
-			strings.Replace(method, "0000000000001008] = 8", "0000000000000008] = 8", 1) + other + "</hotspot_log>\n", "A::a B::b", 0, false},
+			strings.Replace(method, "0000000000001008] = 8", "0000000000000008] = 8", 1) + other + "</hotspot_log>\n",
+			"A::a B::b", 0, false},
 		{"no main code", header + strings.Replace(method, " main code ", " some code ", 1) + "</hotspot_log>\n", "A::a", 0, false},
 	} {
 		l := newLog(t, c.log)
@@ -231,7 +234,8 @@ func TestNoHeader(t *testing.T) {
 
 func TestUptimes(t *testing.T) {
 	l := newLog(t, header+"StubRoutines::a [0x10, 0x20] (16 bytes)\n<task stamp='0.500'/>\nStubRoutines::b [0x20, 0x30] (16 bytes)\n"+
-		nmethod(700, "A::a", 0x1000)+"StubRoutines::c [0x30, 0x40] (16 bytes)\n<task stamp='0.600'/>\n"+nmethod(650, "B::b", 0x2000)+
+		nmethod(700, "A::a", 0x1000)+"StubRoutines::c [0x30, 0x40] (16 bytes)\n<task stamp='0.600'/>\n"+nmethod(650,
+		"B::b", 0x2000)+
 		"StubRoutines::d [0x40, 0x50] (16 bytes)\n")
 	var got []int64
 	for _, b := range l.Blobs {

@@ -53,7 +53,8 @@ func TestPatternsOfHotSpot(t *testing.T) {
 		}
 		out, err := exec.Command(jdk.Java(), append(good, "-version")...).CombinedOutput()
 		assert.NoError(t, err, "%s: %s", jdk.Name(), out)
-		assert.Equal(t, len(good), strings.Count(strings.ToLower(string(out)), "compilecommand: print "), "%s: %s", jdk.Name(), out)
+		assert.Equal(t, len(good), strings.Count(strings.ToLower(string(out)), "compilecommand: print "), "%s: %s",
+			jdk.Name(), out)
 	}
 }
 
@@ -64,9 +65,11 @@ func TestSelection(t *testing.T) {
 	}
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		classes := t.TempDir()
-		out, err := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes, "../testdata/captures/Workload.java").CombinedOutput()
+		out, err := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes,
+			"../testdata/captures/Workload.java").CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		for _, sel := range []Selection{{Methods: []string{"Workload::dot", "java.util.HashMap::*"}}, {SkipC1: true}, {SkipC1: true, Methods: []string{"*Workload::*"}},
+		for _, sel := range []Selection{{Methods: []string{"Workload::dot", "java.util.HashMap::*"}}, {SkipC1: true},
+			{SkipC1: true, Methods: []string{"*Workload::*"}},
 			{Methods: []string{"Workload::dot", "java.util.HashMap::*"}, DirectivesFile: "none"}} {
 			dir := t.TempDir()
 			if sel.DirectivesFile == "" {
@@ -90,8 +93,10 @@ func TestSelection(t *testing.T) {
 				if b.Kind != NMethod {
 					continue
 				}
-				selected := (len(sel.Methods) == 0 || strings.HasPrefix(b.Name, "Workload::") && (sel.SkipC1 || b.Name == "Workload::dot") ||
-					!sel.SkipC1 && strings.HasPrefix(b.Name, "java.util.HashMap::")) && (b.Compiler == "c2" || !sel.SkipC1)
+				selected := (len(sel.Methods) == 0 || strings.HasPrefix(b.Name, "Workload::") &&
+					(sel.SkipC1 || b.Name == "Workload::dot") ||
+					!sel.SkipC1 && strings.HasPrefix(b.Name, "java.util.HashMap::")) &&
+					(b.Compiler == "c2" || !sel.SkipC1)
 				assert.Equal(t, selected, b.HasCode, "%s %+v: %s, %s", jdk.Name(), sel, b.Source(), b.Name)
 				if b.HasCode {
 					printed++

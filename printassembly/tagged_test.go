@@ -37,7 +37,8 @@ func TestNamed(t *testing.T) {
 				}
 				methods++
 				tag := byID[b.ID]
-				require.Equal(t, []any{b.Kind, b.Name, b.Compiler, b.Level, b.OSR, b.Lo}, []any{tag.Kind, tag.Name, tag.Compiler, tag.Level, tag.OSR, tag.Lo})
+				require.Equal(t, []any{b.Kind, b.Name, b.Compiler, b.Level, b.OSR, b.Lo},
+					[]any{tag.Kind, tag.Name, tag.Compiler, tag.Level, tag.OSR, tag.Lo})
 				require.InDelta(t, b.UptimeMillis, tag.UptimeMillis, 200)
 				require.GreaterOrEqual(t, tag.Hi, b.Hi)
 				require.Less(t, tag.Hi-b.Hi, uint64(256), "%s: parts are aligned", b.Name)

@@ -130,9 +130,11 @@ func TestHeading(t *testing.T) {
 	const unrangedMethod = "Compiled method (JVMCI)     252    2       4       A::a (55 bytes)\n"
 	const heading = "----------------------------------------------------------------------\nA.a()V  [0x0000000000001010, 0x0000000000001018]  8 bytes\n  0x0000000000001010: ret\n"
 	const native = "----------------------------------------------------------------------\njava/lang/B.b()V  [0x0000000000002010, 0x0000000000002018]  8 bytes\n  0x0000000000002010: ret\n"
-	assert.Equal(t, "1010-1013 c1, level 3 2 A::a true\n2010-2018 native wrapper 0 java.lang.B::b true", blobsText(newLog(t, header+ranged+heading+native).Index))
+	assert.Equal(t, "1010-1013 c1, level 3 2 A::a true\n2010-2018 native wrapper 0 java.lang.B::b true",
+		blobsText(newLog(t, header+ranged+heading+native).Index))
 	assert.Equal(t, "1010-1018 jvmci, level 4 2 A::a true", blobsText(newLog(t, header+unrangedMethod+heading).Index))
-	assert.Equal(t, "1010-1018 native wrapper 0 A::a true\n2010-2018 native wrapper 0 java.lang.B::b true", blobsText(newLog(t, header+heading+native).Index))
+	assert.Equal(t, "1010-1018 native wrapper 0 A::a true\n2010-2018 native wrapper 0 java.lang.B::b true",
+		blobsText(newLog(t, header+heading+native).Index))
 }
 
 // The length of a row of hex is known. A row at a distant address belongs to another blob.

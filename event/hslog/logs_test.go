@@ -104,7 +104,8 @@ func inSafepoint(pause *event.Event, events []event.Event) bool {
 	const slack = 20_000
 	for i := range events {
 		e := &events[i]
-		if e.Kind == event.Safepoint && e.MonoNanos+e.WaitNanos <= pause.MonoNanos && pause.EndMonoNanos() <= e.EndMonoNanos()+slack {
+		if e.Kind == event.Safepoint && e.MonoNanos+e.WaitNanos <= pause.MonoNanos &&
+			pause.EndMonoNanos() <= e.EndMonoNanos()+slack {
 			return true
 		}
 	}

@@ -118,7 +118,8 @@ func TestReader(t *testing.T) {
 
 // The thread is the number among the decorations that is neither the time nor too large for a thread id.
 func TestThread(t *testing.T) {
-	for in, want := range map[string]int{"[9000ns][4711][gc]": 4711, "[4711][9000ns][info][gc]": 4711, "[9000ns][2147483647][gc]": 1<<31 - 1,
+	for in, want := range map[string]int{"[9000ns][4711][gc]": 4711, "[4711][9000ns][info][gc]": 4711,
+		"[9000ns][2147483647][gc]": 1<<31 - 1,
 		"[9000ns][2147483648][gc]": 0, "[9000ns][gc]": 0, "[9000ns][12x][gc]": 0, "[9000ns][0.5s][17][gc]": 17} {
 		r := NewReader(strings.NewReader(in+" GC(0) Pause Full (a) 0.001ms\n"), "log", 7)
 		require.True(t, r.Scan(), in)
@@ -158,7 +159,8 @@ func TestNoAllocations(t *testing.T) {
 }
 
 func TestFlag(t *testing.T) {
-	assert.Equal(t, "-Xlog:gc,gc+start,safepoint:file=/d/ev-%p.log:tn,ti,tg", Flag([]event.Kind{event.Safepoint, event.GC}, "/d/ev-%p.log"))
+	assert.Equal(t, "-Xlog:gc,gc+start,safepoint:file=/d/ev-%p.log:tn,ti,tg",
+		Flag([]event.Kind{event.Safepoint, event.GC}, "/d/ev-%p.log"))
 	assert.Equal(t, "-Xlog:jit+compilation=debug:file=f:tn,ti,tg", Flag([]event.Kind{event.Compilation}, "f"))
 	require.NoError(t, CheckFolder("/tmp/gasm-1/0123"))
 	for _, dir := range []string{"/a:b", "/a,b", "/100%p", "/a\"b"} {

@@ -27,7 +27,8 @@ func TestBounded(t *testing.T) {
 	}
 	var stacks [][]byte
 	for k := range int64(1000) {
-		stacks = append(stacks, sized(idEvent, integers(k, 0, 8, k+1, 1), []byte{emptyString}, integer(1), make([]byte, 8)))
+		stacks = append(stacks, sized(idEvent, integers(k, 0, 8, k+1, 1), []byte{emptyString}, integer(1),
+			make([]byte, 8)))
 	}
 	ones := filled([]byte{emptyString})
 	for _, c := range []struct {

@@ -27,8 +27,10 @@ func sampledChunk(events ...[]byte) []byte {
 		slices.Concat(integer(ofTheJVM), utf8Text("C2"), integer(4714), []byte{nullString}, integer(0)),
 	}}
 	classes := append(basicClasses(),
-		class(60, "jdk.ObjectAllocationSample", super, field("startTime", idLong), field("eventThread", idThread, pooled...), field("weight", idLong)),
-		class(61, "jdk.ThreadStart", super, field("startTime", idLong), field("eventThread", idThread, pooled...), field("thread", idThread, pooled...)))
+		class(60, "jdk.ObjectAllocationSample", super, field("startTime", idLong),
+			field("eventThread", idThread, pooled...), field("weight", idLong)),
+		class(61, "jdk.ThreadStart", super, field("startTime", idLong), field("eventThread", idThread, pooled...),
+			field("thread", idThread, pooled...)))
 	parts := append([][]byte{metadataOf(classes...), checkpointOf(0, threads)}, events...)
 	d := header{}.chunkOf(parts...)
 	binary.BigEndian.PutUint64(d[32:], 1_700_000_000_000_123_457) // not rounded to milliseconds

@@ -24,7 +24,8 @@ func TestKilled(t *testing.T) {
 	}) {
 		t.Run(j.Name(), func(t *testing.T) {
 			dir := t.TempDir()
-			cmd := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=default", "-XX:FlightRecorderOptions=repository="+dir,
+			cmd := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=default",
+				"-XX:FlightRecorderOptions=repository="+dir,
 				"-cp", classes, "Recorded", "wait", "1500")
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)

@@ -41,7 +41,8 @@ func record(tb testing.TB, j gasmtest.JDK, classes, settings string, args ...str
 func recordWith(tb testing.TB, j gasmtest.JDK, classes, settings string, flags []string, args ...string) (path string) {
 	tb.Helper()
 	path = filepath.Join(tb.TempDir(), "run.jfr")
-	all := []string{"-XX:StartFlightRecording=dumponexit=true,filename=" + path + ",settings=" + settings, "-cp", classes, "Recorded"}
+	all := []string{"-XX:StartFlightRecording=dumponexit=true,filename=" + path + ",settings=" + settings, "-cp",
+		classes, "Recorded"}
 	cmd := exec.Command(j.Java(), slices.Concat(flags, all, args)...)
 	cmd.Dir = filepath.Dir(path)
 	out, err := cmd.CombinedOutput()
@@ -117,7 +118,8 @@ func TestPrint(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, listed) {
 		t.Run(j.Name(), func(t *testing.T) {
 			prefix := filepath.Join(t.TempDir(), "run")
-			out, err := exec.Command(j.Java(), "-cp", classes, "Recorded", "recordings", "180", prefix, everythingSettings(t, j)).CombinedOutput()
+			out, err := exec.Command(j.Java(), "-cp", classes, "Recorded", "recordings", "180", prefix,
+				everythingSettings(t, j)).CombinedOutput()
 			require.NoError(t, err, string(out))
 			var all []byte
 			own := 0
@@ -157,7 +159,8 @@ func TestPrintChunks(t *testing.T) {
 	classes := recordedClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
-			path := recordWith(t, j, classes, "default", []string{"-XX:FlightRecorderOptions=maxchunksize=1M"}, "chunks", "5000")
+			path := recordWith(t, j, classes, "default", []string{"-XX:FlightRecorderOptions=maxchunksize=1M"},
+				"chunks", "5000")
 			comparePrint(t, newest, path)
 			chunks := map[int64]bool{}
 			r := open(t, path)
@@ -183,7 +186,8 @@ func TestPrint8(t *testing.T) {
 		return j.Feature == 8 && err == nil
 	}) {
 		path := filepath.Join(t.TempDir(), "run.jfr")
-		out, err := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=profile,filename="+path, "-cp", classes, "Plain").CombinedOutput()
+		out, err := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=profile,filename="+path, "-cp", classes,
+			"Plain").CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Greater(t, comparePrint(t, newest, path), 500, "flags and properties alone are so many")
 	}

@@ -63,7 +63,8 @@ func TestConstants(t *testing.T) {
 	}
 	metadata := metadataOf(basicClasses()...)
 	event := basicEvent(200, 3, utf8Text("x"), 1)
-	r := made(slices.Concat(header{}.chunkOf(metadata, name("first"), event, name("second")), header{}.chunkOf(metadata, event, name("third"))))
+	r := made(slices.Concat(header{}.chunkOf(metadata, name("first"), event, name("second")),
+		header{}.chunkOf(metadata, event, name("third"))))
 	var names []string
 	for r.Scan() {
 		names = append(names, r.Event().Field("gc").Text())
@@ -126,11 +127,14 @@ func TestDamage(t *testing.T) {
 
 // Data after damage is found by the header: constants of the events before the damage.
 func TestBehindDamage(t *testing.T) {
-	metadata, event, checkpoint := metadataOf(basicClasses()...), basicEvent(100, 3, utf8Text("x"), 1), basicCheckpoint()
+	metadata, event, checkpoint := metadataOf(basicClasses()...), basicEvent(100, 3, utf8Text("x"), 1),
+		basicCheckpoint()
 	zeros := make([]byte, 10)
-	second := checkpointOf(-int64(len(checkpoint)), constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text("later"))}})
+	second := checkpointOf(-int64(len(checkpoint)),
+		constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text("later"))}})
 	at := int64(headerSize + len(event) + len(zeros))
-	in := header{metadata: at, checkpoints: at + int64(len(metadata)+len(checkpoint))}.chunkOf(event, zeros, metadata, checkpoint, second)
+	in := header{metadata: at, checkpoints: at + int64(len(metadata)+len(checkpoint))}.chunkOf(event, zeros, metadata,
+		checkpoint, second)
 	r := made(in)
 	require.True(t, r.Scan())
 	assert.Equal(t, "G1New", r.Event().Field("gc").Text())
@@ -180,7 +184,8 @@ func TestTypes(t *testing.T) {
 func TestCircles(t *testing.T) {
 	classes := append(basicClasses(),
 		class(60, "test.A", simple, field("x", 61, pooled...)), class(61, "test.B", simple, field("x", 60, pooled...)),
-		class(50, "test.Circle", super, field("startTime", idLong), field("a", 60, pooled...), field("s", idString), field("p", idString, pooled...)))
+		class(50, "test.Circle", super, field("startTime", idLong), field("a", 60, pooled...), field("s", idString),
+			field("p", idString, pooled...)))
 	checkpoint := checkpointOf(0,
 		constantPool{60, [][]byte{integers(1, 2)}}, constantPool{61, [][]byte{integers(2, 1)}},
 		constantPool{idString, [][]byte{integers(5, pooledString, 5)}})
@@ -316,8 +321,10 @@ func visit(v Value, depth int) (n int) {
 
 func FuzzReader(f *testing.F) {
 	f.Add(basicChunk())
-	f.Add(slices.Concat(basicChunk(), header{state: 255}.chunkOf(metadataOf(basicClasses()...), basicEvent(1, 2, utf8Text("x"), 3))))
-	f.Add(header{}.chunkOf(metadataOf(append(basicClasses(), class(60, "test.Tree", nil, field("inner", 60, array...)))...), sized(60, make([]byte, 9))))
+	f.Add(slices.Concat(basicChunk(), header{state: 255}.chunkOf(metadataOf(basicClasses()...),
+		basicEvent(1, 2, utf8Text("x"), 3))))
+	f.Add(header{}.chunkOf(metadataOf(append(basicClasses(),
+		class(60, "test.Tree", nil, field("inner", 60, array...)))...), sized(60, make([]byte, 9))))
 	seeds, _ := filepath.Glob("testdata/*.jfr")
 	for _, path := range seeds {
 		d, err := os.ReadFile(path)

@@ -37,7 +37,8 @@ func utf8Text(s string) []byte {
 func sized(id int64, parts ...[]byte) []byte {
 	body := append(integer(id), slices.Concat(parts...)...)
 	size := len(body) + 4 // the size takes 4 bytes, as HotSpot pads it
-	return append([]byte{byte(size)&0x7f | 0x80, byte(size>>7)&0x7f | 0x80, byte(size>>14)&0x7f | 0x80, byte(size >> 21)}, body...)
+	return append([]byte{byte(size)&0x7f | 0x80, byte(size>>7)&0x7f | 0x80, byte(size>>14)&0x7f | 0x80,
+		byte(size >> 21)}, body...)
 }
 
 // A node is an element of the metadata: its name, the names and values of its attributes, and its inner elements.
@@ -123,14 +124,18 @@ const (
 // basicClasses returns the classes of most of these recordings.
 func basicClasses() []node {
 	return []node{
-		class(idLong, "long", nil), class(idInt, "int", nil), class(idString, "java.lang.String", nil), class(idByte, "byte", nil), class(idDouble, "double", nil), class(idBool, "boolean", nil),
+		class(idLong, "long", nil), class(idInt, "int", nil), class(idString, "java.lang.String", nil),
+		class(idByte, "byte", nil), class(idDouble, "double", nil), class(idBool, "boolean", nil),
 		class(idTimespan, "jdk.jfr.Timespan", nil, field("value", idString)),
 		class(idGCName, "jdk.types.GCName", simple, field("name", idString)),
-		class(idThread, "java.lang.Thread", nil, field("osName", idString), field("osThreadId", idLong), field("javaName", idString), field("javaThreadId", idLong)),
+		class(idThread, "java.lang.Thread", nil, field("osName", idString), field("osThreadId", idLong),
+			field("javaName", idString), field("javaThreadId", idLong)),
 		class(idFrame, "jdk.types.StackFrame", nil, field("lineNumber", idInt), field("bytecodeIndex", idInt)),
 		class(idStack, "jdk.types.StackTrace", nil, field("truncated", idBool), field("frames", idFrame, array...)),
-		class(idEvent, "test.Event", super, field("startTime", idLong), field("duration", idLong).with(annotation(idTimespan, "TICKS")),
-			field("eventThread", idThread, pooled...), field("stackTrace", idStack, pooled...), field("gc", idGCName, pooled...),
+		class(idEvent, "test.Event", super, field("startTime", idLong),
+			field("duration", idLong).with(annotation(idTimespan, "TICKS")),
+			field("eventThread", idThread, pooled...), field("stackTrace", idStack, pooled...),
+			field("gc", idGCName, pooled...),
 			field("text", idString), field("number", idInt), field("share", idDouble)),
 	}
 }
@@ -152,16 +157,19 @@ func checkpointOf(delta int64, made ...constantPool) []byte {
 
 func basicCheckpoint() []byte {
 	return checkpointOf(0,
-		constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text("G1New")), slices.Concat(integer(4), []byte{pooledString}, integer(77))}},
+		constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text("G1New")),
+			slices.Concat(integer(4), []byte{pooledString}, integer(77))}},
 		constantPool{idString, [][]byte{slices.Concat(integer(77), utf8Text("pooled"))}},
-		constantPool{idThread, [][]byte{slices.Concat(integer(8), utf8Text("os"), integer(4711), utf8Text("main"), integer(1))}},
+		constantPool{idThread, [][]byte{slices.Concat(integer(8), utf8Text("os"), integer(4711), utf8Text("main"),
+			integer(1))}},
 		constantPool{idStack, [][]byte{slices.Concat(integer(9), []byte{1}, integers(2, 10, 20, 30, 40))}},
 	)
 }
 
 // basicEvent returns an event of the type test.Event.
 func basicEvent(start int64, gc int64, text []byte, number int64) []byte {
-	return sized(idEvent, integers(start, 50, 8, 9, gc), text, integer(number), binary.BigEndian.AppendUint64(nil, math.Float64bits(0.5)))
+	return sized(idEvent, integers(start, 50, 8, 9, gc), text, integer(number),
+		binary.BigEndian.AppendUint64(nil, math.Float64bits(0.5)))
 }
 
 // A header is the header of a chunk. Fields that are 0 are set to correct values.
@@ -180,7 +188,8 @@ func (h header) chunkOf(parts ...[]byte) []byte {
 		return v
 	}
 	d := []byte{'F', 'L', 'R', 0, 0, 2, 0, 1}
-	for _, v := range []int64{or(h.size, int64(headerSize+len(body))), h.checkpoints, or(h.metadata, headerSize), 1_700_000_000_000_000_001, 1000, 100, or(h.ticks, 1e9)} {
+	for _, v := range []int64{or(h.size, int64(headerSize+len(body))), h.checkpoints, or(h.metadata, headerSize),
+		1_700_000_000_000_000_001, 1000, 100, or(h.ticks, 1e9)} {
 		d = binary.BigEndian.AppendUint64(d, uint64(v))
 	}
 	return append(append(d, h.state, 0, 0, 1), body...)
@@ -188,6 +197,7 @@ func (h header) chunkOf(parts ...[]byte) []byte {
 
 // basicChunk returns a complete chunk with three events. The second event refers to a constant that does not exist.
 func basicChunk() []byte {
-	return header{}.chunkOf(metadataOf(basicClasses()...), basicEvent(200, 3, utf8Text("one"), 1), basicEvent(300, 99, []byte{nullString}, -2),
+	return header{}.chunkOf(metadataOf(basicClasses()...), basicEvent(200, 3, utf8Text("one"), 1),
+		basicEvent(300, 99, []byte{nullString}, -2),
 		basicCheckpoint(), basicEvent(400, 4, slices.Concat([]byte{pooledString}, integer(77)), 3))
 }

@@ -46,7 +46,8 @@ func TestSettings(t *testing.T) {
 	for _, c := range []struct {
 		feature, want int
 		of            []event.Kind
-	}{{17, 1, []event.Kind{event.Alloc}}, {17, 1, []event.Kind{event.Alloc, event.Thread}}, {17, 0, []event.Kind{event.Lock}}, {11, 0, []event.Kind{event.Alloc}}} {
+	}{{17, 1, []event.Kind{event.Alloc}}, {17, 1, []event.Kind{event.Alloc, event.Thread}},
+		{17, 0, []event.Kind{event.Lock}}, {11, 0, []event.Kind{event.Alloc}}} {
 		text, err = Settings(c.feature, c.of)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, strings.Count(text, starts), "%v", c)
@@ -159,7 +160,8 @@ func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 		}
 	}
 	require.NoError(t, x.r.Err())
-	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.VMOperation, event.Compilation, event.Lock, event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread, event.Own} {
+	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.VMOperation, event.Compilation, event.Lock,
+		event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread, event.Own} {
 		assert.NotEmpty(t, byKind[kind], kind)
 	}
 	assert.Contains(t, locked, " Recorded::")

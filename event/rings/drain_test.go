@@ -95,7 +95,8 @@ func TestDrain(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, &Windows{Dropped: 2}, written(t, d.Take), "12 and 13 may have been written over, and 14 is the newest")
+	assert.Equal(t, &Windows{Dropped: 2}, written(t, d.Take),
+		"12 and 13 may have been written over, and 14 is the newest")
 	f.before = nil
 	assert.Equal(t, &Windows{Spans: []Span{span(14), span(15), span(16)}}, taken(t, d))
 }
@@ -109,7 +110,8 @@ func TestDrainNewest(t *testing.T) {
 	assert.Empty(t, written(t, d.Take).Spans, "a quarter of the ring may not be as it seems")
 	f.write(first, 16, 3, 9)
 	assert.Equal(t, []Span{span(0), span(1), span(2), span(3), span(4)}, written(t, d.Take).Spans)
-	assert.Equal(t, []Span{span(5), span(6), span(7), span(8)}, written(t, d.Take).Spans, "they have been there for a while")
+	assert.Equal(t, []Span{span(5), span(6), span(7), span(8)}, written(t, d.Take).Spans,
+		"they have been there for a while")
 	f.write(first, 16, 9, 11)
 	assert.Equal(t, []Span{span(9), span(10)}, written(t, d.End).Spans)
 	assert.Empty(t, written(t, d.End).Spans)
@@ -138,14 +140,16 @@ func TestDrainThreads(t *testing.T) {
 // Damage is reported, or the segment is not treated as a ring.
 func TestDrainDamaged(t *testing.T) {
 	assert.Equal(t, &Windows{}, taken(t, NewDrain(bytes.NewReader(nil))), "the JVM is about to write it")
-	for name, head := range map[string]map[int]int64{"too large": {0: 3, 4: 1, 5: 2}, "no power of two": {0: 3, 4: 1, 5: 3}, "none": {0: 3, 4: 1}} {
+	for name, head := range map[string]map[int]int64{"too large": {0: 3, 4: 1, 5: 2},
+		"no power of two": {0: 3, 4: 1, 5: 3}, "none": {0: 3, 4: 1}} {
 		content := window(0)
 		if name == "no power of two" {
 			content = make([]int64, 9)
 		}
 		assert.Equal(t, &Windows{}, taken(t, NewDrain(bytes.NewReader(file(segment(head, content...))))), name)
 	}
-	for name, size := range map[string]int64{"none": 0, "no head": 8*headWords - 8, "odd": 8*headWords + 1, "huge": maxSegment + 8} {
+	for name, size := range map[string]int64{"none": 0, "no head": 8*headWords - 8, "odd": 8*headWords + 1,
+		"huge": maxSegment + 8} {
 		f := &growingFile{bytes: file(segment(map[int]int64{0: 1}), ringOf(4))}
 		f.set(headerSize+8*headWords+8, size)
 		assert.EqualError(t, NewDrain(f).End(io.Discard), "the file of the probes is damaged at byte 4224", name)
@@ -159,7 +163,8 @@ func TestDrainDamaged(t *testing.T) {
 // Impossible windows are left out: without a time, of another kind, or with a number of lost windows that is too
 // large.
 func TestReadDrained(t *testing.T) {
-	text := words(append(append(window(1), 0, 0, 3, 5, int64(inside)<<56, 5, 6, 7<<56, 8, 0, 1, 5, 1, 0, 5, 0, 0, 0, 0, 0, -1), append([]int64{0, 0, 4}, window(2)...)...)...)
+	text := words(append(append(window(1), 0, 0, 3, 5, int64(inside)<<56, 5, 6, 7<<56, 8, 0, 1, 5, 1, 0, 5, 0, 0, 0, 0,
+		0, -1), append([]int64{0, 0, 4}, window(2)...)...)...)
 	w, err := ReadDrained(bytes.NewReader(append(text, 1, 2, 3)))
 	require.NoError(t, err)
 	assert.Equal(t, &Windows{Spans: []Span{span(1), span(2)}, Dropped: 7}, w)
@@ -172,5 +177,6 @@ func TestReadDrained(t *testing.T) {
 	w, err = ReadDrained(bytes.NewReader(words(append(many, 1000)...)))
 	require.NoError(t, err)
 	require.Len(t, w.Spans, 1030)
-	assert.Equal(t, []Span{span(0), span(1023), span(1024), span(1029)}, []Span{w.Spans[0], w.Spans[1023], w.Spans[1024], w.Spans[1029]})
+	assert.Equal(t, []Span{span(0), span(1023), span(1024), span(1029)},
+		[]Span{w.Spans[0], w.Spans[1023], w.Spans[1024], w.Spans[1029]})
 }

@@ -45,7 +45,8 @@ func piece(inner []byte, unused int) []byte {
 }
 
 func event(kind Kind, site, bci int, mono int64, identity uint32, tid int) []int64 {
-	return []int64{mono, int64(kind)<<56 | int64(site)<<32 | int64(uint32(bci)), int64(uint64(identity)<<32 | uint64(uint32(tid)))}
+	return []int64{mono, int64(kind)<<56 | int64(site)<<32 | int64(uint32(bci)),
+		int64(uint64(identity)<<32 | uint64(uint32(tid)))}
 }
 
 func readAll(t *testing.T, in []byte) (records []any) {
@@ -67,13 +68,15 @@ func eventsOf(r *Ring) (events []Event) {
 
 func TestReader(t *testing.T) {
 	var content []int64
-	for _, e := range [][]int64{event(Entry, 7, 0, 500, 0, 12), event(Acquire, 8, -1, 300, 0xfedcba98, 12), event(Exit, 7, 0, 400, 0, 12)} {
+	for _, e := range [][]int64{event(Entry, 7, 0, 500, 0, 12), event(Acquire, 8, -1, 300, 0xfedcba98, 12),
+		event(Exit, 7, 0, 400, 0, 12)} {
 		content = append(content, e...)
 	}
 	content = append(content, 0, 0, 0)                            // room for a fourth window
 	name := int64(binary.LittleEndian.Uint64([]byte("worker-1"))) // a name without a zero byte in this word
 	whole := segment(map[int]int64{0: 1, 2: 3, 3: 12, 4: 3, 5: 4, 8: name}, content...)
-	turned := segment(map[int]int64{0: 1, 2: -1, 3: 0, 4: 5, 5: 2}, append(event(Entry, 1, 0, 90, 0, 0), event(Entry, 1, 0, 80, 0, 0)...)...)
+	turned := segment(map[int]int64{0: 1, 2: -1, 3: 0, 4: 5, 5: 2},
+		append(event(Entry, 1, 0, 90, 0, 0), event(Entry, 1, 0, 80, 0, 0)...)...)
 	calls := make([]int64, Buckets)
 	calls[5], calls[Buckets-1] = 2, 1
 	counted := segment(map[int]int64{0: 2, 2: 3, 3: 7, 4: 4, 5: 2, 6: 1, 7: 2e12, 8: 1e12}, calls...)
@@ -84,7 +87,8 @@ func TestReader(t *testing.T) {
 
 	ring := records[1].(*Ring)
 	assert.Equal(t, []any{3, 12, "worker-1"}, []any{ring.Slot, ring.TID, ring.Thread})
-	assert.Equal(t, []Event{{Entry, 7, 500, 0, 0, 12}, {Acquire, 8, 300, -1, 0xfedcba98, 12}, {Exit, 7, 400, 0, 0, 12}}, eventsOf(ring))
+	assert.Equal(t, []Event{{Entry, 7, 500, 0, 0, 12}, {Acquire, 8, 300, -1, 0xfedcba98, 12}, {Exit, 7, 400, 0, 0, 12}},
+		eventsOf(ring))
 	assert.Zero(t, ring.Dropped)
 
 	ring = records[2].(*Ring)
@@ -96,7 +100,8 @@ func TestReader(t *testing.T) {
 
 	c := records[3].(*Calls)
 	assert.Equal(t, []int{3, 7}, []int{c.Slot, c.Site})
-	assert.Equal(t, []int64{4, 2, 1, 2e12, 1e12, 2, 1}, []int64{c.Entries, c.Returns, c.Throws, c.Nanos, c.MaxNanos, c.Histogram[5], c.Histogram[Buckets-1]})
+	assert.Equal(t, []int64{4, 2, 1, 2e12, 1e12, 2, 1},
+		[]int64{c.Entries, c.Returns, c.Throws, c.Nanos, c.MaxNanos, c.Histogram[5], c.Histogram[Buckets-1]})
 
 	assert.Equal(t, &Windows{Slot: 3, Spans: []Span{{12, 9, 100, 150}, {12, 9, 777, math.MaxInt64}}}, records[4])
 }
@@ -104,11 +109,15 @@ func TestReader(t *testing.T) {
 // A ring that is exactly full has lost nothing. Negative numbers count as 0, and numbers that can't be those of a
 // thread or a site as -1.
 func TestReaderBounds(t *testing.T) {
-	full := segment(map[int]int64{0: 1, 3: math.MaxInt32 + 1, 4: 2, 5: 2}, append(event(Entry, 1, 0, 80, 0, 0), event(Allocation, 1, 0, 90, 0, 0)...)...)
-	odd := segment(map[int]int64{0: 1, 3: -1, 4: 2, 5: 2}, append(event(0, 1, 0, 80, 0, 0), event(owner, 1, 0, 90, 0, 0)...)...)
-	negative := segment(map[int]int64{0: 2, 3: math.MaxInt32, 4: -4, 5: -5, 6: -6, 7: -7, 8: -8}, make([]int64, Buckets)...)
+	full := segment(map[int]int64{0: 1, 3: math.MaxInt32 + 1, 4: 2, 5: 2},
+		append(event(Entry, 1, 0, 80, 0, 0), event(Allocation, 1, 0, 90, 0, 0)...)...)
+	odd := segment(map[int]int64{0: 1, 3: -1, 4: 2, 5: 2},
+		append(event(0, 1, 0, 80, 0, 0), event(owner, 1, 0, 90, 0, 0)...)...)
+	negative := segment(map[int]int64{0: 2, 3: math.MaxInt32, 4: -4, 5: -5, 6: -6, 7: -7, 8: -8},
+		make([]int64, Buckets)...)
 	none := segment(map[int]int64{0: 1, 4: -1, 5: 1}, event(Entry, 1, 0, 80, 0, 0)...)
-	records := readAll(t, file(full, odd, negative, none, segment(map[int]int64{0: 9}), segment(map[int]int64{0: 3, 4: -1, 5: 1}, 0, 0, 0)))
+	records := readAll(t, file(full, odd, negative, none, segment(map[int]int64{0: 9}),
+		segment(map[int]int64{0: 3, 4: -1, 5: 1}, 0, 0, 0)))
 	require.Len(t, records, 6)
 	ring := records[1].(*Ring)
 	assert.Equal(t, []int64{2, 0, -1}, []int64{ring.Written, ring.Dropped, int64(ring.TID)})
@@ -179,15 +188,19 @@ func TestReadReport(t *testing.T) {
 		"site\t4\tsdt\tSvc\tx\t()V\t-\tSvc::*\nsite\t5\tsdt\tSvc\tx\t()V\t8,other\tSvc::*\nsite\t0\tmethod\tSvc\ttiny\t(I)I\t-\tSvc::tiny\nstopped\t1"
 	rep, err := ReadReport(bytes.NewReader([]byte(text)), "probes-1.txt")
 	require.NoError(t, err)
-	assert.Equal(t, &Report{Object: "java-4711.1.so", Sites: []Site{{ID: 1, Kind: Method, Class: "Svc", Method: "tiny", Descriptor: "(I)I", Window: true, Probe: "Svc::tiny"},
+	assert.Equal(t, &Report{Object: "java-4711.1.so", Sites: []Site{{ID: 1, Kind: Method, Class: "Svc", Method: "tiny",
+		Descriptor: "(I)I", Window: true, Probe: "Svc::tiny"},
 		{ID: 2, Kind: SDT, Class: "Svc", Method: "main", Descriptor: "()V", First: 6, Static: true, Probe: "Svc::*"},
 		{ID: 3, Kind: SDT, Class: "Svc", Method: "run", Descriptor: "()V", First: 8, Probe: "Svc::*"}}, Refused: []Refusal{{"Svc::*", "Svc::nat", "it is native"}},
-		Missing: []Miss{{"No::x", false, false, "Nob"}}, Errors: []string{"no"}, Started: true, Stopped: true, Restored: 3, Bad: 6}, rep)
+		Missing: []Miss{{"No::x", false, false, "Nob"}}, Errors: []string{"no"}, Started: true, Stopped: true,
+		Restored: 3, Bad: 6}, rep)
 }
 
 func FuzzReader(f *testing.F) {
-	f.Add(file(segment(map[int]int64{0: 1, 4: 5, 5: 1}, event(Entry, 1, 0, 90, 0, 0)...), segment(map[int]int64{0: 2}, make([]int64, Buckets)...)))
-	f.Add(file(piece(segment(map[int]int64{0: 2}, make([]int64, Buckets)...), 16), segment(map[int]int64{0: 3, 4: 1, 5: 1, 6: 5}, 100, 8<<56, 150)))
+	f.Add(file(segment(map[int]int64{0: 1, 4: 5, 5: 1}, event(Entry, 1, 0, 90, 0, 0)...),
+		segment(map[int]int64{0: 2}, make([]int64, Buckets)...)))
+	f.Add(file(piece(segment(map[int]int64{0: 2}, make([]int64, Buckets)...), 16),
+		segment(map[int]int64{0: 3, 4: 1, 5: 1, 6: 5}, 100, 8<<56, 150)))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for r := NewReader(bytes.NewReader(in), "fuzz"); r.Scan(); {
 			switch x := r.Record().(type) {

@@ -134,7 +134,8 @@ func TestSecrets(t *testing.T) {
 	archive := map[string]string{".env": "PASSWORD=1\n", "id_rsa": "PASSWORD=1\n", "A.java": "PASSWORD=1\n"}
 	for place, f := range map[string]*Finder{"folder": finder(t, dir), "archive": finder(t, archiveOf(t, archive))} {
 		told := map[string]string{"Own": "A.java"}
-		for class, file := range map[string]string{"A": ".env", "a.b.C": ".env", "D": "id_rsa", "E": "secrets.properties", "F": "../" + filepath.Base(dir) + "/.env", "G": dir + "/.env"} {
+		for class, file := range map[string]string{"A": ".env", "a.b.C": ".env", "D": "id_rsa",
+			"E": "secrets.properties", "F": "../" + filepath.Base(dir) + "/.env", "G": dir + "/.env"} {
 			told[class] = file
 		}
 		f.Know(told, nil)
@@ -211,7 +212,8 @@ func TestTooLarge(t *testing.T) {
 
 // TestAllowance checks that archives that unpack to a large size are read up to a limit.
 func TestAllowance(t *testing.T) {
-	f := finder(t, archiveOf(t, map[string]string{"A.java": "class A {}\n", "B.java": strings.Repeat("\n", 200), "C.java": "class C {}\n"}))
+	f := finder(t, archiveOf(t, map[string]string{"A.java": "class A {}\n", "B.java": strings.Repeat("\n", 200),
+		"C.java": "class C {}\n"}))
 	f.left = 100
 	for class, want := range map[string]string{"A": "class A {}"} {
 		if got := f.Line(class, 1).Text; got != want {

@@ -62,7 +62,8 @@ func TestLanguages(t *testing.T) {
 		"scala.collection.package$": "package.scala", "org.acme.Cross": "Cross.scala", "org.acme.Same": "Same.scala", "org.acme.Tested": "Tested.scala",
 		"org.acme.Script$_run_closure1": "Script.groovy", "my_app.core$run": "core.clj", "org.acme.Twice$Lambda/0x0000": "Twice.kt", "x.Absent": "Absent.kt",
 	}
-	for place, root := range map[string]string{"folder": folderOf(t, languageSources), "archive": archiveOf(t, languageSources)} {
+	for place, root := range map[string]string{"folder": folderOf(t, languageSources),
+		"archive": archiveOf(t, languageSources)} {
 		f := finder(t, root)
 		f.Know(told, nil)
 		for _, c := range []struct {
@@ -119,7 +120,8 @@ func TestMapped(t *testing.T) {
 	without.Know(told, nil)
 	other.Know(map[string]string{"org.acme.MainKt": "Other.kt"}, []string{jar})
 	for number, want := range map[int]Line{
-		30: {"Main.kt", 30, "// main"}, 31: {"_Arrays.kt", 13579, "// line 13579"}, 32: {"_Arrays.kt", 13580, "// line 13580"}, 33: {"_Arrays.kt", 13581, ""}, 35: {},
+		30: {"Main.kt", 30, "// main"}, 31: {"_Arrays.kt", 13579, "// line 13579"},
+		32: {"_Arrays.kt", 13580, "// line 13580"}, 33: {"_Arrays.kt", 13581, ""}, 35: {},
 	} {
 		assert.Equal(t, want, with.Line("org.acme.MainKt::main", number))
 		plain := Line{File: "Main.kt", Number: number}
@@ -127,18 +129,23 @@ func TestMapped(t *testing.T) {
 			plain.Text = "// main"
 		}
 		assert.Equal(t, plain, without.Line("org.acme.MainKt::main", number))
-		assert.Equal(t, Line{File: "Other.kt", Number: number}, other.Line("org.acme.MainKt::main", number), "the class file is of another version")
+		assert.Equal(t, Line{File: "Other.kt", Number: number}, other.Line("org.acme.MainKt::main", number),
+			"the class file is of another version")
 	}
 	all := finder(t, folderOf(t, map[string]string{"Main.kt": main}))
-	library := archiveOf(t, map[string]string{"kotlin/collections/ArraysKt.class": string(classBytes("_Arrays.kt", ""))})
+	library := archiveOf(t, map[string]string{"kotlin/collections/ArraysKt.class": string(classBytes("_Arrays.kt",
+		""))})
 	all.Know(nil, []string{jar, library})
-	for _, place := range []classLine{{"org.acme.MainKt", 30}, {"org.acme.MainKt", 31}, {"kotlin.collections.ArraysKt", 7}} {
+	for _, place := range []classLine{{"org.acme.MainKt", 30}, {"org.acme.MainKt", 31},
+		{"kotlin.collections.ArraysKt", 7}} {
 		all.Line(place.class, place.line)
 	}
 	_, _, same := all.Missing()
-	assert.Equal(t, []string{"2 of 3 lines have no source: kotlin.collections.* (" + filepath.Base(library) + ": no file _Arrays.kt in the given roots)"}, same)
+	assert.Equal(t, []string{"2 of 3 lines have no source: kotlin.collections.* (" + filepath.Base(library) +
+		": no file _Arrays.kt in the given roots)"}, same)
 
-	changed := finder(t, folderOf(t, map[string]string{"Main.kt": main + "// more\n// lines\n", "gen/_Arrays.kt": arrays}))
+	changed := finder(t, folderOf(t, map[string]string{"Main.kt": main + "// more\n// lines\n",
+		"gen/_Arrays.kt": arrays}))
 	changed.Know(told, []string{jar})
 	assert.Equal(t, Line{"_Arrays.kt", 13579, "// line 13579"}, changed.Line("org.acme.MainKt::main", 31))
 	assert.Equal(t, Line{"Main.kt", 30, ""}, changed.Line("org.acme.MainKt::main", 30))
@@ -172,10 +179,12 @@ func TestClassFiles(t *testing.T) {
 	} {
 		assert.Equal(t, want, f.Line(class, 2), class)
 	}
-	for _, class := range []string{"org.acme.util.Lambdas$$Lambda/0x0000000800c03000::get", "org.acme.util.Lambdas$$Lambda$14+0x1::get", "org.acme.util.App::main"} {
+	for _, class := range []string{"org.acme.util.Lambdas$$Lambda/0x0000000800c03000::get",
+		"org.acme.util.Lambdas$$Lambda$14+0x1::get", "org.acme.util.App::main"} {
 		assert.Equal(t, Line{"Main.kt", 3, "fun main() { }"}, f.Line(class, 3), class)
 	}
 	asked, missing, causes := f.Missing()
 	assert.Equal(t, []int{7, 2}, []int{asked, missing})
-	assert.Equal(t, []string{"2 of 7 lines have no source: org.acme.* (" + filepath.Base(jar) + ": no file Absent.groovy in the given roots)"}, causes)
+	assert.Equal(t, []string{"2 of 7 lines have no source: org.acme.* (" + filepath.Base(jar) +
+		": no file Absent.groovy in the given roots)"}, causes)
 }

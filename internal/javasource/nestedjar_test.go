@@ -64,9 +64,11 @@ func TestNestedNoJar(t *testing.T) {
 // A hostile jar can contain the same library under many names. After a number of files, no more libraries are opened.
 func TestNestedBomb(t *testing.T) {
 	inner := archiveOf(t, map[string]string{"org/acme/Other.class": "", "org/acme/Another.class": ""})
-	for entries, opened := range map[int]int{0: 4, maxNestedEntries - 3: 3, maxNestedEntries - 1: 2, maxNestedEntries: 1} {
+	for entries, opened := range map[int]int{0: 4, maxNestedEntries - 3: 3, maxNestedEntries - 1: 2,
+		maxNestedEntries: 1} {
 		f := finder(t, folderOf(t, languageSources))
-		f.Know(nil, []string{nestingJar(t, zip.Store, inner, "BOOT-INF/lib/a.jar", "BOOT-INF/lib/b.jar", "BOOT-INF/lib/c.jar")})
+		f.Know(nil, []string{nestingJar(t, zip.Store, inner, "BOOT-INF/lib/a.jar", "BOOT-INF/lib/b.jar",
+			"BOOT-INF/lib/c.jar")})
 		f.classPath.nestedEntries = entries
 		assert.Equal(t, "Named.java", f.Line("org.acme.Named::run", 2).File)
 		assert.Len(t, f.classPath.open, opened, "the jar itself, and those in it")

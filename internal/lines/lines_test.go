@@ -16,14 +16,17 @@ func TestReader(t *testing.T) {
 	t.Parallel()
 	const longest = 16 // the smallest buffer that bufio.NewReaderSize makes
 	long := strings.Repeat("x", 3*longest+1)
-	text := "one\n\n" + long + "\r\ntwo\r\n" + strings.Repeat("y", longest-1) + "\n" + strings.Repeat("z", longest) + "\ncut"
+	text := "one\n\n" + long + "\r\ntwo\r\n" + strings.Repeat("y", longest-1) + "\n" + strings.Repeat("z", longest) +
+		"\ncut"
 	type line struct {
 		text    string
 		number  int
 		tooLong bool
 	}
-	want := []line{{"one", 1, false}, {"", 2, false}, {"", 3, true}, {"two", 4, false}, {strings.Repeat("y", longest-1), 5, false}, {"", 6, true}}
-	for name, in := range map[string]io.Reader{"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text))} {
+	want := []line{{"one", 1, false}, {"", 2, false}, {"", 3, true}, {"two", 4, false},
+		{strings.Repeat("y", longest-1), 5, false}, {"", 6, true}}
+	for name, in := range map[string]io.Reader{"whole": strings.NewReader(text),
+		"bytes": iotest.OneByteReader(strings.NewReader(text))} {
 		var found []line
 		r := NewReader(in, longest)
 		for r.Scan() {
