@@ -73,7 +73,7 @@ func TestDamagedRecordings(t *testing.T) {
 	}{
 		"cut in an event":  {good[:len(good)-3], "", 1},
 		"cut in the types": {good[:300], "the recording of JVM 1 could not be read, and its events are not in the report: ev-1.jfr: the JVM ended while it wrote a chunk", 0},
-		"foreign":          {[]byte("PK\x03\x04 something else"), "is no recording of Java Flight Recorder: it begins with \"PK", 0},
+		"foreign":          {[]byte("PK\x03\x04 something else"), "is not a recording of Java Flight Recorder: it begins with \"PK", 0},
 		"empty":            {nil, "ev-1.jfr is empty: the JVM writes a recording when it ends", 0},
 	} {
 		of := writeCapture(t, map[string][]byte{"ev-1.jfr": c.file}, JVM{PID: 1, Recordings: []string{"ev-1.jfr"}})
@@ -110,7 +110,7 @@ func TestAddRecording(t *testing.T) {
 	assert.ErrorContains(t, c.AddRecording("none.jfr", all), "opening the recording: ")
 	foreign := filepath.Join(t.TempDir(), "text")
 	require.NoError(t, os.WriteFile(foreign, []byte("text"), 0o600))
-	assert.ErrorContains(t, c.AddRecording(foreign, all), "is no recording of Java Flight Recorder")
+	assert.ErrorContains(t, c.AddRecording(foreign, all), "is not a recording of Java Flight Recorder")
 	c.Clocks = nil
 	assert.ErrorContains(t, c.AddRecording(own, all), "so the wall clock times of its samples are unknown")
 }

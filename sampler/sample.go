@@ -1,6 +1,6 @@
 package sampler
 
-import "fmt"
+import "github.com/gasm-profiler/gasm/internal/lines"
 
 // A Sample is one program counter that a sampler saw.
 type Sample struct {
@@ -36,10 +36,4 @@ type Lost struct {
 
 // A SyntaxError is a line that is not in the sampler's format: a warning that was
 // saved with the text, or the last line of a killed sampler, which may be cut.
-type SyntaxError struct {
-	File string
-	Line int // from 1
-	Msg  string
-}
-
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+type SyntaxError = lines.SyntaxError

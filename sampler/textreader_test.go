@@ -26,7 +26,7 @@ func slowRecords(text string) (records []string) {
 		case sampleRecord:
 			records = append(records, fmt.Sprintf("%+v", s))
 		case badRecord:
-			records = append(records, fmt.Sprintf("%+v", SyntaxError{"in", i + 1, o.msg}))
+			records = append(records, fmt.Sprintf("%+v", SyntaxError{File: "in", Line: i + 1, Msg: o.msg}))
 		case lostRecord:
 			if o.again {
 				again += o.lost

@@ -11,14 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A SyntaxError is a line in a form that gasm does not write.
-type SyntaxError struct {
-	File string
-	Line int
-	Msg  string
-}
-
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+// A SyntaxError is a line that is not as gasm writes them.
+type SyntaxError = lines.SyntaxError
 
 // Lost says how many events were lost because they came faster than they were read.
 type Lost struct{ Events int64 }
@@ -82,7 +76,7 @@ func (r *Reader) Scan() bool {
 			msg = r.read(r.in.Line())
 		}
 		if msg != "" {
-			r.record = &SyntaxError{r.name, r.in.Number(), msg}
+			r.record = &SyntaxError{File: r.name, Line: r.in.Number(), Msg: msg}
 		}
 		if r.record != nil {
 			return true

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
 // VDSO is the path, and the module, of the code that the kernel itself maps into each process.
@@ -53,13 +55,7 @@ func (m *Mapping) module() string {
 var memory = []string{"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"}
 
 // A SyntaxError is a line that could not be read.
-type SyntaxError struct {
-	File string // as the reader was told
-	Line int    // from 1
-	Msg  string
-}
-
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+type SyntaxError = lines.SyntaxError
 
 // ParseMaps parses the text of a /proc/PID/maps. It returns the executable mappings of files and of the vDSO. It works
 // on every system.
@@ -81,22 +77,22 @@ func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 // scanMaps calls each with the mapping of each line.
 func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {
 	var bad error
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20) // the kernel writes no line that is longer than a page
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<20) // the kernel writes no line that is longer than a page
 	number := 0
-	for lines.Scan() {
+	for in.Scan() {
 		number++
-		if lines.Text() == "" {
+		if in.Text() == "" {
 			continue
 		}
-		m, executable, msg := parseMapping(lines.Text())
+		m, executable, msg := parseMapping(in.Text())
 		if msg == "" {
 			each(m, executable)
 		} else if bad == nil {
-			bad = &SyntaxError{name, number, msg}
+			bad = &SyntaxError{File: name, Line: number, Msg: msg}
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := in.Err(); err != nil {
 		return fmt.Errorf("reading %s after line %d: %w", name, number, err)
 	}
 	return bad

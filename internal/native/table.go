@@ -171,7 +171,7 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 		}
 		if msg != "" {
 			if bad == 0 {
-				firstBad = &SyntaxError{name, number, msg}
+				firstBad = &SyntaxError{File: name, Line: number, Msg: msg}
 			}
 			bad++
 		}

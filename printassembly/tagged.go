@@ -8,25 +8,25 @@ import (
 	"strconv"
 )
 
-// A namedTag tells where one of LogCompilation's tags is, for a method that was
-// installed. Where the method's code is printed too, the tag tells nothing more.
+// A namedTag is the position of a tag of LogCompilation for a method that was installed. If the method's code is
+// printed as well, the tag adds nothing.
 type namedTag struct {
 	at   int64
 	size int
 	id   int // compile id
 }
 
-// named notes a tag. Of a method that is printed too, its id is all that is needed.
+// named records a tag. For a method that is printed as well, only its compile id is needed.
 func (x *indexer) named(tag []byte) {
 	if id, err := strconv.Atoi(string(attr(tag, "compile_id"))); err == nil {
 		x.tags = append(x.tags, namedTag{x.at, len(tag), id})
 	}
 }
 
-// addNamed adds the methods that only a tag tells of. It reads their tags again.
+// addNamed adds the methods that only a tag names. It reads their tags again.
 //
-// Blobs are ordered by when they were installed. For a method that is where its tag
-// is: a copy of its code by gasm comes only at the end of the log.
+// Blobs are sorted by the time at which they were installed. For a method this is the position of its tag, because
+// gasm's copies of code come at the end of the log.
 func (x *indexer) addNamed(r io.ReaderAt) error {
 	blobs := x.idx.Blobs
 	for i := range blobs {

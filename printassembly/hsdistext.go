@@ -21,7 +21,7 @@ func (c *codeReader) textLine(line []byte) {
 		return
 	}
 	text, comment := cutComment(rest)
-	text = bytes.ReplaceAll(text, []byte{'\t'}, []byte{' '}) // aarch64's mnemonics end at a tab
+	text = bytes.ReplaceAll(text, []byte{'\t'}, []byte{' '}) // on aarch64 a tab follows the mnemonic
 	if last := len(c.insts) - 1; last >= 0 {
 		if addr <= c.insts[last].Lo {
 			c.skip = true // the disassembly starts again: JDK 8 prints methods twice
@@ -47,10 +47,11 @@ func (c *codeReader) textLine(line []byte) {
 	}
 }
 
-// comment takes what stands behind or below an instruction, or, before the
-// first instruction of a section, above it.
+// comment reads a comment. It is to the right of its instruction or below it. A comment before the first instruction
+// of a section is above its instruction.
 func (c *codeReader) comment(line []byte) {
-	if c.skip || len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' && line[0] != '*' && line[0] != '{' {
+	if c.skip || len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' &&
+		line[0] != '*' && line[0] != '{' {
 		return
 	}
 	text := cleanComment(line)
@@ -79,8 +80,7 @@ func (c *codeReader) comment(line []byte) {
 	in.Comments = append(in.Comments, text)
 }
 
-// flow tells the kind and the direct target of an instruction from its text,
-// x86 and aarch64.
+// flow returns the kind and the direct target of an instruction of x86 or aarch64, given its text.
 func flow(text string) (kind disasm.Kind, target uint64) {
 	op, operand, _ := strings.Cut(text, " ")
 	switch {
@@ -98,7 +98,7 @@ func flow(text string) (kind disasm.Kind, target uint64) {
 	default:
 		return disasm.Plain, 0
 	}
-	// aarch64's conditional jumps have registers in front of the target.
+	// In aarch64's conditional jumps, a register may come before the target.
 	if i := strings.LastIndexAny(operand, " ,"); i >= 0 {
 		operand = operand[i+1:]
 	}
@@ -106,8 +106,8 @@ func flow(text string) (kind disasm.Kind, target uint64) {
 	return kind, target
 }
 
-// cutComment parts an instruction from its comment. The semicolon of an XML
-// entity ("call &lt;f&gt;") starts none.
+// cutComment splits an instruction from its comment, which starts at a semicolon. The semicolon of an XML entity
+// ("call &lt;f&gt;") does not start a comment.
 func cutComment(rest []byte) (text, comment []byte) {
 	for from := 0; ; {
 		i := bytes.IndexByte(rest[from:], ';')
@@ -116,7 +116,8 @@ func cutComment(rest []byte) (text, comment []byte) {
 		}
 		i += from
 		from = i + 1
-		if amp := bytes.LastIndexByte(rest[:i], '&'); amp < 0 || i-amp > len("&apos") || bytes.ContainsAny(rest[amp:i], " ,") {
+		if amp := bytes.LastIndexByte(rest[:i], '&'); amp < 0 || i-amp > len("&apos") ||
+			bytes.ContainsAny(rest[amp:i], " ,") {
 			return rest[:i], rest[i+1:]
 		}
 	}

@@ -7,38 +7,38 @@ import (
 	"strings"
 )
 
-// ExactMark is a line of gasm's own behind [MachCode], in copies of code that
-// HotSpot did not print. Below it, each comment has the address of a byte of its
-// instruction: debug info that of the last one, and relocations that of the first.
+// ExactMark is a line that gasm writes after [MachCode] in code that it has copied itself. Below it, each comment has
+// the address of a byte of its instruction: debug info has the address of the last byte, relocations have that of the
+// first.
 const ExactMark = "[Comments at a byte of their instructions]"
 
-// oldExactMark is what the mark was before copies had relocations.
+// oldExactMark is the form of ExactMark that gasm wrote before its copies had relocations.
 const oldExactMark = "[Comments at the last byte of their instructions]"
 
 // hexRows collects the lines between [MachCode] and [/MachCode].
 //
-// Rows and comments stand on cells of four bytes, wherever instructions start,
-// so all bytes are collected first and decoded as one run. HotSpot prints whole
-// cells only: up to three bytes at the end of a stub are missing.
+// Rows and comments have the addresses of cells of four bytes, and instructions may begin anywhere in a cell. So all
+// bytes are collected first and then decoded as one run. HotSpot prints whole cells only, so up to three bytes at the
+// end of a stub are missing.
 type hexRows struct {
-	exact      bool // by [ExactMark]
-	framesOnly bool // only these are asked for, see [DebugInfo]
+	exact      bool // the lines are below an [ExactMark]
+	framesOnly bool // the caller wants frames only, see [DebugInfo]
 	code       []byte
 	pieces     []piece
 	notes      []note
-	// pending holds marks and lines with "#", which belong to the next row's address.
+	// pending holds marks and lines with "#", which belong to the address of the next row.
 	pending []note
-	frames  int    // of all notes
-	tooMuch string // what was left out because there was too much of it
+	frames  int    // number of frames in all notes
+	tooMuch string // what exceeded its limit; "" for nothing
 }
 
-// A piece is the bytes of one or more rows that follow each other.
+// A piece is the bytes of consecutive rows.
 type piece struct {
 	lo       uint64 // address
-	from, to int    // in hexRows.code
+	from, to int    // range in hexRows.code
 }
 
-// A note is something that the log says at the address of a cell.
+// A note is a comment or a mark at the address of a cell.
 type note struct {
 	cell    uint64
 	section bool
@@ -51,10 +51,10 @@ type note struct {
 //
 //	0x00007fae08ed77a0: e85b be41 | 1566 6666 | …      a row
 //	0x00007fae08ed7814: ;*iload_3 {reexecute=0 …}      a comment on a cell
-//	                    ; - Workload::dot@4 (line 12)  more of it
-//	# parm0:    rdx:rdx   = &apos;[I&apos;             on what comes next
+//	                    ; - Workload::dot@4 (line 12)  more of the comment
+//	# parm0:    rdx:rdx   = &apos;[I&apos;             a comment on the next row
 //
-// From a byte that is not hex on, the rest of its row is left out.
+// If a row has a byte that is not hexadecimal, the rest of the row is ignored.
 func (h *hexRows) take(line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	addr, n := hexAddr(line)
@@ -107,7 +107,7 @@ func (h *hexRows) row(addr uint64, cells []byte) {
 	}
 }
 
-// note adds a note, unless there are too many.
+// note adds a note, unless there are too many already.
 func (h *hexRows) note(n note) {
 	if h.frames += len(n.frames); len(h.notes)+h.frames >= maxNotes {
 		h.tooMuch = "comments"
@@ -116,7 +116,7 @@ func (h *hexRows) note(n note) {
 	h.notes = append(h.notes, n)
 }
 
-// frame adds a frame to the last note, unless there are too many.
+// frame adds a frame to the last note, unless there are too many already.
 func (h *hexRows) frame(f Frame) {
 	n := &h.notes[len(h.notes)-1]
 	if h.frames++; len(n.frames) == maxFrames || len(h.notes)+h.frames >= maxNotes {
@@ -126,12 +126,12 @@ func (h *hexRows) frame(f Frame) {
 	n.frames = append(n.frames, f)
 }
 
-// section notes a mark; it belongs to the row that comes next.
+// section records a mark, which belongs to the next row.
 func (h *hexRows) section(name string) {
 	h.wait(note{section: true, text: name})
 }
 
-// loose takes a line without an address.
+// loose handles a line without an address.
 func (h *hexRows) loose(line []byte) {
 	if len(line) == 0 || line[0] != ';' && line[0] != '#' {
 		return
@@ -153,7 +153,7 @@ func (h *hexRows) loose(line []byte) {
 	}
 }
 
-// wait keeps a note for the next row, unless there are too many.
+// wait keeps a note for the next row, unless there are too many already.
 func (h *hexRows) wait(n note) {
 	if len(h.pending) >= maxFrames {
 		h.tooMuch = "comments"
@@ -177,24 +177,22 @@ func (h *hexRows) comment(cell uint64, line []byte) {
 	h.note(note{cell: cell, text: text, debug: strings.HasPrefix(text, "*")})
 }
 
-// cleanComment cuts the mark in front of a comment and undoes the escaping, also that of
-// names in it.
-// Newer JDKs lead with "#" instead of ";".
+// cleanComment removes the mark at the start of a comment: ";", or "#" in newer JDKs. It undoes the XML escaping and
+// HotSpot's escaping of names.
 func cleanComment(line []byte) string {
 	return nameText(bytes.TrimSpace(bytes.TrimLeft(line, "; #")))
 }
 
-// A codeRun is a piece of the dump without gaps.
+// A codeRun is a part of the dump without gaps.
 type codeRun struct {
 	lo   uint64
 	code []byte
 }
 
-// runs gives the bytes in [lo, hi). In a damaged log an address may come twice; the first
-// of its bytes counts.
+// runs returns the bytes in [lo, hi). If an address comes twice, as in a damaged log, its first byte wins.
 func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
-	next := lo // the lowest address that the dump may go on with
+	next := lo // the lowest address at which the dump may continue
 	for _, p := range h.pieces {
 		at, code := p.lo, h.code[p.from:p.to]
 		if at < next {
@@ -206,7 +204,7 @@ func (h *hexRows) runs(lo, hi uint64) []codeRun {
 		}
 		code = code[:min(hi-at, uint64(len(code)))]
 		if len(runs) == 0 || at > next {
-			runs = append(runs, codeRun{at, slices.Clip(code)}) // what is appended to it goes elsewhere
+			runs = append(runs, codeRun{at, slices.Clip(code)}) // clipped, so that append below copies the bytes
 		} else {
 			last := &runs[len(runs)-1]
 			last.code = append(last.code, code...)
@@ -216,18 +214,17 @@ func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	return runs
 }
 
-// sortNotes puts the notes into the order of their addresses, which they have but in a
-// damaged log.
+// sortNotes sorts the notes by address. Only in a damaged log are they not sorted already.
 func (h *hexRows) sortNotes() {
 	slices.SortStableFunc(h.notes, func(a, b note) int { return cmp.Compare(a.cell, b.cell) })
 }
 
-// annotate hands the notes, which ascend, to the instructions of one run.
+// annotate adds the notes, which are sorted, to the instructions of one run.
 //
-// HotSpot comments a cell [X, X+4) as if it were an instruction
-// (nmethod::print_code_comment_on with begin X and end X+4): debug info and oop
-// maps are looked up in (X, X+4], at the address behind their instruction;
-// relocations and implicit exceptions in [X, X+4), at its start.
+// HotSpot prints the comments of a cell [X, X+4) as if the cell were one instruction (it calls
+// nmethod::print_code_comment_on with begin X and end X+4). It looks up debug info and oop maps in (X, X+4], because
+// they have the address after their instruction. It looks up relocations and implicit exceptions in [X, X+4), because
+// they have the address of the instruction's start.
 func (h *hexRows) annotate(insts []Instruction) {
 	if len(insts) == 0 {
 		return
@@ -250,8 +247,8 @@ func (h *hexRows) annotate(insts []Instruction) {
 			if n.text != "" {
 				in.Comments = append(in.Comments, n.text)
 			}
-			// What compilers take for two instructions, the second of which is padding, may be decoded as one. Its
-			// samples are of the first.
+			// Two instructions of the compiler, the second of which is padding, may be decoded as one. The samples of
+			// such an instruction belong to the first one's frames.
 			if len(n.frames) > 0 && !(h.exact && in.OwnFrames) {
 				in.Frames, in.OwnFrames = n.frames, true
 			}
@@ -261,14 +258,14 @@ func (h *hexRows) annotate(insts []Instruction) {
 	}
 }
 
-// instructionOf finds the instruction that a note belongs to; i is the one that holds
-// the first byte of its cell.
+// instructionOf returns the index of the instruction that a note belongs to. i is the index of the instruction that
+// contains the first byte of the note's cell.
 func instructionOf(insts []Instruction, i int, n *note) int {
 	end := n.cell + 4
 	if n.debug || strings.HasPrefix(n.text, "ImmutableOopMap") || strings.HasPrefix(n.text, "OopMap") {
-		// HotSpot prints the first debug info that it finds in (X, X+4], and
-		// not every instruction has one: the likeliest, then the first; of
-		// those that only prepare another, the last.
+		// HotSpot prints the first debug info in (X, X+4], and not every instruction has debug info. Take the
+		// likeliest instruction. Among equally likely ones, take the first, or the last if they only prepare another
+		// instruction.
 		best, rank := -1, -1
 		for j := i; j < len(insts) && insts[j].Hi <= end; j++ {
 			if insts[j].Hi <= n.cell {
@@ -286,8 +283,8 @@ func instructionOf(insts []Instruction, i int, n *note) int {
 	if n.section {
 		return i
 	}
-	// A relocation is of an instruction that starts in [X, X+4): of several, the
-	// first that can have one of its kind.
+	// A relocation belongs to an instruction that starts in [X, X+4). Take the first one that can have a relocation
+	// of this kind.
 	first := i
 	if insts[i].Lo < n.cell && i+1 < len(insts) && insts[i+1].Lo < end {
 		first = i + 1

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What LogCompilation's tags say of a method is what its print says.
+// A method that is known from LogCompilation's tag has the same properties as one that is printed.
 func TestNamed(t *testing.T) {
 	for _, name := range []string{"jdk8-full-hsdis", "jdk17-full-hsdis", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +37,8 @@ func TestNamed(t *testing.T) {
 				}
 				methods++
 				tag := byID[b.ID]
-				require.Equal(t, []any{b.Kind, b.Name, b.Compiler, b.Level, b.OSR, b.Lo}, []any{tag.Kind, tag.Name, tag.Compiler, tag.Level, tag.OSR, tag.Lo})
+				require.Equal(t, []any{b.Kind, b.Name, b.Compiler, b.Level, b.OSR, b.Lo},
+					[]any{tag.Kind, tag.Name, tag.Compiler, tag.Level, tag.OSR, tag.Lo})
 				require.InDelta(t, b.UptimeMillis, tag.UptimeMillis, 200)
 				require.GreaterOrEqual(t, tag.Hi, b.Hi)
 				require.Less(t, tag.Hi-b.Hi, uint64(256), "%s: parts are aligned", b.Name)
@@ -48,7 +49,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Tags with less than it takes to place a sample tell nothing.
+// Tags that lack something needed to assign samples are ignored.
 func TestNamedDamage(t *testing.T) {
 	const whole = "<nmethod compile_id='7' compiler='c2' level='4' size='300' address='0x1000' insts_offset='100' stub_offset='200' " +
 		"scopes_data_offset='-5' oops_offset='260' method='a/A &lt;init&gt; ()V' stamp='1.5'/>"
