@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
@@ -234,11 +235,11 @@ func (d *DTrace) Events() []Event {
 func (d *DTrace) Frequency() int { return d.frequency }
 
 // Notes tells what is missing in the samples, a sentence each.
-func (d *DTrace) Notes() []string {
+func (d *DTrace) Notes() []fix.Note {
 	if kernelClause {
 		return nil
 	}
-	return []string{"dtrace samples user space only: what the kernel does for the program is not in the profile"}
+	return []fix.Note{{Text: "dtrace samples user space only: what the kernel does for the program is not in the profile"}}
 }
 
 // Lost returns how many samples DTrace said that it dropped.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -68,7 +67,7 @@ func withDTrace(refused *RefusedError, failed error) *RefusedError {
 	if missing := (*sampler.MissingToolError)(nil); errors.As(failed, &missing) {
 		return refused
 	}
-	return &RefusedError{refused.Cause + "; nor by DTrace (" + strings.TrimPrefix(failed.Error(), "dtrace: ") + ")", refused.Mend}
+	return &RefusedError{refused.Cause + "; nor by DTrace (" + sampler.WithoutTool(failed) + ")", refused.Mend}
 }
 
 // recordByKernel sets the probes without another program.

@@ -31,6 +31,9 @@ type Result struct {
 // A RefusedError says that the kernel lets gasm record no probes.
 type RefusedError struct{ Cause, Mend string }
 
+// Parts returns the cause and the mend, for package fix.
+func (e *RefusedError) Parts() (cause, fix string) { return e.Cause, e.Mend }
+
 func (e *RefusedError) Error() string {
 	if e.Mend == "" {
 		return e.Cause

@@ -18,6 +18,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
 // maxMaps is an upper bound for the list of a process's mappings, in bytes: it may have 65 530 of them (vm.max_map_count).
@@ -113,8 +115,8 @@ func (p *Process) CheckMemory() error {
 func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
 
 func refuseUserSpace(r region) error {
-	return fmt.Errorf("it has mapped %s from a file system in user space (FUSE), which may never answer: "+
-		"run gasm as its user, or the JVM from another file system", r.path)
+	return &fix.Error{Err: fmt.Errorf("it has mapped %s from a file system in user space (FUSE), which may never answer", r.path),
+		Fix: "run gasm as its user, or the JVM from another file system"}
 }
 
 // maxMounts is how much is read of a list of mounts, in bytes: a namespace may have 100 000 of them (fs.mount-max).
@@ -220,7 +222,7 @@ func (p *Process) checkFileSystem(r region) error {
 	case err != nil && p.Ended():
 		return ErrEnded
 	case err != nil:
-		return fmt.Errorf("it has mapped %s from a file system that can't be found out about (%w), and may never answer: run gasm as its user", r.path, err)
+		return &fix.Error{Err: fmt.Errorf("it has mapped %s from a file system that can't be found out about (%w), and may never answer", r.path, err), Fix: "run gasm as its user"}
 	case kind == unix.FUSE_SUPER_MAGIC:
 		return refuseUserSpace(r)
 	}

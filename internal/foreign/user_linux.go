@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
 // A User is who a process is to the kernel.
@@ -26,7 +28,7 @@ func (u User) same(other User) bool {
 // its goroutine, and must end with it. A process that is not root stays who it is.
 func (u User) become(set func(uid int) error) error {
 	if os.Geteuid() != 0 && os.Geteuid() != u.UID {
-		return errors.New("it belongs to another user: run gasm as that user or as root")
+		return &fix.Error{Err: errors.New("it belongs to another user"), Fix: "run gasm as that user or as root"}
 	}
 	if os.Geteuid() == 0 {
 		if err := u.replace(set); err != nil {

@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"internal/arrows":          nil,
 	"internal/gasmtest":        nil,
 	"packaging":                nil,
+	"internal/fix":             nil,
 	"internal/foreign":         nil,
 	"internal/htmlpage":        nil,
 	"internal/inotify":         nil,
