@@ -135,25 +135,26 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 	}
 	o.Progress = func(p record.AttachProgress) (again bool) { return line.Show(attachLine(&o, p)) }
 	rec := record.NewAttachment(o)
-	signals.handTo(rec, s, o.Folder)
-	if err := rec.Run(); err != nil {
-		if sig := rec.StoppedBy(); sig != 0 {
-			return &exitError{128 + int(sig), err}
+	return signals.during(rec, s, o.Folder, flags.files, func() error {
+		if err := rec.Run(); err != nil {
+			if sig := rec.StoppedBy(); sig != 0 {
+				return &exitError{128 + int(sig), err}
+			}
+			return err
 		}
-		return err
-	}
-	line.Done()
-	err := reportOn(s, rec.Finish, flags, src, progress.New(s.err, "", -1))
-	signals.resume()
-	whole := err == nil && len(rec.Problems()) == 0
-	cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep))
-	switch sig := rec.CutShort(); {
-	case sig != 0:
-		return &exitError{128 + int(sig), err}
-	case !whole:
-		return &exitError{1, err}
-	}
-	return nil
+		line.Done()
+		err := reportOn(s, rec.Finish, flags, src, progress.New(s.err, "", -1))
+		signals.reportDone()
+		whole := err == nil && len(rec.Problems()) == 0
+		cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep))
+		switch sig := rec.CutShort(); {
+		case sig != 0:
+			return &exitError{128 + int(sig), err}
+		case !whole:
+			return &exitError{1, err}
+		}
+		return nil
+	})
 }
 
 // attachLine says what is going on.

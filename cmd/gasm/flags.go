@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -53,9 +54,11 @@ type reportFlags struct {
 	methods         []string // patterns of those whose code saveLog has; none: all
 	sourcePaths     []string
 	noPager         bool
+	files           *outputFiles // of the report and the log
 }
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
+	f.files = new(outputFiles)
 	d := profile.DefaultOptions()
 	f.hotThreshold = d.HotThreshold
 	flags.Var((*share)(&f.hotThreshold), "hot-threshold", "annotate regions with at least this `share` of the profile, as 0.05 or 5%")
@@ -112,12 +115,18 @@ func (f *reportFlags) check() error {
 			return usage("--method: %v", err)
 		}
 	}
-	for name, n := range map[string]int{"top": f.top, "regions": f.regions, "min-samples": f.minSamples, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "instructions": f.instructions, "merge-margin": f.mergeMargin, "pid": f.pid} {
-		if n < 0 {
-			return usage("--%s is %d; it can't be negative", name, n)
+	for _, number := range []struct {
+		flag  string
+		value int
+	}{
+		{"regions", f.regions}, {"min-samples", f.minSamples}, {"top", f.top}, {"too-big-threshold", f.tooBig},
+		{"print-margin", f.printMargin}, {"merge-margin", f.mergeMargin}, {"instructions", f.instructions}, {"pid", f.pid},
+	} {
+		if number.value < 0 {
+			return usage("--%s is %d; it can't be negative", number.flag, number.value)
 		}
-		if limit, ok := profile.Limits[name]; ok && n > limit {
-			return usage("--%s is %d; it can be %d at most", name, n, limit)
+		if limit, ok := profile.Limits[number.flag]; ok && number.value > limit {
+			return usage("--%s is %d; it can be %d at most", number.flag, number.value, limit)
 		}
 	}
 	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
@@ -140,10 +149,8 @@ func (f *reportFlags) checkChoice() (err error) {
 }
 
 func oneOf(name, value string, allowed ...string) error {
-	for _, a := range allowed {
-		if value == a {
-			return nil
-		}
+	if slices.Contains(allowed, value) {
+		return nil
 	}
 	return usage("--%s is %q; it can be %s", name, value, layout.Or(allowed))
 }

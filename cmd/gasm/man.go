@@ -25,7 +25,7 @@ func manCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, c := range documented(cmd.Root()) {
 				path := filepath.Join(args[0], manName(c)+".1")
-				if err := toFile(path, func(w io.Writer) error { return writeMan(w, c) }); err != nil {
+				if err := new(outputFiles).write(path, func(w io.Writer) error { return writeMan(w, c) }); err != nil {
 					return fmt.Errorf("writing the manual: %w", err)
 				}
 			}

@@ -33,9 +33,9 @@ func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 // checkInputs finds an output that would be written over what it is made of: a file that
 // the arguments name, or of a capture that they name.
 func (f *reportFlags) checkInputs(args []string) error {
-	for name, output := range map[string]string{"report": f.file, "save-log": f.saveLog} {
-		if output != "" && slices.ContainsFunc(args, func(arg string) bool { return capture.Reads(arg, output) }) {
-			return usage("--%s %s is a file that is read; name another one", name, output)
+	for _, output := range []struct{ flag, path string }{{"report", f.file}, {"save-log", f.saveLog}} {
+		if output.path != "" && slices.ContainsFunc(args, func(arg string) bool { return capture.Reads(arg, output.path) }) {
+			return usage("--%s %s is a file that is read; name another one", output.flag, output.path)
 		}
 	}
 	return nil
@@ -55,7 +55,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	}
 	src.sayMissing(s.err)
 	if f.saveLog != "" {
-		err := toFile(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax(), f.methods...) })
+		err := f.files.write(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax(), f.methods...) })
 		if err != nil {
 			return fmt.Errorf("saving the annotated log: %w", err)
 		}
@@ -67,22 +67,10 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 // pager.
 func (f *reportFlags) write(s streams, write func(io.Writer) error) error {
 	if f.file != "" {
-		return toFile(f.file, write)
+		return f.files.write(f.file, write)
 	}
 	if pager := f.pager(s.out); pager != "" {
 		return page(s, pager, write)
 	}
 	return write(s.out)
-}
-
-func toFile(path string, write func(io.Writer) error) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	err = write(file)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }

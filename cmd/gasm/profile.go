@@ -151,34 +151,35 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		say(s.err, "gasm: %s", text)
 	}
 	rec := record.New(o)
-	signals.handTo(rec, s, o.Folder)
-	if err := rec.Run(); err != nil {
-		if sig := rec.StoppedBy(); sig != 0 {
-			return &exitError{128 + int(sig), err}
+	return signals.during(rec, s, o.Folder, flags.files, func() error {
+		if err := rec.Run(); err != nil {
+			if sig := rec.StoppedBy(); sig != 0 {
+				return &exitError{128 + int(sig), err}
+			}
+			return err
 		}
-		return err
-	}
-	var err error
-	if recordOnly {
-		err = finishOnly(rec.Finish, bar)
-	} else {
-		err = reportOn(s, rec.Finish, flags, src, bar)
-	}
-	signals.resume()
-	whole := err == nil && len(rec.Problems()) == 0
-	cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM))
-	rec.Wait() // the report is there already
-	switch code := rec.ExitCode(); {
-	case rec.Interrupted():
-		return &exitError{130, err}
-	case code != 0:
-		return &exitError{code, err}
-	case recordOnly && err != nil: // whoever started the command wants to know how that ended
-		say(s.err, "gasm: %v", err)
-	case !whole && !recordOnly:
-		return &exitError{1, err}
-	}
-	return nil
+		var err error
+		if recordOnly {
+			err = finishOnly(rec.Finish, bar)
+		} else {
+			err = reportOn(s, rec.Finish, flags, src, bar)
+		}
+		signals.reportDone()
+		whole := err == nil && len(rec.Problems()) == 0
+		cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM))
+		rec.Wait() // the report is there already
+		switch code := rec.ExitCode(); {
+		case rec.Interrupted():
+			return &exitError{130, err}
+		case code != 0:
+			return &exitError{code, err}
+		case recordOnly && err != nil: // whoever started the command wants to know how that ended
+			say(s.err, "gasm: %v", err)
+		case !whole && !recordOnly:
+			return &exitError{1, err}
+		}
+		return nil
+	})
 }
 
 // finishOnly completes a capture that nobody wants a report of now.
