@@ -104,12 +104,30 @@ func itemForks(t *TrialSide, item *Item) []int64 {
 
 // add adds a trial of another capture.
 func (t *TrialSide) add(more *TrialSide) {
-	if nanos, ok := more.scoreNanos(); ok && len(t.Runs) > 0 {
+	t.addScores(more)
+	forks := forksOf(more)
+	g := groups{forks: len(t.Forks), moreForks: len(forks)}
+	if len(t.Slices) > 0 && len(more.Slices) > 0 {
+		g.slices, g.moreSlices = len(t.Slices), len(more.Slices)
+		t.Slices = slices.Concat(t.Slices, more.Slices)
+	} else {
+		t.Slices = nil
+	}
+	t.Forks = append(t.Forks, forks...)
+	t.Methods = g.join(t.Methods, withForks(more, more.Methods))
+	t.Frames = g.join(t.Frames, withForks(more, more.Frames))
+	t.Regions = append(t.Regions, more.Regions...)
+	t.Samples, t.Seconds = t.Samples+more.Samples, t.Seconds+more.Seconds
+	t.Event = cmp.Or(t.Event, more.Event)
+}
+
+// addScores adds JMH's scores and the CPU times per operation of another capture. What one of the two does not know is
+// unknown afterwards.
+func (t *TrialSide) addScores(more *TrialSide) {
+	t.Score = t.Score.With(more.Score)
+	if nanos, ok := more.scoreNanos(); ok && t.Score != nil && len(t.Runs) > 0 {
 		t.Runs = append(t.Runs, nanos)
 	} else {
-		t.Runs = nil
-	}
-	if t.Score = t.Score.With(more.Score); t.Score == nil {
 		t.Runs = nil
 	}
 	if more.NanosPerOp > 0 && len(t.CPURuns) > 0 {
@@ -117,55 +135,47 @@ func (t *TrialSide) add(more *TrialSide) {
 	} else {
 		t.CPURuns = nil
 	}
-	forks, slicesBefore, slicesMore := len(t.Forks), len(t.Slices), len(more.Slices)
-	if slicesBefore == 0 || slicesMore == 0 {
-		t.Slices, slicesBefore, slicesMore = nil, 0, 0
-	}
-	addItems := func(items []Item, others []Item) []Item {
-		at := make(map[itemKey]int, len(items))
-		for i := range items {
-			at[items[i].key()] = i
-		}
-		seen := make([]bool, len(items))
-		for k := range others {
-			o := &others[k]
-			i, ok := at[o.key()]
-			if !ok {
-				i = len(items)
-				items = append(items, Item{Source: o.Source, Name: o.Name, Forks: make([]int64, forks), Slices: make([]int64, slicesBefore)})
-				seen = append(seen, false)
-			}
-			seen[i] = true
-			m := &items[i]
-			m.Count += o.Count
-			m.Forks = joined(m.Forks, forks, itemForks(more, o))
-			m.Slices = joined(m.Slices, slicesBefore, o.Slices[:min(len(o.Slices), slicesMore)])
-		}
-		for i := range items {
-			if !seen[i] { // the other capture has no samples of it
-				items[i].Forks = joined(items[i].Forks, forks, make([]int64, len(forksOf(more))))
-				items[i].Slices = joined(items[i].Slices, slicesBefore, make([]int64, slicesMore))
-			}
-		}
-		return items
-	}
-	t.Methods, t.Frames = addItems(t.Methods, more.Methods), addItems(t.Frames, more.Frames)
-	t.Regions = append(t.Regions, more.Regions...)
 	if t.NanosPerOp > 0 && more.NanosPerOp > 0 {
 		t.NanosPerOp = (t.NanosPerOp*t.Operations + more.NanosPerOp*more.Operations) / (t.Operations + more.Operations)
 		t.Operations += more.Operations
 	} else {
 		t.NanosPerOp, t.Operations = 0, 0
 	}
-	t.Forks = append(t.Forks, forksOf(more)...)
-	if slicesBefore > 0 {
-		t.Slices = slices.Concat(t.Slices, more.Slices)
-	}
-	t.Samples, t.Seconds = t.Samples+more.Samples, t.Seconds+more.Seconds
-	t.Event = cmp.Or(t.Event, more.Event)
 }
 
-// joined appends counts to those of n groups. It is nil where some are unknown.
+// groups are the numbers of forks and of time slices that two trials have before they are joined. The numbers of slices
+// are 0 if one of the trials has no slices.
+type groups struct{ forks, moreForks, slices, moreSlices int }
+
+// join adds the items of another trial to those of a trial. An item that only one of the two has gets zeros for the forks
+// and slices of the other one.
+func (g groups) join(items, more []Item) []Item {
+	others := byKey(more)
+	none := Item{Forks: make([]int64, g.moreForks), Slices: make([]int64, g.moreSlices)}
+	for i := range items {
+		key := items[i].key()
+		g.add(&items[i], cmp.Or(others[key], &none))
+		delete(others, key)
+	}
+	for i := range more {
+		if others[more[i].key()] == nil {
+			continue
+		}
+		item := Item{Source: more[i].Source, Name: more[i].Name, Forks: make([]int64, g.forks), Slices: make([]int64, g.slices)}
+		g.add(&item, &more[i])
+		items = append(items, item)
+	}
+	return items
+}
+
+// add adds an item of another trial to the same item of a trial.
+func (g groups) add(item, other *Item) {
+	item.Count += other.Count
+	item.Forks = joined(item.Forks, g.forks, other.Forks)
+	item.Slices = joined(item.Slices, g.slices, other.Slices[:min(len(other.Slices), g.moreSlices)])
+}
+
+// joined returns counts, which must be of n groups, followed by more. It returns nil if some of them are unknown.
 func joined(counts []int64, n int, more []int64) []int64 {
 	if len(counts) != n || len(more) == 0 {
 		return nil
