@@ -178,7 +178,7 @@ func withBlocked(t *testing.T, what string, commands ...string) runOpt {
 }
 
 // Where gasm may not sample by itself, and there is no other sampler, one line says what
-// mends that.
+// fixes that.
 func TestNoSampler(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
@@ -286,7 +286,7 @@ func TestBadFiles(t *testing.T) {
 		{"other processes only", "are of other processes", []string{others, log}, 1},
 		{"no such pid", "no such JVM in this capture; it has 24997", []string{"--pid", "4", samples, log}, 1},
 		{"empty folder", "is no capture", []string{emptyDir}, 1},
-		{"a folder and more", "a capture folder stands alone", []string{emptyDir, log}, 2},
+		{"a folder and more", "is a capture folder; name no other file with it", []string{emptyDir, log}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := runGasm(t, append([]string{"report"}, c.args...))
@@ -309,7 +309,7 @@ func TestBadFiles(t *testing.T) {
 }
 
 // Sampling that the kernel refuses: the command does not run, and the line names
-// the setting that mends it.
+// the setting that fixes it.
 func TestSamplingRefused(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

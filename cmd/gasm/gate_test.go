@@ -94,9 +94,9 @@ func TestDiffSides(t *testing.T) {
 		want string
 	}{
 		{[]string{"--before", "a"}, "--before and --after go together"},
-		{[]string{"--before", "a", "--after", "b", "c"}, "with --before and --after there are no other arguments"},
+		{[]string{"--before", "a", "--after", "b", "c"}, "--before and --after take no other arguments"},
 		{[]string{"a"}, "name two captures or JSON reports, got 1 (several of each side: --before A1,A2 --after B1,B2)"},
-		{[]string{"--fail-above", "-1", "a", "b"}, "--fail-above is -1; it is a number of percent"},
+		{[]string{"--fail-above", "-1", "a", "b"}, "--fail-above is -1; it is a percentage"},
 		{[]string{"--fail-above", "NaN", "a", "b"}, "--fail-above is NaN"},
 	} {
 		r := runGasm(t, append([]string{"diff"}, c.args...))
