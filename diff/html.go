@@ -26,7 +26,7 @@ var htmlScript string
 
 var htmlTemplate = template.Must(template.New("page").Parse(htmlText))
 
-// An htmlView is what the template shows. Its strings are escaped as in all text for people,
+// An htmlView is what the template shows. Its strings are escaped like all text for people,
 // and the template escapes them for HTML.
 type htmlView struct {
 	Policy, Title, Gasm string
@@ -52,31 +52,31 @@ type htmlTrial struct {
 	Facts  []htmlFact
 	Tables []htmlTable
 	Code   []htmlCode
-	Says   string // that nothing changed, or what else did not
+	Says   string // a sentence below the tables: what was compared
 }
 
 type htmlTable struct {
 	ID, Title, Note, Kind string
 	Rows                  []htmlRow
 	More                  string
-	Sources, Details      bool // some row has them
+	Sources, Details      bool // whether any row has a source, and a detail
 }
 
 type htmlRow struct {
 	A, B, Change         string
 	SamplesA, SamplesB   int64
-	Width                string // of the change's bar, in percent of the largest
+	Width                string // of the bar that shows the change, in percent of the largest one
 	Grew                 bool
 	Source, Name, Detail string
-	Link                 string // to the code
+	Link                 string // the id of its code; "" for none
 }
 
-// maxHTMLRows is how many rows of a table the page has.
+// maxHTMLRows limits the rows of a table on the page.
 const maxHTMLRows = 500
 
-// WriteHTML writes the comparison as one HTML file, which a browser opens from disk. gasm is
-// the version of gasm that compared. Without JavaScript the page only lacks keys and the
-// sorting of tables.
+// WriteHTML writes the comparison as one HTML file, which a browser can open from disk. gasm
+// is the version of gasm that compared. Without JavaScript the page lacks only keyboard
+// shortcuts and the sorting of tables.
 func (r *Result) WriteHTML(w io.Writer, gasm string) error {
 	style := htmlpage.Style + htmlStyle
 	v := htmlView{Policy: htmlpage.Policy(style, htmlScript), Gasm: layout.Escape(gasm), Style: template.CSS(style), Script: template.JS(htmlScript),
@@ -121,12 +121,12 @@ func newHTMLSide(label string, s *Side) htmlSide {
 	return out
 }
 
-// html makes the view of a comparison, which has this number, from 0.
+// html returns the view of a comparison. number is its index, from 0.
 func (c *Comparison) html(number int) htmlTrial {
 	v := htmlTrial{ID: number, Title: layout.Escape(c.htmlTitle()), Facts: c.htmlFacts()}
 	switch {
 	case c.A.Samples == 0 || c.B.Samples == 0:
-		v.Says = "Not compared: a side has no samples of it."
+		v.Says = "Not compared: one side has no samples of it."
 		return v
 	case c.unchanged():
 		v.Says = fmt.Sprintf("Nothing changed above the noise: %s compared.", c.Compared)

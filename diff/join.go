@@ -9,9 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// Join makes one side of several captures or reports of the same program: their samples together.
-// How much they differ from one another is part of the noise then, as the differences between
-// forks are.
+// Join joins several captures or reports of the same program to one side with all their
+// samples. How much they differ from one another is then part of the noise, like the
+// differences between forks.
 func Join(sides []*Side) (*Side, error) {
 	if len(sides) == 1 {
 		return sides[0], nil
@@ -23,7 +23,7 @@ func Join(sides []*Side) (*Side, error) {
 	for _, s := range sides {
 		names = append(names, s.Name)
 		if s.Selection != all.Selection || s.Chosen != all.Chosen {
-			return nil, fmt.Errorf("%s is of other samples or other code (%s) than %s (%s): they can't be one side", s.Name,
+			return nil, fmt.Errorf("%s has other samples or other code (%s) than %s (%s): they can't be one side", s.Name,
 				cmp.Or(strings.TrimSpace(s.Chosen+" "+s.Selection), "all"), sides[0].Name, cmp.Or(strings.TrimSpace(all.Chosen+" "+all.Selection), "all"))
 		}
 		all.JVMs = append(all.JVMs, s.JVMs...)
@@ -54,11 +54,11 @@ func Join(sides []*Side) (*Side, error) {
 	return &all, nil
 }
 
-// maxNotes is how many notes a joined side has.
+// maxNotes limits the notes of a joined side.
 const maxNotes = 100
 
-// newRuns is a trial of the first capture that has it. Its counts by fork are known: without
-// forks, the capture is like one.
+// newRuns returns a trial as the first capture with it has it, prepared for [TrialSide.add]:
+// its counts by fork are known, because a capture without forks counts as one fork.
 func newRuns(t *TrialSide) TrialSide {
 	first := *t
 	first.Runs = nil
@@ -75,7 +75,7 @@ func newRuns(t *TrialSide) TrialSide {
 	return first
 }
 
-// forksOf are the samples of each fork, or of the whole capture.
+// forksOf returns the samples of each fork, or of the whole capture if it has no forks.
 func forksOf(t *TrialSide) []int64 {
 	if len(t.Forks) > 0 {
 		return slices.Clone(t.Forks)
@@ -83,7 +83,7 @@ func forksOf(t *TrialSide) []int64 {
 	return []int64{t.Samples}
 }
 
-// withForks gives each item counts by fork, where they are known.
+// withForks returns the items with counts by fork, where these are known.
 func withForks(t *TrialSide, items []Item) []Item {
 	out := slices.Clone(items)
 	for i := range out {
@@ -183,7 +183,7 @@ func joined(counts []int64, n int, more []int64) []int64 {
 	return slices.Concat(counts, more)
 }
 
-// scoreNanos is the time per operation of JMH's score; false where there is none.
+// scoreNanos returns the time per operation of JMH's score, in ns. ok is false if there is none.
 func (t *TrialSide) scoreNanos() (nanos float64, ok bool) {
 	if t.Score == nil {
 		return 0, false

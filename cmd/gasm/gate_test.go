@@ -75,7 +75,7 @@ func TestGateOfPullRequest(t *testing.T) {
 		assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
 		r = runGasm(t, []string{"diff", "--fail-above", "0", capture(side + "-1"), capture(side + "-2")})
 		assert.Equal(t, 0, r.code, "one fork on each side\n%s", r.stdout)
-		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: noise takes two forks or captures on each side")
+		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: the noise is known only with two forks or captures on each side")
 	}
 	all := func(side string) string {
 		return capture(side+"-1") + "," + capture(side+"-2") + "," + capture(side+"-3") + "," + capture(side+"-4")
