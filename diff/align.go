@@ -6,17 +6,17 @@ import "slices"
 // instruction, except perhaps for registers and stack slots.
 type match struct{ a, b int }
 
-// maxCells limits the time and memory of one alignment, which are the product of two
-// numbers of lines. Two pieces of code with 2000 lines each can still be aligned.
+// maxCells limits the time and memory of one alignment, which grow with the product of the
+// two numbers of lines. Two pieces of code with 2000 lines each are still aligned.
 const maxCells = 4 << 20
 
 // How much a match adds to the score of an alignment.
 const (
 	scoreText  = 3 // the same text
-	scoreShape = 2 // the same text but for registers and stack slots
+	scoreShape = 2 // the same text, except for registers and stack slots
 )
 
-// matchScore is what a match of two lines is worth; 0 for lines that don't match.
+// matchScore returns the score of a match of two lines, 0 for lines that don't match.
 func matchScore(a, b *Line) uint32 {
 	switch {
 	case a.Text == b.Text:
@@ -28,9 +28,8 @@ func matchScore(a, b *Line) uint32 {
 }
 
 // align finds the longest common subsequence of two pieces of code. Lines of the same
-// shape but with other registers match too, but are worth less than equal ones. Libraries
-// for diffs do not have these two degrees of equality. The result is false when the code
-// is too long.
+// shape with other registers match too, but score less than equal lines; libraries for
+// diffs do not have two degrees of equality. align returns false if the code is too long.
 func align(a, b []Line) ([]match, bool) {
 	head := 0
 	for head < min(len(a), len(b)) && a[head].Text == b[head].Text {

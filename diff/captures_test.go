@@ -111,12 +111,12 @@ func TestBadJSON(t *testing.T) {
 		require.Error(t, err)
 		assert.Contains(t, err.Error(), want)
 	}
-	check("", "x.json is no JSON report: EOF; 'gasm report --format json' makes one")
-	check("hello", "no JSON report")
-	check("[]", "no JSON report")
+	check("", "x.json is not a JSON report: EOF; 'gasm report --format json' makes one")
+	check("hello", "not a JSON report")
+	check("[]", "not a JSON report")
 	check(`{"schema":2,"capture":{},"profiles":[]}`, "schema 2; this gasm reads schema 1 only")
-	check(`{"name":"x"}`, "x.json is JSON, but no report")
-	check(`{"schema":1,"kind":"diff"}`, "x.json is JSON, but no report")
+	check(`{"name":"x"}`, "x.json is JSON, but not a report")
+	check(`{"schema":1,"kind":"diff"}`, "x.json is JSON, but not a report")
 	check(`{"schema":1,"capture":{},"profiles":[{"regions":[{"lo":"12z","hi":"0x1"}]}]}`, `"12z" is not an address`)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// regions writes the table of the regions that changed, and the code of those that have
-// a listing.
+// regions writes the table of the regions that changed, and the code of those with a
+// listing.
 func (t *textDiff) regions() {
 	rows := t.c.Regions
 	if len(rows) == 0 {
@@ -36,8 +36,8 @@ func (t *textDiff) regions() {
 	}
 }
 
-// compileIDs is ", compile id 137" or ", compile ids 137 and 145"; "" for stubs and the
-// interpreter, which have none.
+// compileIDs returns ", compile id 137" or ", compile ids 137 and 145", and "" for stubs and
+// the interpreter, which have no compile id.
 func (r *RegionRow) compileIDs() string {
 	switch {
 	case r.CompileIDA == 0 && r.CompileIDB == 0:
@@ -54,7 +54,7 @@ func (r *RegionRow) compileIDs() string {
 	return ", compile ids " + id(r.CompileIDA) + " and " + id(r.CompileIDB)
 }
 
-// codeText says whether the code differs; "" where that is unknown.
+// codeText says whether the code differs. It returns "" if that is unknown.
 func (r *RegionRow) codeText() string {
 	switch {
 	case r.Code > 0:
@@ -68,14 +68,14 @@ func (r *RegionRow) codeText() string {
 const (
 	// contextLines is how many lines are shown before and after a line that differs.
 	contextLines = 3
-	// warmShare is the share of the profile from which on a line is shown even if it
-	// is equal on both sides.
+	// warmShare is the smallest share of the profile with which a line is shown even if
+	// it is equal on both sides.
 	warmShare = 0.01
 	// maxDifferent limits how many lines of a listing are shown because they differ, or
 	// because they are the context of such a line. JSON has them all.
 	maxDifferent = 100
-	// Frames are written behind the instructions, in a column that has room for the
-	// longest instruction, within these limits.
+	// Frames are written after the instructions, in a column that is wide enough for
+	// the longest instruction, within these limits.
 	minTextColumn = 28
 	maxTextColumn = 48
 )
@@ -93,7 +93,7 @@ func (t *textDiff) code(number int, r *RegionRow) {
 			column = max(column, n)
 		}
 	}
-	frame, skipped := "", false // the frame of the previous line; whether lines were left out since
+	frame, skipped := "", false // the frame of the previous line; whether lines were left out since then
 	for i := range r.Listing {
 		if !shown[i] {
 			skipped = true
@@ -137,7 +137,7 @@ func (t *textDiff) codeLine(l *ListingLine, text string) {
 	t.Line("%s", t.Paint(style, line))
 }
 
-// linePercent is a line's share of one side's profile; "" without samples.
+// linePercent returns a line's share of one side's profile, or "" without samples.
 func linePercent(n int64, side *TrialSide) string {
 	if n == 0 {
 		return ""
@@ -145,14 +145,14 @@ func linePercent(n int64, side *TrialSide) string {
 	return percentText(shareOf(n, side.Samples))
 }
 
-// shown tells which lines of a listing are shown: lines that differ, the hottest ones
-// first, lines before and after those, and warm lines. left is how many lines that differ
-// are not shown.
+// shown returns which lines of a listing are shown: lines that differ, the hottest ones
+// first, with the lines around them, and warm lines. left is the number of lines that differ
+// and are not shown.
 func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 	lines := r.Listing
 	shown = make([]bool, len(lines))
-	// A line's heat is its share of the region's samples on its own side. So a side
-	// with few samples has its lines shown too.
+	// A line's heat is its share of the region's samples on its own side, so that lines
+	// of a side with few samples are shown too.
 	heat := func(i int) float64 { return max(shareOf(lines[i].A, r.SamplesA), shareOf(lines[i].B, r.SamplesB)) }
 	isWarm := func(l *ListingLine) bool {
 		return max(shareOf(l.A, c.A.Samples), shareOf(l.B, c.B.Samples)) >= warmShare
@@ -166,7 +166,7 @@ func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 		}
 	}
 	slices.SortStableFunc(differ, func(i, j int) int { return cmp.Compare(heat(j), heat(i)) })
-	used := map[string]int{} // lines shown, by the side of the line that they are shown for
+	used := map[string]int{} // how many lines are shown, by the Op of the line for which they are
 	for _, i := range differ {
 		if used[lines[i].Op] >= maxDifferent/2 {
 			continue

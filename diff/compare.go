@@ -11,11 +11,11 @@ import (
 
 // Options say which changes are shown.
 type Options struct {
-	// MinChange is the least change of a share that is shown, 0 to 1.
+	// MinChange is the smallest change of a share that is shown, 0 to 1.
 	MinChange float64
-	// HotThreshold is the share that a region whose code differs must have, on one of
-	// the sides, to be listed instruction by instruction. The first such region is
-	// always listed.
+	// HotThreshold is the share that a region must have on one side to be listed
+	// instruction by instruction if its code differs. The first such region is always
+	// listed.
 	HotThreshold float64
 }
 
@@ -26,11 +26,11 @@ type Result struct {
 	Trials    []Comparison
 	UnpairedA []string // the titles of trials that B does not have
 	UnpairedB []string
-	Gate      *Gate // what was judged; nil where nothing was to be
+	Gate      *Gate // the verdict of [Result.Judge]; nil if it was not asked for
 }
 
 // A Comparison is what differs in one trial. It has a row for everything that changed,
-// the largest change first.
+// sorted by the size of the change.
 type Comparison struct {
 	A, B     *TrialSide
 	Noise    Noise
@@ -40,7 +40,7 @@ type Comparison struct {
 	Regions  []RegionRow
 }
 
-// Compared is how many things were compared. What only one side has counts too.
+// Compared says how many things were compared, including those that only one side has.
 type Compared struct {
 	Methods int `json:"methods"`
 	Frames  int `json:"frames"`
@@ -58,23 +58,23 @@ type Row struct {
 	ShareB   float64 `json:"share_b"`
 	Change   float64 `json:"change"` // ShareB - ShareA
 	// NanosA and NanosB are the CPU time per operation of the benchmark, in ns. They
-	// are 0 when one side does not know its number of operations.
+	// are 0 if one side's number of operations is unknown.
 	NanosA float64 `json:"nanos_per_op_a,omitempty"`
 	NanosB float64 `json:"nanos_per_op_b,omitempty"`
-	// Threshold is the least change of the share that chance does not explain.
+	// Threshold is the smallest change of the share that chance does not explain.
 	Threshold float64 `json:"threshold"`
 	// Code is the share of the samples that are on instructions which the other side
-	// does not have, of the side with the larger share. It is 0 where that is within
-	// the noise, and where code is unknown.
+	// does not have, on the side where it is larger. It is 0 if it is within the noise,
+	// and if code is unknown.
 	Code float64 `json:"code"`
 }
 
-// leastCodePart is the part of a row's samples that must be on different code for the
-// row to be a change while its share is the same. Two compilations of one method often
+// leastCodePart is the part of a row's samples that must be on different code for the row to
+// count as changed while its share stays the same. Two compilations of one method often
 // differ in their coldest parts.
 const leastCodePart = 0.05
 
-// changed tells whether the row's share or its code changed by more than noise.
+// changed reports whether the row's share or its code changed by more than noise.
 func (r *Row) changed() bool {
 	return math.Abs(r.Change) >= r.Threshold || r.Code > 0 && r.Code >= leastCodePart*max(r.ShareA, r.ShareB)
 }
@@ -111,7 +111,7 @@ func Compare(a, b *Side, o Options) *Result {
 	return r
 }
 
-// note notes what makes two trials hard to compare. Each note is made once.
+// note adds notes on what makes two trials hard to compare, each once.
 func (r *Result) note(a, b *TrialSide) {
 	say := func(text string) {
 		if !slices.Contains(r.Notes, text) {
@@ -119,39 +119,39 @@ func (r *Result) note(a, b *TrialSide) {
 		}
 	}
 	if a.Event != b.Event && !(sampler.ParseEvent(a.Event).ByClock() && sampler.ParseEvent(b.Event).ByClock()) {
-		say("A has samples of " + a.Event + ", B of " + b.Event + ": shares of one are not shares of the other")
+		say("A has samples of " + a.Event + ", B of " + b.Event + ": their shares can't be compared")
 	}
 	if a.JDK != b.JDK && a.JDK != "" && b.JDK != "" {
-		say("A is of JDK " + a.JDK + ", B of JDK " + b.JDK + ": stubs and native functions may only have other names")
+		say("A ran on JDK " + a.JDK + ", B on JDK " + b.JDK + ": stubs and native functions may only have other names")
 	}
 	if r.A.Chosen != r.B.Chosen {
-		say("A is a report of other samples (" + cmp.Or(r.A.Chosen, "all") + ") than B (" + cmp.Or(r.B.Chosen, "all") + "): shares of one are not shares of the other")
+		say("A is a report of other samples (" + cmp.Or(r.A.Chosen, "all") + ") than B (" + cmp.Or(r.B.Chosen, "all") + "): their shares can't be compared")
 	}
 	if r.A.Selection != r.B.Selection {
 		say("HotSpot printed other code in A (" + cmp.Or(r.A.Selection, "all") + ") than in B (" + cmp.Or(r.B.Selection, "all") +
-			"): a side knows what was inlined only into the methods that HotSpot printed, so frames are not compared")
+			"): inlining is known only for the methods that HotSpot printed, so frames are not compared")
 	}
 	if !sameSyntax(a, b) {
 		say("the instructions of A and B are written in different ways (another processor, or --intel-syntax), so the code is not compared")
 	}
 }
 
-// withoutFrames is a copy without frames.
+// withoutFrames returns a copy without frames.
 func (t *TrialSide) withoutFrames() *TrialSide {
 	without := *t
 	without.Frames = nil
 	return &without
 }
 
-// sameSyntax tells whether the instructions of both sides can be compared as text.
+// sameSyntax reports whether the instructions of both sides can be compared as text.
 func sameSyntax(a, b *TrialSide) bool {
 	x, y := a.syntax(), b.syntax()
 	return x == y || x == "" || y == ""
 }
 
-// syntax guesses in which syntax the code is written; "" without code. AT&T syntax has a
-// % at each register: "add %eax,%ebx". Intel syntax and aarch64 have none, but normalised
-// lines can have one in any syntax: "<const>(%rip)". Hence a quarter of the lines.
+// syntax guesses the syntax of the code: "AT&T", "other", or "" without code. AT&T syntax has
+// a % at each register: "add %eax,%ebx". Intel syntax and aarch64 have none, but normalised
+// lines can have one in any syntax: "<const>(%rip)". So AT&T takes a quarter of the lines.
 func (t *TrialSide) syntax() string {
 	withPercent, all := 0, 0
 	for i := range t.Regions {
@@ -178,7 +178,7 @@ type itemPair struct {
 	spreadError    float64
 }
 
-// compareTrials compares two trials that are a pair.
+// compareTrials compares a pair of trials.
 func compareTrials(a, b *TrialSide, o Options) Comparison {
 	if a.Samples == 0 || b.Samples == 0 {
 		return Comparison{A: a, B: b, Methods: []Row{}, Frames: []Row{}, Regions: []RegionRow{}}
@@ -214,8 +214,8 @@ func compareTrials(a, b *TrialSide, o Options) Comparison {
 	return c
 }
 
-// itemPairs pairs the items that have the same source and name. An item that only one
-// side has makes a pair too.
+// itemPairs pairs the items with the same source and name. An item that only one side has is
+// a pair too.
 func itemPairs(a, b *TrialSide, itemsA, itemsB []Item) []itemPair {
 	inA, inB := byKey(itemsA), byKey(itemsB)
 	var pairs []itemPair
@@ -237,8 +237,8 @@ func itemPairs(a, b *TrialSide, itemsA, itemsB []Item) []itemPair {
 	return pairs
 }
 
-// rows gives a row for each of the pairs that changed. code is each method's Row.Code,
-// the sum of its regions.
+// rows returns a row for each pair that changed. code has each method's Row.Code, the sum of
+// its regions.
 func (c *Comparison) rows(pairs []itemPair, code map[itemKey]float64) []Row {
 	rows := []Row{}
 	for i := range pairs {
@@ -252,7 +252,7 @@ func (c *Comparison) rows(pairs []itemPair, code map[itemKey]float64) []Row {
 	return rows
 }
 
-// row makes the row of a pair, without what is known of the code.
+// row returns the row of a pair, without Row.Code.
 func (c *Comparison) row(p *itemPair) Row {
 	r := Row{Source: p.source, Name: p.name, SamplesA: p.countA, SamplesB: p.countB,
 		ShareA: shareOf(p.countA, c.A.Samples), ShareB: shareOf(p.countB, c.B.Samples),
@@ -264,7 +264,7 @@ func (c *Comparison) row(p *itemPair) Row {
 	return r
 }
 
-// shareOf is n as a share of all; 0 where all is.
+// shareOf returns n as a share of all, or 0 if all is 0.
 func shareOf(n, all int64) float64 {
 	if all == 0 {
 		return 0

@@ -83,7 +83,7 @@ func TestTrials(t *testing.T) {
 // Both formats say when a side has no samples in a trial.
 func TestNoSamples(t *testing.T) {
 	r := Compare(side("a", trial(1000, region("A::sum", 1, code(0x1000, sumLoop...)))), side("b", TrialSide{}), options())
-	assert.Contains(t, string(writeText(t, r, TextOptions{})), "\nNot compared: a side has no samples of it.\n")
+	assert.Contains(t, string(writeText(t, r, TextOptions{})), "\nNot compared: one side has no samples of it.\n")
 	var text bytes.Buffer
 	require.NoError(t, r.WriteJSON(&text, ""))
 	assert.Contains(t, text.String(), `"methods": []`)
@@ -176,5 +176,5 @@ func TestOtherSelection(t *testing.T) {
 	r := Compare(run("", 1000), run("--skip-c1", 3000), options())
 	assert.Empty(t, r.Trials[0].Frames)
 	assert.Equal(t, []string{"HotSpot printed other code in A (all) than in B (--skip-c1): " +
-		"a side knows what was inlined only into the methods that HotSpot printed, so frames are not compared"}, r.Notes)
+		"inlining is known only for the methods that HotSpot printed, so frames are not compared"}, r.Notes)
 }

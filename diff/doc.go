@@ -8,17 +8,17 @@
 // a share is shown only when it reaches a threshold: at least [Options].MinChange, and
 // at least [Noise].Factor times the standard error of the difference of the two shares.
 //
-// The standard error is that of drawing the samples at random. Where the shares differ
-// more from fork to fork of a benchmark, or from slice to slice of its time, the
-// standard error that follows from those differences is used as well.
+// The standard error is that of drawing the samples at random. If the shares differ more
+// from fork to fork of a benchmark, or from slice to slice of its time, the standard error
+// that follows from these differences counts too, with a factor of its own.
 //
-// The factor grows with the number of rows that are large enough to change. It is chosen
-// so that comparing two runs of the same program shows any row at all in one of a
-// hundred comparisons (a Bonferroni correction).
+// The factor grows with the number of rows that are large enough to change. It is chosen so
+// that of a hundred comparisons of two runs of the same program, only one shows any row at
+// all (a Bonferroni correction).
 //
-// With one fork on each side, the differences between one JVM and the next are not part
-// of the threshold. These come from the heap's layout, from what HotSpot knew of the
-// program when C2 compiled it, and from what else the machine did at the time.
+// With one fork on each side, the differences between one JVM and the next are not part of
+// the threshold. Such differences come from the heap's layout, from what HotSpot knew about
+// the program when C2 compiled it, and from what else the machine did at the time.
 //
 // # How code is compared
 //
@@ -33,8 +33,8 @@
 //
 // # Formats
 //
-// A [Result] is written as text, as JSON, which has everything, or as a page for a browser
-// (html.go, with html.tmpl, html.css and html.js). The page has the listings as the JSON has
-// them, A's instructions beside B's, cut into blocks (htmlcode.go), of which those that
-// changed are named first, by how much.
+// A [Result] is written as text, as Markdown, as JSON, which has everything, or as a page for
+// a browser (html.go, with html.tmpl, html.css and html.js). The page has the same listings as
+// the JSON, with A's instructions beside B's, cut into blocks (htmlcode.go). It lists the
+// blocks that changed first, sorted by their change.
 package diff

@@ -9,42 +9,43 @@ import (
 	"github.com/gasm-profiler/gasm/internal/student"
 )
 
-// A Gate is what became slower by more than a limit.
+// A Gate says what became slower by more than a limit.
 //
-// A benchmark is judged by its time per operation, JMH's score. It fails when that grew by more
-// than the limit and the noise together. Where each side has several captures, the CPU time per
-// operation is judged in the same way: on a machine that does much else, a thread often waits for
-// a processor, which makes scores differ and CPU time not. Where each side has three captures or forks,
-// one that was disturbed does not hide what all others show (trimmed.go). Any other program is judged by the shares of its methods
-// and native functions: one fails when its share grew by more than the limit, in percentage
-// points, and its noise together.
+// A benchmark is judged by its time per operation, JMH's score. It fails if that grew by more
+// than the limit and the noise together. If each side has several captures, the CPU time per
+// operation is judged in the same way: on a busy machine a thread often waits for a processor,
+// which changes scores, but not CPU time. If each side has three captures or forks, a disturbed
+// one does not hide what all others show (trimmed.go).
+//
+// Any other program is judged by the shares of its methods and native functions. A method fails
+// if its share grew by more than the limit, in percentage points, and its noise together.
 type Gate struct {
 	Percent float64   `json:"percent"` // the limit
-	Failed  int       `json:"failed"`  // of Rows
-	Rows    []GateRow `json:"rows"`    // every benchmark; of other programs what fails
+	Failed  int       `json:"failed"`  // how many of Rows failed
+	Rows    []GateRow `json:"rows"`    // every benchmark; for other programs only what failed
 }
 
-// A GateRow is one thing that is judged.
+// A GateRow is the verdict on one benchmark or method.
 type GateRow struct {
 	Trial string `json:"trial"`
-	Name  string `json:"name,omitempty"` // the method; "" of a benchmark
+	Name  string `json:"name,omitempty"` // the method; "" for a benchmark
 	// Before and After are the time per operation in ns, or shares from 0 to 1.
 	Before float64 `json:"before"`
 	After  float64 `json:"after"`
-	// Change and Noise are in percent of Before, or in percentage points. Noise is what chance can
-	// make of a change; it is 0 and NoiseKnown false where nothing tells.
+	// Change and Noise are in percent of Before, or in percentage points. Noise is the largest
+	// change that chance can explain; it is 0, and NoiseKnown false, if it is unknown.
 	Change     float64 `json:"change"`
 	Noise      float64 `json:"noise"`
 	NoiseKnown bool    `json:"noise_known"`
-	CPU        bool    `json:"cpu_time,omitempty"` // by samples, because JMH's scores are not there
-	// LeftOut is how many of the slowest captures or forks of each side are not in Before and After; see trimmedRow.
+	CPU        bool    `json:"cpu_time,omitempty"` // by samples, because there are no scores of JMH
+	// LeftOut is how many of the slowest captures or forks of each side Before and After leave out; see trimmedRow.
 	LeftOut int  `json:"left_out,omitempty"`
 	Failed  bool `json:"failed"`
 
-	trial int // of the Result's Trials
+	trial int // index in the Result's Trials
 }
 
-// Judge says what became slower by more than percent.
+// Judge returns what became slower by more than percent.
 func (r *Result) Judge(percent float64) *Gate {
 	g := &Gate{Percent: percent, Rows: []GateRow{}}
 	judged := 0
@@ -81,16 +82,16 @@ func (r *Result) Judge(percent float64) *Gate {
 	return g
 }
 
-// failed tells whether it became slower by more than percent.
+// failed reports whether the time or share grew by more than percent, beyond noise.
 func (r *GateRow) failed(percent float64) bool { return r.NoiseKnown && r.Change-r.Noise > percent }
 
-// A measure is a time per operation of both sides, in ns: JMH's, or that of the samples.
+// A measure is a time per operation on both sides, in ns: JMH's score, or the CPU time from samples.
 type measure struct {
 	a, b float64
 	cpu  bool
 }
 
-// measures are those that a benchmark is judged by; none of what is no benchmark.
+// measures returns the measures by which a benchmark is judged, and none for other programs.
 func (c *Comparison) measures() (m []measure) {
 	if c.A.Samples == 0 || c.B.Samples == 0 {
 		return nil
@@ -106,11 +107,11 @@ func (c *Comparison) measures() (m []measure) {
 	return m
 }
 
-// isTime tells whether a number of nanoseconds is one that an operation can take: a
-// billionth of one to 30 years.
+// isTime reports whether an operation can take this number of nanoseconds: a billionth of a
+// nanosecond to 30 years.
 func isTime(nanos float64) bool { return nanos > 1e-9 && nanos < 1e18 }
 
-// timeRow judges a benchmark by a measure, one of so many that are judged.
+// timeRow judges a benchmark by a measure. judged is the number of all measures that are judged.
 func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	row := GateRow{Trial: c.A.Title(), Before: m.a, After: m.b, Change: 100 * (m.b - m.a) / m.a, CPU: m.cpu}
 	var noise float64
@@ -126,22 +127,23 @@ func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	return row
 }
 
-// groupNoise is by how much the means of two groups of times can differ by chance, as the
-// times in them differ.
+// groupNoise returns by how much the means of two groups of times can differ by chance,
+// estimated from how the times within each group differ.
 func groupNoise(probability float64, a, b []float64) float64 {
 	return student.Quantile(probability, len(a)+len(b)-2) * math.Sqrt(meanVariance(a)+meanVariance(b))
 }
 
-// scoreNoise is by how much JMH's times can differ by chance, in ns. How much a side's captures,
-// forks or iterations differ among each other tells it, whichever differ the most. All that is
-// judged together gives a false alarm with the probability falseAlarms.
+// scoreNoise returns by how much JMH's times can differ by chance, in ns. It is estimated from
+// the differences among a side's captures, forks or iterations, whichever are largest.
+// probability is chosen so that all judgements together give a false alarm with the probability
+// falseAlarms.
 //
-// Iterations alone do not tell it: those of one JVM have the same code, the same heap and the same
-// minute of the machine, and are more alike than those of two JVMs.
+// known is false if only iterations are there: the iterations of one JVM share its code, its heap
+// and the same minute of the machine, so they are more alike than those of two JVMs.
 func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool) {
 	for _, groups := range []struct {
 		times func(*TrialSide) []float64
-		tell  bool
+		tell  bool // their differences alone are enough
 	}{{runTimes, true}, {forkTimes, true}, {iterationTimes, false}} {
 		a, b := groups.times(c.A), groups.times(c.B)
 		if len(a) > 1 && len(b) > 1 {
@@ -151,8 +153,8 @@ func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool)
 	return noise, known
 }
 
-// sampledNoise is by how much CPU time per operation can differ by chance: by sampling, or, where
-// nothing else is known, as the forks' samples differ.
+// sampledNoise returns by how much CPU time per operation can differ by chance, in ns: because of
+// sampling, or, if there are no several captures, as much as the forks' samples differ.
 func (c *Comparison) sampledNoise() float64 {
 	variance := func(t *TrialSide) float64 {
 		v := 1 / float64(t.Samples)
@@ -168,14 +170,14 @@ func (c *Comparison) sampledNoise() float64 {
 	return c.Noise.SpreadFactor * math.Sqrt(variance(c.A)+variance(c.B))
 }
 
-// runTimes, forkTimes and iterationTimes are the times per operation of each capture, fork
+// runTimes, forkTimes and iterationTimes return the times per operation of each capture, fork
 // or iteration, in ns.
 func runTimes(t *TrialSide) []float64 { return t.Runs }
 
 func forkTimes(t *TrialSide) []float64 {
 	var times []float64
 	for _, fork := range t.Score.Forks {
-		if nanos, ok := capture.Nanos(mean(fork), t.Score.Unit); ok { // of no iteration it is NaN
+		if nanos, ok := capture.Nanos(mean(fork), t.Score.Unit); ok { // NaN for no iterations
 			times = append(times, nanos)
 		}
 	}
@@ -194,7 +196,7 @@ func iterationTimes(t *TrialSide) []float64 {
 	return finite(times)
 }
 
-// finite leaves out what is no number.
+// finite returns the values that are neither NaN nor infinite.
 func finite(values []float64) []float64 {
 	var kept []float64
 	for _, x := range values {
@@ -205,7 +207,7 @@ func finite(values []float64) []float64 {
 	return kept
 }
 
-// meanVariance is the variance of the mean of some values.
+// meanVariance returns the variance of the mean of some values.
 func meanVariance(values []float64) float64 {
 	n, middle := float64(len(values)), mean(values)
 	var squares float64
@@ -215,9 +217,9 @@ func meanVariance(values []float64) float64 {
 	return squares / (n - 1) / n
 }
 
-// shareRows are the methods of a program whose shares grew by more than percent. Inlining is
-// undone: which method is compiled into which one is no difference in speed. Native functions and
-// stubs have no frames.
+// shareRows returns the methods of a program whose shares grew by more than percent. It judges
+// frames, because it makes no difference in speed into which method a method was inlined, and
+// native functions and stubs, which have no frames.
 func (c *Comparison) shareRows(percent float64) []GateRow {
 	var rows []GateRow
 	judge := func(r *Row) {
@@ -238,11 +240,11 @@ func (c *Comparison) shareRows(percent float64) []GateRow {
 	return rows
 }
 
-// text says what a row is: "a.B.c: 12.1 us -> 15.0 us per operation, +24.0 % (noise 3.1 %)".
+// text describes a row: "a.B.c: 12.1 us -> 15.0 us per operation, +24.0 % (noise 3.1 %)".
 func (r *GateRow) text() string {
 	noise := fmt.Sprintf("noise %.1f", r.Noise)
 	if !r.NoiseKnown {
-		noise = "not judged: noise takes two forks or captures on each side"
+		noise = "not judged: the noise is known only with two forks or captures on each side"
 	}
 	if r.Name != "" {
 		return fmt.Sprintf("%s: %s has %s -> %s of the profile, %+.1f points (%s)", r.Trial, r.Name, percentText(r.Before), percentText(r.After), r.Change, noise)
@@ -257,10 +259,10 @@ func (r *GateRow) text() string {
 	return fmt.Sprintf("%s: %s -> %s %s, %+.1f %% (%s)", r.Trial, nanosText(r.Before), nanosText(r.After), what, r.Change, noise)
 }
 
-// maxGateLines is how many of the things that fail are named.
+// maxGateLines limits how many of the rows that failed are named.
 const maxGateLines = 10
 
-// Err is an error that names what failed; nil where nothing did.
+// Err returns an error that names what failed, or nil if nothing failed.
 func (g *Gate) Err() error {
 	if g.Failed == 0 {
 		return nil

@@ -26,7 +26,7 @@ var htmlScript string
 
 var htmlTemplate = template.Must(template.New("page").Parse(htmlText))
 
-// An htmlView is what the template shows. Its strings are escaped as in all text for people,
+// An htmlView is what the template shows. Its strings are escaped like all text for people,
 // and the template escapes them for HTML.
 type htmlView struct {
 	Policy, Title, Gasm string
@@ -52,31 +52,31 @@ type htmlTrial struct {
 	Facts  []htmlFact
 	Tables []htmlTable
 	Code   []htmlCode
-	Says   string // that nothing changed, or what else did not
+	Says   string // a sentence below the tables: what was compared
 }
 
 type htmlTable struct {
 	ID, Title, Note, Kind string
 	Rows                  []htmlRow
 	More                  string
-	Sources, Details      bool // some row has them
+	Sources, Details      bool // whether any row has a source, and a detail
 }
 
 type htmlRow struct {
 	A, B, Change         string
 	SamplesA, SamplesB   int64
-	Width                string // of the change's bar, in percent of the largest
+	Width                string // of the bar that shows the change, in percent of the largest one
 	Grew                 bool
 	Source, Name, Detail string
-	Link                 string // to the code
+	Link                 string // the id of its code; "" for none
 }
 
-// maxHTMLRows is how many rows of a table the page has.
+// maxHTMLRows limits the rows of a table on the page.
 const maxHTMLRows = 500
 
-// WriteHTML writes the comparison as one HTML file, which a browser opens from disk. gasm is
-// the version of gasm that compared. Without JavaScript the page only lacks keys and the
-// sorting of tables.
+// WriteHTML writes the comparison as one HTML file, which a browser can open from disk. gasm
+// is the version of gasm that compared. Without JavaScript the page lacks only keyboard
+// shortcuts and the sorting of tables.
 func (r *Result) WriteHTML(w io.Writer, gasm string) error {
 	style := htmlpage.Style + htmlStyle
 	v := htmlView{Policy: htmlpage.Policy(style, htmlScript), Gasm: layout.Escape(gasm), Style: template.CSS(style), Script: template.JS(htmlScript),
@@ -121,86 +121,129 @@ func newHTMLSide(label string, s *Side) htmlSide {
 	return out
 }
 
-// html makes the view of a comparison, which has this number, from 0.
+// html returns the view of a comparison. number is its index, from 0.
 func (c *Comparison) html(number int) htmlTrial {
-	title := c.A.Title()
-	if other := c.B.Title(); other != title {
-		title += " → " + other
-	}
-	v := htmlTrial{ID: number, Title: layout.Escape(cmp.Or(title, "the program"))}
-	add := func(name, value string) { v.Facts = append(v.Facts, htmlFact{name, layout.Escape(value)}) }
-	add("Samples", "A "+c.A.samplesText()+"; B "+c.B.samplesText())
-	if c.A.Samples == 0 || c.B.Samples == 0 {
-		v.Says = "Not compared: a side has no samples of it."
+	v := htmlTrial{ID: number, Title: layout.Escape(c.htmlTitle()), Facts: c.htmlFacts()}
+	switch {
+	case c.A.Samples == 0 || c.B.Samples == 0:
+		v.Says = "Not compared: one side has no samples of it."
 		return v
-	}
-	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
-		add("CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a), nanosText(b), 100*(b-a)/a))
-	}
-	if text := c.scoreText(false); text != "" {
-		add("Score", text)
-	}
-	add("Noise", c.noiseText())
-	if c.unchanged() {
+	case c.unchanged():
 		v.Says = fmt.Sprintf("Nothing changed above the noise: %s compared.", c.Compared)
 		return v
 	}
 	v.Says = fmt.Sprintf("%s compared; nothing else changed above the noise.", c.Compared)
-	links := map[itemKey]string{}
-	regions := make([]Row, len(c.Regions))
-	details := make([]string, len(c.Regions))
-	regionLinks := make([]string, len(c.Regions))
-	for i := range c.Regions {
-		r := &c.Regions[i]
-		regions[i], details[i] = r.Row, r.details(r.codeText())
-		if len(r.Listing) == 0 {
-			continue
-		}
-		code := c.htmlCode(r, fmt.Sprintf("t%d-c%d", number, len(v.Code)))
-		v.Code = append(v.Code, code)
-		regionLinks[i] = code.ID
-		if key := (itemKey{r.Source, r.Name}); links[key] == "" {
-			links[key] = code.ID
+	regions := v.addCode(c)
+	links := map[itemKey]string{} // of each method, its hottest region with code
+	for _, r := range regions {
+		if links[r.key()] == "" {
+			links[r.key()] = r.link
 		}
 	}
-	table := func(id, title, note, kind string, rows []Row, detail func(i int) string, link func(i int) string) {
-		t := htmlTable{ID: fmt.Sprintf("t%d-%s", number, id), Title: title, Note: note, Kind: kind, Rows: htmlRows(rows, detail, link)}
-		if left := len(rows) - len(t.Rows); left > 0 {
-			t.More = layout.Plural(left, "row") + " more in the JSON (--format json)"
-		}
-		t.Sources = slices.ContainsFunc(t.Rows, func(r htmlRow) bool { return r.Source != "" })
-		t.Details = slices.ContainsFunc(t.Rows, func(r htmlRow) bool { return r.Detail != "" })
-		if len(t.Rows) > 0 {
-			v.Tables = append(v.Tables, t)
-		}
+	methods, frames := changedRows(c.Methods), changedRows(c.Frames)
+	for i := range methods {
+		methods[i].link = links[methods[i].key()]
 	}
-	plain := func(rows []Row) func(i int) string {
-		return func(i int) string { return rows[i].details(codeDifference(rows[i].Code)) }
-	}
-	table("methods", "Changed methods", "as compiled, with all that was inlined into them; native functions among them", "method", c.Methods, plain(c.Methods),
-		func(i int) string { return links[itemKey{c.Methods[i].Source, c.Methods[i].Name}] })
-	table("frames", "Changed frames", "inlining undone", "method", c.Frames, plain(c.Frames), func(int) string { return "" })
-	table("regions", "Changed regions", "runs of sampled instructions within one piece of code", "region", regions,
-		func(i int) string { return details[i] }, func(i int) string { return regionLinks[i] })
+	v.addTable(htmlTable{ID: "methods", Title: "Changed methods", Kind: "method",
+		Note: "as compiled, with all that was inlined into them; native functions among them"}, methods)
+	v.addTable(htmlTable{ID: "frames", Title: "Changed frames", Kind: "method", Note: "inlining undone"}, frames)
+	v.addTable(htmlTable{ID: "regions", Title: "Changed regions", Kind: "region",
+		Note: "runs of sampled instructions within one piece of code"}, regions)
 	return v
 }
 
-// htmlRows are the rows of a table, at most maxHTMLRows.
-func htmlRows(rows []Row, detail, link func(i int) string) []htmlRow {
-	var largest float64
+func (c *Comparison) htmlTitle() string {
+	title := c.A.Title()
+	if other := c.B.Title(); other != title {
+		title += " → " + other
+	}
+	return cmp.Or(title, "the program")
+}
+
+// htmlFacts returns what is known about both sides as a whole.
+func (c *Comparison) htmlFacts() []htmlFact {
+	facts := []htmlFact{{"Samples", "A " + c.A.samplesText() + "; B " + c.B.samplesText()}}
+	if c.A.Samples == 0 || c.B.Samples == 0 {
+		return escaped(facts)
+	}
+	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
+		facts = append(facts, htmlFact{"CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a), nanosText(b), 100*(b-a)/a)})
+	}
+	if text := c.scoreText(false); text != "" {
+		facts = append(facts, htmlFact{"Score", text})
+	}
+	return escaped(append(facts, htmlFact{"Noise", c.noiseText()}))
+}
+
+func escaped(facts []htmlFact) []htmlFact {
+	for i := range facts {
+		facts[i].Value = layout.Escape(facts[i].Value)
+	}
+	return facts
+}
+
+// A changedRow is a row of a table of changes, with what the page shows beside its numbers.
+type changedRow struct {
+	*Row
+	detail string // how its code changed
+	link   string // the id of its code on the page; "" for none
+}
+
+func (r *changedRow) key() itemKey { return itemKey{r.Source, r.Name} }
+
+func changedRows(rows []Row) []changedRow {
+	out := make([]changedRow, len(rows))
 	for i := range rows {
-		largest = max(largest, math.Abs(rows[i].Change))
+		out[i] = changedRow{Row: &rows[i], detail: rows[i].details(codeDifference(rows[i].Code))}
+	}
+	return out
+}
+
+// addCode adds the code of the changed regions, and returns the rows of these regions.
+func (v *htmlTrial) addCode(c *Comparison) []changedRow {
+	rows := make([]changedRow, len(c.Regions))
+	for i := range c.Regions {
+		r := &c.Regions[i]
+		rows[i] = changedRow{Row: &r.Row, detail: r.details(r.codeText())}
+		if len(r.Listing) > 0 {
+			code := c.htmlCode(r, fmt.Sprintf("t%d-c%d", v.ID, len(v.Code)))
+			v.Code = append(v.Code, code)
+			rows[i].link = code.ID
+		}
+	}
+	return rows
+}
+
+// addTable adds a table with these rows, if there are any. Its ID becomes unique on the page.
+func (v *htmlTrial) addTable(t htmlTable, rows []changedRow) {
+	if len(rows) == 0 {
+		return
+	}
+	t.ID = fmt.Sprintf("t%d-%s", v.ID, t.ID)
+	t.Rows = htmlRows(rows)
+	if left := len(rows) - len(t.Rows); left > 0 {
+		t.More = layout.Plural(left, "row") + " more in the JSON (--format json)"
+	}
+	t.Sources = slices.ContainsFunc(t.Rows, func(r htmlRow) bool { return r.Source != "" })
+	t.Details = slices.ContainsFunc(t.Rows, func(r htmlRow) bool { return r.Detail != "" })
+	v.Tables = append(v.Tables, t)
+}
+
+// htmlRows returns the first maxHTMLRows rows as the template shows them.
+func htmlRows(rows []changedRow) []htmlRow {
+	var largest float64
+	for _, r := range rows {
+		largest = max(largest, math.Abs(r.Change))
 	}
 	var out []htmlRow
-	for i := range rows[:min(len(rows), maxHTMLRows)] {
-		r := &rows[i]
-		cells := shareCells(r)
+	for _, r := range rows[:min(len(rows), maxHTMLRows)] {
+		cells := shareCells(r.Row)
 		width := "0"
 		if largest > 0 {
 			width = fmt.Sprintf("%.1f", 100*math.Abs(r.Change)/largest)
 		}
 		out = append(out, htmlRow{A: cells[0], B: cells[1], Change: cells[2], SamplesA: r.SamplesA, SamplesB: r.SamplesB, Width: width, Grew: r.Change > 0,
-			Source: layout.Escape(r.Source), Name: layout.Escape(r.Name), Detail: layout.Escape(detail(i)), Link: link(i)})
+			Source: layout.Escape(r.Source), Name: layout.Escape(r.Name), Detail: layout.Escape(r.detail), Link: r.link})
 	}
 	return out
 }

@@ -15,11 +15,11 @@ import (
 type htmlCode struct {
 	ID, Title, About string
 	Blocks           []htmlBlock // in the order of the code
-	Changed          []htmlBlock // those that changed, what changed most first
+	Changed          []htmlBlock // the blocks that changed, the largest change first
 }
 
-// An htmlBlock is a run of instructions that are mostly executed together: from a label, or
-// behind a jump, on.
+// An htmlBlock is a run of instructions that are mostly executed together. It begins at a
+// label or after a jump.
 type htmlBlock struct {
 	ID, Name, About    string
 	A, B, Change       string
@@ -27,20 +27,20 @@ type htmlBlock struct {
 	Lines              []htmlLine
 	Differ             int // lines that are not the same on both sides
 	Same               bool
-	Open               bool // it changed and has samples; others are folded
+	Open               bool // not folded, because it changed and has samples
 
 	change float64
 }
 
-// An htmlLine has an instruction of A, one of B, or both, which are the same or one in place
-// of the other.
+// An htmlLine has an instruction of A, one of B, or both. If it has both, they are the same
+// instruction, or B's stands in the place of A's.
 type htmlLine struct {
 	Class  string // same, left, right or both
 	Sign   string
 	A, B   *htmlInstruction
-	Frame  string // without its package, where it is another one than on the line before
-	Method string // the same with it
-	Anchor string // the id, where a jump leads here
+	Frame  string // the Java frame without its package; "" if it is the same as on the line before
+	Method string // the same with its package
+	Anchor string // the id of a line that a jump leads to
 }
 
 type htmlInstruction struct {
@@ -53,7 +53,7 @@ type htmlInstruction struct {
 	Target, Link string
 }
 
-// endsBlock matches instructions behind which another block begins, of x86 and aarch64:
+// endsBlock matches the instructions of x86 and aarch64 after which a new block begins:
 //
 //	jl L3
 //	b.ne L2
@@ -62,7 +62,7 @@ var endsBlock = regexp.MustCompile(`^(?:bnd |lock )?(?:j[a-z]+|loop\w*|ret\w*|b|
 
 var jumpLabel = regexp.MustCompile(`^(.*[ ,])(L\d+)$`)
 
-// htmlCode makes the view of a region that has a listing.
+// htmlCode returns the view of a region that has a listing.
 func (c *Comparison) htmlCode(r *RegionRow, id string) htmlCode {
 	code := htmlCode{ID: id, Title: layout.Escape(r.Name), About: layout.Escape(fmt.Sprintf("%s · A %s, B %s: %+.2f · %s", r.Source, percentText(r.ShareA),
 		percentText(r.ShareB), 100*r.Change, r.details(r.codeText())))}
@@ -81,8 +81,8 @@ func (c *Comparison) htmlCode(r *RegionRow, id string) htmlCode {
 	return code
 }
 
-// blocksOf cuts a listing into blocks. Lines of A and those that B has in their place stay
-// together.
+// blocksOf cuts a listing into blocks. Lines of A stay together with the lines that B has in
+// their place.
 func blocksOf(lines []ListingLine) [][]ListingLine {
 	var blocks [][]ListingLine
 	from, ended := 0, false
@@ -103,7 +103,7 @@ func blocksOf(lines []ListingLine) [][]ListingLine {
 	return blocks
 }
 
-// htmlBlock makes the view of a block. frame is the one of the line before.
+// htmlBlock returns the view of a block. frame is the frame of the line before, and is updated.
 func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) htmlBlock {
 	var b htmlBlock
 	for i := 0; i < len(lines); {
@@ -153,7 +153,7 @@ func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) ht
 	return b
 }
 
-// htmlLine makes a line of A's instruction and B's; nil for none.
+// htmlLine returns the line with A's instruction and B's, either of which may be nil.
 func (c *Comparison) htmlLine(a, b *ListingLine, id string, frame *string) htmlLine {
 	l := htmlLine{Class: "both", Sign: "≠"}
 	switch {
@@ -196,7 +196,7 @@ func htmlInstructionOf(l *ListingLine, n int64, side *TrialSide, id string) *htm
 	return in
 }
 
-// heatOf is how hot a share is, 0 to 6, as in the report's page.
+// heatOf returns how hot a share is, from 0 to 6, as in the report's page.
 func heatOf(share float64) int {
 	heat := 0
 	for _, from := range []float64{0, 0.001, 0.005, 0.015, 0.05, 0.15} {

@@ -9,9 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// Join makes one side of several captures or reports of the same program: their samples together.
-// How much they differ from one another is part of the noise then, as the differences between
-// forks are.
+// Join joins several captures or reports of the same program to one side with all their
+// samples. How much they differ from one another is then part of the noise, like the
+// differences between forks.
 func Join(sides []*Side) (*Side, error) {
 	if len(sides) == 1 {
 		return sides[0], nil
@@ -23,7 +23,7 @@ func Join(sides []*Side) (*Side, error) {
 	for _, s := range sides {
 		names = append(names, s.Name)
 		if s.Selection != all.Selection || s.Chosen != all.Chosen {
-			return nil, fmt.Errorf("%s is of other samples or other code (%s) than %s (%s): they can't be one side", s.Name,
+			return nil, fmt.Errorf("%s has other samples or other code (%s) than %s (%s): they can't be one side", s.Name,
 				cmp.Or(strings.TrimSpace(s.Chosen+" "+s.Selection), "all"), sides[0].Name, cmp.Or(strings.TrimSpace(all.Chosen+" "+all.Selection), "all"))
 		}
 		all.JVMs = append(all.JVMs, s.JVMs...)
@@ -54,11 +54,11 @@ func Join(sides []*Side) (*Side, error) {
 	return &all, nil
 }
 
-// maxNotes is how many notes a joined side has.
+// maxNotes limits the notes of a joined side.
 const maxNotes = 100
 
-// newRuns is a trial of the first capture that has it. Its counts by fork are known: without
-// forks, the capture is like one.
+// newRuns returns a trial as the first capture with it has it, prepared for [TrialSide.add]:
+// its counts by fork are known, because a capture without forks counts as one fork.
 func newRuns(t *TrialSide) TrialSide {
 	first := *t
 	first.Runs = nil
@@ -75,7 +75,7 @@ func newRuns(t *TrialSide) TrialSide {
 	return first
 }
 
-// forksOf are the samples of each fork, or of the whole capture.
+// forksOf returns the samples of each fork, or of the whole capture if it has no forks.
 func forksOf(t *TrialSide) []int64 {
 	if len(t.Forks) > 0 {
 		return slices.Clone(t.Forks)
@@ -83,7 +83,7 @@ func forksOf(t *TrialSide) []int64 {
 	return []int64{t.Samples}
 }
 
-// withForks gives each item counts by fork, where they are known.
+// withForks returns the items with counts by fork, where these are known.
 func withForks(t *TrialSide, items []Item) []Item {
 	out := slices.Clone(items)
 	for i := range out {
@@ -104,12 +104,30 @@ func itemForks(t *TrialSide, item *Item) []int64 {
 
 // add adds a trial of another capture.
 func (t *TrialSide) add(more *TrialSide) {
-	if nanos, ok := more.scoreNanos(); ok && len(t.Runs) > 0 {
+	t.addScores(more)
+	forks := forksOf(more)
+	g := groups{forks: len(t.Forks), moreForks: len(forks)}
+	if len(t.Slices) > 0 && len(more.Slices) > 0 {
+		g.slices, g.moreSlices = len(t.Slices), len(more.Slices)
+		t.Slices = slices.Concat(t.Slices, more.Slices)
+	} else {
+		t.Slices = nil
+	}
+	t.Forks = append(t.Forks, forks...)
+	t.Methods = g.join(t.Methods, withForks(more, more.Methods))
+	t.Frames = g.join(t.Frames, withForks(more, more.Frames))
+	t.Regions = append(t.Regions, more.Regions...)
+	t.Samples, t.Seconds = t.Samples+more.Samples, t.Seconds+more.Seconds
+	t.Event = cmp.Or(t.Event, more.Event)
+}
+
+// addScores adds JMH's scores and the CPU times per operation of another capture. What one of the two does not know is
+// unknown afterwards.
+func (t *TrialSide) addScores(more *TrialSide) {
+	t.Score = t.Score.With(more.Score)
+	if nanos, ok := more.scoreNanos(); ok && t.Score != nil && len(t.Runs) > 0 {
 		t.Runs = append(t.Runs, nanos)
 	} else {
-		t.Runs = nil
-	}
-	if t.Score = t.Score.With(more.Score); t.Score == nil {
 		t.Runs = nil
 	}
 	if more.NanosPerOp > 0 && len(t.CPURuns) > 0 {
@@ -117,55 +135,47 @@ func (t *TrialSide) add(more *TrialSide) {
 	} else {
 		t.CPURuns = nil
 	}
-	forks, slicesBefore, slicesMore := len(t.Forks), len(t.Slices), len(more.Slices)
-	if slicesBefore == 0 || slicesMore == 0 {
-		t.Slices, slicesBefore, slicesMore = nil, 0, 0
-	}
-	addItems := func(items []Item, others []Item) []Item {
-		at := make(map[itemKey]int, len(items))
-		for i := range items {
-			at[items[i].key()] = i
-		}
-		seen := make([]bool, len(items))
-		for k := range others {
-			o := &others[k]
-			i, ok := at[o.key()]
-			if !ok {
-				i = len(items)
-				items = append(items, Item{Source: o.Source, Name: o.Name, Forks: make([]int64, forks), Slices: make([]int64, slicesBefore)})
-				seen = append(seen, false)
-			}
-			seen[i] = true
-			m := &items[i]
-			m.Count += o.Count
-			m.Forks = joined(m.Forks, forks, itemForks(more, o))
-			m.Slices = joined(m.Slices, slicesBefore, o.Slices[:min(len(o.Slices), slicesMore)])
-		}
-		for i := range items {
-			if !seen[i] { // the other capture has no samples of it
-				items[i].Forks = joined(items[i].Forks, forks, make([]int64, len(forksOf(more))))
-				items[i].Slices = joined(items[i].Slices, slicesBefore, make([]int64, slicesMore))
-			}
-		}
-		return items
-	}
-	t.Methods, t.Frames = addItems(t.Methods, more.Methods), addItems(t.Frames, more.Frames)
-	t.Regions = append(t.Regions, more.Regions...)
 	if t.NanosPerOp > 0 && more.NanosPerOp > 0 {
 		t.NanosPerOp = (t.NanosPerOp*t.Operations + more.NanosPerOp*more.Operations) / (t.Operations + more.Operations)
 		t.Operations += more.Operations
 	} else {
 		t.NanosPerOp, t.Operations = 0, 0
 	}
-	t.Forks = append(t.Forks, forksOf(more)...)
-	if slicesBefore > 0 {
-		t.Slices = slices.Concat(t.Slices, more.Slices)
-	}
-	t.Samples, t.Seconds = t.Samples+more.Samples, t.Seconds+more.Seconds
-	t.Event = cmp.Or(t.Event, more.Event)
 }
 
-// joined appends counts to those of n groups. It is nil where some are unknown.
+// groups are the numbers of forks and of time slices that two trials have before they are joined. The numbers of slices
+// are 0 if one of the trials has no slices.
+type groups struct{ forks, moreForks, slices, moreSlices int }
+
+// join adds the items of another trial to those of a trial. An item that only one of the two has gets zeros for the forks
+// and slices of the other one.
+func (g groups) join(items, more []Item) []Item {
+	others := byKey(more)
+	none := Item{Forks: make([]int64, g.moreForks), Slices: make([]int64, g.moreSlices)}
+	for i := range items {
+		key := items[i].key()
+		g.add(&items[i], cmp.Or(others[key], &none))
+		delete(others, key)
+	}
+	for i := range more {
+		if others[more[i].key()] == nil {
+			continue
+		}
+		item := Item{Source: more[i].Source, Name: more[i].Name, Forks: make([]int64, g.forks), Slices: make([]int64, g.slices)}
+		g.add(&item, &more[i])
+		items = append(items, item)
+	}
+	return items
+}
+
+// add adds an item of another trial to the same item of a trial.
+func (g groups) add(item, other *Item) {
+	item.Count += other.Count
+	item.Forks = joined(item.Forks, g.forks, other.Forks)
+	item.Slices = joined(item.Slices, g.slices, other.Slices[:min(len(other.Slices), g.moreSlices)])
+}
+
+// joined returns counts, which must be of n groups, followed by more. It returns nil if some of them are unknown.
 func joined(counts []int64, n int, more []int64) []int64 {
 	if len(counts) != n || len(more) == 0 {
 		return nil
@@ -173,7 +183,7 @@ func joined(counts []int64, n int, more []int64) []int64 {
 	return slices.Concat(counts, more)
 }
 
-// scoreNanos is the time per operation of JMH's score; false where there is none.
+// scoreNanos returns the time per operation of JMH's score, in ns. ok is false if there is none.
 func (t *TrialSide) scoreNanos() (nanos float64, ok bool) {
 	if t.Score == nil {
 		return 0, false

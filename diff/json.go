@@ -10,8 +10,8 @@ import (
 )
 
 // The types below, with [Row], [RegionRow], [ListingLine], [Compared] and [Noise], are
-// schema 1 of the JSON that diff writes. Fields may be added to schema 1; to change or
-// to drop one takes schema 2. Shares are 0 to 1.
+// schema 1 of the JSON that diff writes. Fields may be added to schema 1; changing or
+// removing one needs schema 2. Shares are 0 to 1.
 
 type jsonDiff struct {
 	Schema int         `json:"schema"`
@@ -40,7 +40,7 @@ type jsonTrial struct {
 	B        jsonTrialSide `json:"b"`
 	Noise    Noise         `json:"noise"`
 	Compared Compared      `json:"compared"`
-	// Everything that changed, the largest change first.
+	// Everything that changed, sorted by the size of the change.
 	Methods []Row       `json:"methods"` // native functions too
 	Frames  []Row       `json:"frames"`  // samples by innermost Java method
 	Regions []RegionRow `json:"regions"`
@@ -48,18 +48,18 @@ type jsonTrial struct {
 
 type jsonTrialSide struct {
 	Trial   string  `json:"trial"`
-	Program string  `json:"program,omitempty"` // the main class or jar, where there is no trial
+	Program string  `json:"program,omitempty"` // the main class or jar, if there is no trial
 	JDK     string  `json:"jdk,omitempty"`
 	Event   string  `json:"event"`
 	Samples int64   `json:"samples"` // in the profile
 	Seconds float64 `json:"window_seconds"`
-	// NanosPerOp is the CPU time of one operation, in ns. It is left out where JMH's
-	// scores are not known.
+	// NanosPerOp is the CPU time of one operation, in ns. It is left out if JMH's scores
+	// are unknown.
 	NanosPerOp float64 `json:"nanos_per_op,omitempty"`
-	// Score is what JMH measured, where it is known.
+	// Score is what JMH measured, if it is known.
 	Score *capture.Score `json:"score,omitempty"`
-	// Forks is the number of JVMs that repeat the trial; 0 when there is a single one,
-	// and when it is unknown whether the JVMs repeat it.
+	// Forks is the number of JVMs that repeat the trial; 0 if there is only one, or if it
+	// is unknown whether the JVMs repeat it.
 	Forks int `json:"forks"`
 }
 
@@ -91,5 +91,5 @@ func newJSONTrialSide(t *TrialSide) jsonTrialSide {
 	return jsonTrialSide{t.Name, t.Program, t.JDK, t.Event, t.Samples, t.Seconds, t.NanosPerOp, t.Score, len(t.Forks)}
 }
 
-// notNil is s, but empty instead of nil, so that JSON has [] and not null.
+// notNil returns a copy of s that is never nil, so that JSON has [] and not null.
 func notNil(s []string) []string { return append([]string{}, s...) }

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A ListingLine is one line of a listing, which shows two pieces of code aligned.
+// A ListingLine is one line of a listing, which shows two aligned pieces of code.
 type ListingLine struct {
 	// Op is "=" for an instruction that both sides have, "-" for one that only A has,
 	// "+" for one that only B has.
 	Op    string `json:"op"`
 	A     int64  `json:"samples_a"`
 	B     int64  `json:"samples_b"`
-	Label string `json:"label,omitempty"` // "L3" where a jump leads to this line
+	Label string `json:"label,omitempty"` // "L3" if a jump leads to this line
 	Text  string `json:"text"`
 	Frame string `json:"frame,omitempty"` // the innermost Java method and its line
 
 	lineA, lineB int  // indexes into the code of A and of B, -1 for none
-	inRegion     bool // it is part of the region, not of the code around that
+	inRegion     bool // part of the region, and not of the code around it
 }
 
 // A listing aligns two pieces of code.
@@ -28,7 +28,7 @@ type listing struct {
 	lines              []ListingLine
 }
 
-// newListing makes a listing from two pieces of code and their matches.
+// newListing returns the listing of two pieces of code with these matches.
 func newListing(a, b []Line, matches []match) *listing {
 	l := &listing{a: a, b: b, matchOfA: noMatches(len(a)), matchOfB: noMatches(len(b))}
 	for _, m := range matches {
@@ -48,8 +48,8 @@ func noMatches(n int) []int {
 	return s
 }
 
-// equal tells whether two lines that match are the same instruction, with the same
-// registers, and, if they jump within the code, jump to lines that match.
+// equal reports whether two lines that match are the same instruction with the same
+// registers and, if they jump within the code, jump to lines that match.
 func (l *listing) equal(i, j int) bool {
 	if l.a[i].Text != l.b[j].Text {
 		return false
@@ -58,7 +58,7 @@ func (l *listing) equal(i, j int) bool {
 	return toA < 0 || toB < 0 || l.matchOfA[toA] == toB || l.matchOfA[toA] < 0 && l.matchOfB[toB] < 0
 }
 
-// indexOf gives the index of the line at an address, -1 when no line is there.
+// indexOf returns the index of the line at an address, or -1 if there is none.
 func indexOf(lines []Line, addr uint64) int {
 	for i := range lines {
 		if addr != 0 && lines[i].Addr == addr {
@@ -68,8 +68,8 @@ func indexOf(lines []Line, addr uint64) int {
 	return -1
 }
 
-// same is the share of the lines, of both sides together, that are equal. Code that only
-// one side lists, at the ends and in gaps of the other side, does not count.
+// same returns the share of the lines of both sides that are equal. Code that only one side
+// lists, at the ends and in gaps of the other side, does not count.
 func (l *listing) same() float64 {
 	var equal, all int
 	for i := range l.lines {
@@ -87,11 +87,11 @@ func (l *listing) same() float64 {
 // first and then B's.
 func (l *listing) interleave() {
 	i, j := 0, 0
-	var onlyA, onlyB []ListingLine // since the last equal line
-	matched := false               // there was a match before, or one follows
+	var onlyA, onlyB []ListingLine // lines since the last equal line
+	matched := false               // whether there was a match before
 	flush := func(last bool) {
-		// Before the first match, after the last one, and at a gap, one side may
-		// only list less code than the other.
+		// Before the first match, after the last one, and at a gap, the other side
+		// may have the same code without listing it.
 		if !matched || last || l.atGap(i, j) {
 			onlyA, onlyB = sampledPart(onlyA), sampledPart(onlyB)
 		}
@@ -125,7 +125,7 @@ func (l *listing) interleave() {
 // regionMargin is how many lines are kept before and after the region.
 const regionMargin = 5
 
-// trim leaves out the method's other regions.
+// trim removes the lines of the method's other regions.
 func (l *listing) trim() {
 	first, end := len(l.lines), 0
 	for i := range l.lines {
@@ -138,12 +138,12 @@ func (l *listing) trim() {
 	}
 }
 
-// atGap tells whether one side does not list the code before line i of A or j of B.
+// atGap reports whether one side does not list the code before line i of A or line j of B.
 func (l *listing) atGap(i, j int) bool {
 	return i < len(l.a) && l.a[i].afterGap || j < len(l.b) && l.b[j].afterGap
 }
 
-// sampledPart is the lines from the first to the last one that has samples.
+// sampledPart returns the lines from the first one with samples to the last one.
 func sampledPart(lines []ListingLine) []ListingLine {
 	first, end := len(lines), 0
 	for i := range lines {
@@ -157,7 +157,7 @@ func sampledPart(lines []ListingLine) []ListingLine {
 	return lines[first:end]
 }
 
-// newListingLine makes the line of an instruction, with its count on one side.
+// newListingLine returns the line of an instruction, with its count on one side.
 func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
 	l := ListingLine{Op: op, Text: line.Text, Frame: line.Frame, lineA: lineA, lineB: lineB, inRegion: line.inRegion}
 	if op == "-" {
@@ -168,10 +168,10 @@ func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
 	return l
 }
 
-// label numbers the lines that jumps of the listing lead to, and names these labels in
+// label numbers the lines to which jumps of the listing lead, and writes these labels into
 // the jumps: "jl <up>" becomes "jl L1".
 func (l *listing) label() {
-	ofA, ofB := map[int]int{}, map[int]int{} // indexes into the listing, by those into the code
+	ofA, ofB := map[int]int{}, map[int]int{} // from indexes in the code to indexes in the listing
 	for n := range l.lines {
 		ofA[l.lines[n].lineA], ofB[l.lines[n].lineB] = n, n
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// MarkdownLimit is how many bytes of Markdown are written at most. A comment on GitHub may have
-// 65,536 characters, and what a job shows of itself 1 MiB.
+// MarkdownLimit is the largest size of the Markdown in bytes. A comment on GitHub may have
+// 65,536 characters, and the summary of a job 1 MiB.
 const MarkdownLimit = 60_000
 
 const (
@@ -24,14 +24,14 @@ const (
 	maxMarkdownRegions = 5 // listings of a trial
 )
 
-// A markdown is text that does not become longer than MarkdownLimit. Pieces that have no room any
-// more are left out as a whole, and counted.
+// A markdown is text that does not become longer than MarkdownLimit. Pieces for which there is no
+// room are left out as a whole, and counted.
 type markdown struct {
 	text strings.Builder
 	left int
 }
 
-// reserve is what the last line takes, which says how much is left out.
+// reserve is room for the last line, which says how much is left out.
 const reserve = 200
 
 // add appends a piece, if there is room for it.
@@ -44,9 +44,9 @@ func (m *markdown) add(piece string) bool {
 	return true
 }
 
-// WriteMarkdown writes the comparison for a pull request or the summary of a job, as GitHub's
-// Markdown: a table of all benchmarks or programs, and of each that changed, the methods, and the
-// code folded. gasm is the version of gasm that compared.
+// WriteMarkdown writes the comparison as GitHub's Markdown, for a pull request or the summary of a
+// job. It has a table of all benchmarks or programs and, for each that changed, the methods and the
+// folded code. gasm is the version of gasm that compared.
 func (r *Result) WriteMarkdown(w io.Writer, gasm string) error {
 	var m markdown
 	m.add(r.markdownHead())
@@ -63,7 +63,8 @@ func (r *Result) WriteMarkdown(w io.Writer, gasm string) error {
 	return err
 }
 
-// bySize gives the trials, those first that fail, and then those whose methods changed the most.
+// bySize returns the indexes of the trials: first those that fail, and then by how much their
+// methods changed.
 func (r *Result) bySize() []int {
 	order := make([]int, len(r.Trials))
 	size := make([]float64, len(r.Trials))
@@ -88,7 +89,7 @@ func (r *Result) bySize() []int {
 	return order
 }
 
-// markdownHead says in a line what came of it.
+// markdownHead returns the heading, which says the result, and the names of both sides.
 func (r *Result) markdownHead() string {
 	title := "### gasm: " + layout.Plural(len(r.Trials), r.kind()) + " compared"
 	if g := r.Gate; g != nil {
@@ -115,7 +116,7 @@ func (r *Result) kind() string {
 	return "program"
 }
 
-// markdownTable has a row for each trial.
+// markdownTable returns a table with a row for each trial.
 func (r *Result) markdownTable() string {
 	var out strings.Builder
 	rows := r.gateRows()
@@ -149,7 +150,7 @@ func (r *Result) markdownTable() string {
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark, codeSpan(c.A.Title()), before, after, change, noise, c.changedText())
 	}
 	if len(rows) > 0 {
-		out.WriteString("\nBefore and after are times per operation. Noise is what chance can make of a change: one that is smaller says nothing.\n")
+		out.WriteString("\nBefore and after are times per operation. Noise is the largest change that chance can explain; a smaller change means nothing.\n")
 	}
 	if r.Gate != nil {
 		for i := range r.Gate.Rows {
@@ -162,8 +163,8 @@ func (r *Result) markdownTable() string {
 	return out.String()
 }
 
-// gateRows are the rows of benchmarks by trial, whether or not something is judged: of two
-// measures the first one, or that which fails.
+// gateRows returns the row of each benchmark, by trial, even if nothing is judged. If a benchmark
+// has two measures, it is the row of the one that failed, or else of the first one.
 func (r *Result) gateRows() map[int]*GateRow {
 	g := r.Gate
 	if g == nil {
@@ -179,7 +180,7 @@ func (r *Result) gateRows() map[int]*GateRow {
 	return rows
 }
 
-// changedText is "2 methods, code of 1 region".
+// changedText returns "2 methods, code of 1 region".
 func (c *Comparison) changedText() string {
 	if c.A.Samples == 0 || c.B.Samples == 0 {
 		return "a side has no samples"
@@ -273,7 +274,7 @@ func markdownRows(rows []Row, what string) string {
 	return out.String()
 }
 
-// markdownListing is the aligned code of a region, folded.
+// markdownListing returns the aligned code of a region, folded.
 func (c *Comparison) markdownListing(r *RegionRow) string {
 	var code strings.Builder
 	shown, left := c.shown(r)
@@ -315,7 +316,7 @@ func (c *Comparison) markdownListing(r *RegionRow) string {
 		summaryText(r.Name), summaryText(r.Source), 100*r.Same, percentText(r.ShareA), percentText(r.ShareB), fence, code.String(), fence)
 }
 
-// cut shortens what is longer than a name or an instruction has to be.
+// cut shortens a name or an instruction that is longer than maxMarkdownName.
 func cut(text string) string {
 	if runes := []rune(text); len(runes) > maxMarkdownName {
 		return string(runes[:maxMarkdownName]) + "…"
@@ -323,7 +324,7 @@ func cut(text string) string {
 	return text
 }
 
-// longestRun is the length of the longest run of a character in a text.
+// longestRun returns the length of the longest run of a character in a text.
 func longestRun(text string, of rune) int {
 	longest, run := 0, 0
 	for _, c := range text {
@@ -337,8 +338,8 @@ func longestRun(text string, of rune) int {
 	return longest
 }
 
-// codeSpan writes text as code, which nothing in it gets out of: neither out of the span, nor
-// out of a cell of a table.
+// codeSpan returns text as a code span. Nothing in the text can end the span, or the cell of a
+// table.
 func codeSpan(text string) string {
 	text = cut(layout.Escape(text))
 	if strings.TrimSpace(text) == "" {
@@ -351,10 +352,10 @@ func codeSpan(text string) string {
 	return ticks + strings.ReplaceAll(text, "|", `\|`) + ticks
 }
 
-// markdownText writes text that is no code: a backslash takes its meaning from each punctuation
-// mark. What GitHub makes a link of by itself is broken up: addresses by an entity, and the names
-// of users, whom it would also tell, by making code of the @, since GitHub looks for names in what the
-// entities stand for.
+// markdownText returns text that is not code. Punctuation marks are escaped with backslashes. Text
+// that GitHub would turn into links is broken up: addresses by an entity, and names of users, who
+// would also be notified, by a code span around the @, because GitHub finds names even behind
+// entities.
 func markdownText(text string) string {
 	var out strings.Builder
 	runes := []rune(cut(layout.Escape(text)))
@@ -380,7 +381,7 @@ func markdownText(text string) string {
 	return out.String()
 }
 
-// summaryText writes text within HTML, which Markdown leaves as it is but for its own marks.
+// summaryText returns text for use within HTML, in which Markdown still interprets its own marks.
 func summaryText(text string) string {
 	var out strings.Builder
 	for _, c := range cut(layout.Escape(text)) {

@@ -5,34 +5,35 @@ import (
 	"slices"
 )
 
-// MergeMargin is the largest distance in bytes between two regions of one compilation
-// that are compared as one region. It is larger than the 32 bytes at which reports part
-// regions: the body of an unrolled loop is easily longer than that, and on which of its
-// instructions samples fall differs from run to run.
+// MergeMargin is the largest distance in bytes between two regions of one compilation that
+// are compared as one region. It is larger than the 32 bytes at which reports separate
+// regions: the body of an unrolled loop is often longer than that, and which of its
+// instructions have samples differs from run to run.
 const MergeMargin = 256
 
-// maxCodeSize is more than the size in bytes of almost any method's code. Two addresses
-// that are further apart are not in the same code.
+// maxCodeSize is an upper bound for the size of a method's code, in bytes. Two addresses that
+// are further apart are taken to be in different code.
 const maxCodeSize = 1 << 16
 
-// sameBlob tells whether two regions are parts of one compilation in one JVM. Compile
-// ids are not enough, because another JVM counts them anew. But its code cache is
-// elsewhere.
+// sameBlob reports whether two regions are parts of one compilation in one JVM. Compile ids
+// alone are not enough, because each JVM counts them anew; but the code caches of two JVMs
+// are at different addresses.
 func sameBlob(a, b *Region) bool {
 	return a.Source == b.Source && a.Method == b.Method && a.OSR == b.OSR && a.CompileID == b.CompileID &&
 		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < maxCodeSize
 }
 
-// A blobKey is what the regions of one compilation have in common, and those of the same
-// compilation in other JVMs.
+// A blobKey is what the regions of a compilation have in common. Compilations in other JVMs
+// may have the same key.
 type blobKey struct {
 	source, method string
 	osr            bool
 	compileID      int
 }
 
-// maxAtOnce is how many JVMs may have a compilation with the same id at addresses that are
-// close to each other. The regions of one JVM do not overlap.
+// maxAtOnce limits how many JVMs may have a compilation with the same id at addresses that
+// are close to each other; of more, regions stay apart. The regions of one JVM do not
+// overlap.
 const maxAtOnce = 16
 
 // mergeRegions merges regions of one compilation that are close to each other. The
@@ -41,7 +42,7 @@ func mergeRegions(regions []Region) []Region {
 	byAddress := slices.Clone(regions)
 	slices.SortStableFunc(byAddress, func(a, b Region) int { return cmp.Compare(a.Lo, b.Lo) })
 	var merged []Region
-	last := map[blobKey][]int{} // of each compilation, the regions that were merged last
+	last := map[blobKey][]int{} // for each compilation, indexes of the latest regions in merged
 	for i := range byAddress {
 		r := &byAddress[i]
 		if len(r.Lines) == 0 {

@@ -10,21 +10,21 @@ const falseAlarms = 0.01
 type Noise struct {
 	// Factor is how many standard errors of random sampling a change must have.
 	Factor float64 `json:"factor"`
-	// SpreadFactor is how many standard errors that were estimated from forks or slices
-	// a change must have. It is larger than Factor because there are few forks and
+	// SpreadFactor is how many standard errors a change must have, if these were estimated
+	// from forks or slices. It is larger than Factor because there are few forks and
 	// slices.
 	SpreadFactor float64 `json:"spread_factor"`
-	// Rows is the number of rows whose share is at least MinChange on one side, so that
-	// they can change. Factor is for all of them together.
+	// Rows is the number of rows that can change, because their share is at least
+	// MinChange on one side. Factor is chosen for all of them together.
 	Rows int `json:"rows"`
-	// MinChange is the least change of a share that is shown, whatever the number of
+	// MinChange is the smallest change of a share that is shown, whatever the number of
 	// samples.
 	MinChange float64 `json:"min_change"`
-	// At10 is the change that a share of 10 % must have, by random sampling alone. It
-	// is an example for the reader.
+	// At10 is the change that a share of 10 % must have if only random sampling counts.
+	// It is an example for the reader.
 	At10 float64 `json:"at_10_percent"`
-	// Forks tells that the thresholds take the spread over forks into account, Slices
-	// that they take the spread over time into account.
+	// Forks is true if the thresholds take the spread over forks into account, and Slices
+	// if they take the spread over time into account.
 	Forks  bool `json:"forks"`
 	Slices bool `json:"slices"`
 
@@ -42,41 +42,41 @@ func newNoise(a, b *TrialSide, rows int, minChange float64) Noise {
 	return n
 }
 
-// spreadDegrees are the degrees of freedom of a side's spread over forks or slices.
+// spreadDegrees returns the degrees of freedom of a side's spread over forks or slices.
 func spreadDegrees(t *TrialSide) int { return max(len(t.Slices), len(t.Forks), 1) - 1 }
 
-// studentFactor is the quantile of Student's t distribution that has the probability of
-// the quantile z of the normal distribution. It takes the first terms of the expansion
-// in 1/degrees (Abramowitz and Stegun, 26.7.5). It is at most 2z: the real quantile for
-// two forks would be so large that no change would ever be shown.
+// studentFactor returns the quantile of Student's t distribution that has the same
+// probability as the quantile z of the normal distribution. It uses the first terms of the
+// expansion in 1/degrees (Abramowitz and Stegun, 26.7.5). The result is at most 2z, because
+// with the real quantile for two forks no change would ever be shown.
 func studentFactor(z float64, degrees int) float64 {
 	n := float64(max(degrees, 1))
 	z3, z5 := math.Pow(z, 3), math.Pow(z, 5)
 	return min(2*z, z+(z3+z)/(4*n)+(5*z5+16*z3+3*z)/(96*n*n))
 }
 
-// threshold is the least change of a share that is shown for a row with these counts.
-// spreadError is the standard error of the change as forks or slices show it; 0 when
+// threshold returns the smallest change of a share that is shown for a row with these counts.
+// spreadError is the standard error of the change estimated from forks or slices, or 0 if
 // these are unknown.
 func (n *Noise) threshold(countA, countB int64, spreadError float64) float64 {
 	return max(n.MinChange, n.Factor*n.samplingError(countA, countB), n.SpreadFactor*spreadError)
 }
 
-// samplingError is the standard error that random sampling gives the difference of two
-// shares, if the true shares of both sides are equal.
+// samplingError returns the standard error that random sampling causes in the difference of
+// two shares, if the true shares of both sides are equal.
 func (n *Noise) samplingError(countA, countB int64) float64 {
 	a, b := float64(n.samplesA), float64(n.samplesB)
 	p := float64(countA+countB) / (a + b)
 	return math.Sqrt(p * (1 - p) * (1/a + 1/b))
 }
 
-// spreadError is the standard error of the difference of two shares as forks or slices
-// show it, whichever of them show more. A nil item has no samples on its side.
+// spreadError returns the standard error of the difference of two shares, estimated from
+// forks or slices, whichever differ more. A nil item has no samples on its side.
 func spreadError(a, b *TrialSide, itemA, itemB *Item) float64 {
 	return math.Sqrt(a.shareVariance(itemA) + b.shareVariance(itemB))
 }
 
-// shareVariance is the variance of an item's share, as forks or slices show it.
+// shareVariance returns the variance of an item's share, estimated from forks or slices.
 func (t *TrialSide) shareVariance(item *Item) float64 {
 	if item == nil {
 		return 0
@@ -84,9 +84,9 @@ func (t *TrialSide) shareVariance(item *Item) float64 {
 	return max(varianceOver(t.Forks, item.Forks), varianceOver(t.Slices, item.Slices))
 }
 
-// varianceOver is the variance of the share sum(parts)/sum(wholes), estimated from how
-// much parts[i]/wholes[i] differs from group to group (the variance of a ratio
-// estimator). It is 0 when there is one group, or when the parts are not known by group.
+// varianceOver returns the variance of the share sum(parts)/sum(wholes), estimated from how
+// much parts[i]/wholes[i] differs from group to group (the variance of a ratio estimator).
+// It returns 0 for a single group, or if the parts are not known by group.
 func varianceOver(wholes, parts []int64) float64 {
 	if len(wholes) < 2 || len(parts) != len(wholes) {
 		return 0

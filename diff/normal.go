@@ -14,12 +14,12 @@ type Line struct {
 	Frame string // the innermost Java frame, "" without one
 
 	shape    string // Text without the numbers of registers and stack slots: "cmp $<metadata>,0x8(%64)"
-	jumpsTo  uint64 // the address that a jump within the code leads to; 0 for all other instructions
-	inRegion bool   // it is part of the region that is listed, not of the code around that
+	jumpsTo  uint64 // the target of a jump within the code; 0 for all other instructions
+	inRegion bool   // part of the region that is listed, and not of the code around it
 	afterGap bool   // the code between the previous line and this one is not listed
 }
 
-// A rawLine is an instruction as a report has it.
+// A rawLine is an instruction in the form of a report.
 type rawLine struct {
 	addr     uint64
 	text     string
@@ -30,15 +30,15 @@ type rawLine struct {
 }
 
 var (
-	// What disassemblers write behind the operands:
+	// What disassemblers write after the operands:
 	//	vmulsd 0x160de7ed(%rip),%xmm7,%xmm7        # 0x7fae1ea188f8
 	//	b.lt 0x00007f1000000f00  // b.tstop
 	//	call 0x7fae1ea188f8 <Workload::area>
 	remark = regexp.MustCompile(`\s+(#|//|;)\s.*$|\s+<[^>]*>$`)
-	// Instructions that do nothing, as HotSpot writes them for alignment:
+	// Instructions that do nothing, which HotSpot uses for alignment:
 	//	data16 data16 nopw 0x0(%rax,%rax,1)
 	padding = regexp.MustCompile(`^(?:(?:data16|data32|addr32|[cd]s|rex\.?\w*) )*(?:nop[wl]?\b|xchg %ax,%ax|xchg ax,\s*ax)`)
-	// Calls and jumps to an address, of x86 and aarch64:
+	// Calls and jumps to an address, on x86 and aarch64:
 	//	jl 0x00007f1000000ff0
 	//	tbz x10, #0, 0x00007f1000001010
 	branch = regexp.MustCompile(`^((?:j[a-z]+|call\w*|loop\w*|b|bl|b\.\w+|cbn?z|tbn?z) (?:.*, ?)?)(0x[0-9a-f]+)$`)
@@ -48,8 +48,8 @@ var (
 	longHex   = regexp.MustCompile(`-?\b0x[0-9a-f]{4,}\b`)
 	// HotSpot's comments on values that it embeds in code: {oop(a 'java/lang/Class')}.
 	embedded = regexp.MustCompile(`^\{(oop|metadata|external_word|internal_word|section_word)`)
-	// Addresses of a process have 9 to 12 digits, or zeros before these. Longer and
-	// shorter numbers are the program's own constants.
+	// Addresses in a process have 9 to 12 digits, perhaps after zeros. Longer and shorter
+	// numbers are constants of the program.
 	addressHex = regexp.MustCompile(`\b0x(?:0000)?[0-9a-f]{9,12}\b`)
 	// aarch64 loads a 64-bit constant in pieces of 16 bits:
 	//	mov x8, #0x6390
@@ -76,8 +76,8 @@ func normalise(raw []rawLine) []Line {
 	return lines
 }
 
-// normal normalises one instruction. beforeMovk tells that the next one is a movk, so
-// that a mov loads a part of a constant.
+// normal normalises one instruction. beforeMovk is true if the next one is a movk, so that a
+// mov loads a part of a constant.
 func (r *rawLine) normal(beforeMovk bool) Line {
 	l := Line{Addr: r.addr, Count: r.count, Frame: r.frame}
 	text := strings.Join(strings.Fields(remark.ReplaceAllString(strings.ReplaceAll(r.text, "\t", " "), "")), " ")
@@ -96,9 +96,8 @@ func (r *rawLine) normal(beforeMovk bool) Line {
 	return l
 }
 
-// destination is what is written for the address that a branch leads to: the name of
-// other code, or the direction of an address in the same code. In the second case the
-// address goes into the line.
+// destination returns what is written for the target of a branch: the name of other code, or
+// the direction of an address in the same code. In the second case it also sets l.jumpsTo.
 func (r *rawLine) destination(hex string, l *Line) string {
 	if r.target != "" {
 		return "<" + r.target + ">"
@@ -117,8 +116,7 @@ func (r *rawLine) destination(hex string, l *Line) string {
 	return "<addr>"
 }
 
-// withoutAddresses writes words instead of addresses, and instead of the values that
-// HotSpot embeds in code.
+// withoutAddresses replaces addresses, and values that HotSpot embeds in code, by words.
 func (r *rawLine) withoutAddresses(text string) string {
 	text = nearPC.ReplaceAllString(text, "<const>(%rip)")
 	for _, c := range r.comments {
@@ -141,7 +139,7 @@ func shapeOf(text string) string {
 	return mnemonic + " " + register.ReplaceAllStringFunc(operands, registerKind)
 }
 
-// registerKind is "%32" for eax, %eax and r8d, "%xmm" for %xmm3, "%x" for aarch64's x8.
+// registerKind returns "%32" for eax, %eax and r8d, "%xmm" for %xmm3, and "%x" for aarch64's x8.
 func registerKind(name string) string {
 	name = strings.TrimPrefix(name, "%")
 	first, last := name[0], name[len(name)-1]

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// methodRegions are all regions of one method, the hottest first.
+// methodRegions has all regions of one method, the hottest first.
 type methodRegions struct {
 	itemKey
 	a, b []*Region
 }
 
-// A regionPair is regions of one method that are compared with each other. It usually
-// has one region of each side. It has more when one run shows two regions where the
-// other shows one, because by chance no sample fell between them.
+// A regionPair has the regions of one method that are compared with each other, usually one
+// of each side. It has more if one run shows two regions where the other shows one, because
+// by chance no sample fell between the two.
 type regionPair struct {
 	method *methodRegions
 	a, b   []*Region
@@ -21,14 +21,14 @@ type regionPair struct {
 
 // A pairing pairs the regions of two trials.
 type pairing struct {
-	// maxUnlisted are numbers of samples, of A and of B. When a region has at least so
+	// maxUnlisted is a number of samples for A and one for B. If a region has at least so
 	// many samples without code, the regions of its method are compared as a whole.
 	maxUnlisted [2]int64
 	alignments  map[[2]*Region][]match
 }
 
-// maxRegions is how many regions of a method are aligned with each other, the hottest
-// ones. The others are added to the hottest pair.
+// maxRegions limits how many regions of a method are aligned with each other. These are the
+// hottest ones; the others are added to the hottest pair.
 const maxRegions = 12
 
 func newPairing(a, b *TrialSide, minChange float64) *pairing {
@@ -36,12 +36,12 @@ func newPairing(a, b *TrialSide, minChange float64) *pairing {
 	return &pairing{maxUnlisted: [2]int64{limit(a), limit(b)}, alignments: map[[2]*Region][]match{}}
 }
 
-// matches aligns a region of A with a region of B, or two of one side.
+// matches aligns a region of A with a region of B, or two regions of one side.
 func (p *pairing) matches(a, b *Region) []match {
 	key := [2]*Region{a, b}
 	matches, ok := p.alignments[key]
 	if !ok {
-		matches, _ = align(a.Lines, b.Lines) // code that is too long has none
+		matches, _ = align(a.Lines, b.Lines) // no matches if the code is too long
 		p.alignments[key] = matches
 	}
 	return matches
@@ -76,18 +76,18 @@ func (p *pairing) pairs(a, b *TrialSide) []regionPair {
 	return all
 }
 
-// pairsOf pairs the regions of a method. First it pairs the regions whose code is alike.
-// Then it adds the regions whose code another pair contains, and then pairs what is left.
-// A region that has no counterpart even then is added to the pair that is most like it,
-// so that only a method of its own looks new.
+// pairsOf pairs the regions of a method. First it pairs the regions whose code is alike. Then
+// it adds the regions whose code is contained in another pair, and then it pairs the rest. A
+// region without a counterpart is added to the pair that is most like it, so that code looks
+// new only if its method is new.
 func (p *pairing) pairsOf(m *methodRegions) []regionPair {
 	codeA, restA, listedA := withCode(m.a, p.maxUnlisted[0])
 	codeB, restB, listedB := withCode(m.b, p.maxUnlisted[1])
 	if len(codeA) == 0 || len(codeB) == 0 || !listedA || !listedB {
 		return []regionPair{{m, m.a, m.b}}
 	}
-	// A pair of regions is alike when at least half of their lines match. A region is
-	// contained in another one when that has matches for 60 % of its lines.
+	// Two regions are alike if at least half of their lines match. A region is contained
+	// in another one if 60 % of its lines match lines there.
 	const leastLikeness, leastContained = 0.5, 0.6
 	pairs := p.oneToOne(nil, m, codeA, codeB, leastLikeness)
 	p.addUnpaired(pairs, codeA, codeB, leastContained)
@@ -99,8 +99,8 @@ func (p *pairing) pairsOf(m *methodRegions) []regionPair {
 	return pairs
 }
 
-// withCode divides the regions of one side into those to be aligned and the rest. The
-// result listed is false when a region has too many samples without code.
+// withCode divides the regions of one side into those to be aligned and the rest. listed is
+// false if a region has too many samples without code.
 func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, listed bool) {
 	listed = true
 	for _, r := range regions {
@@ -114,8 +114,8 @@ func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, liste
 	return code, rest, listed
 }
 
-// oneToOne adds pairs of regions that are in no pair yet, the most alike first, as long
-// as they are at least so much alike. The result is ordered by samples.
+// oneToOne adds pairs of regions that are in no pair yet, the most alike first, if their
+// likeness is at least least. The result is ordered by samples.
 func (p *pairing) oneToOne(pairs []regionPair, m *methodRegions, as, bs []*Region, least float64) []regionPair {
 	type candidate struct {
 		a, b     *Region
@@ -141,13 +141,13 @@ func (p *pairing) oneToOne(pairs []regionPair, m *methodRegions, as, bs []*Regio
 	return pairs
 }
 
-// likeness is the share of the lines of two pieces of code that match.
+// likeness returns the share of the lines of two pieces of code that match.
 func likeness(a, b []Line, matches []match) float64 {
 	return 2 * float64(len(matches)) / float64(len(a)+len(b))
 }
 
-// addUnpaired adds each region that is in no pair to the pair that contains most of its
-// lines, if that is at least this share of them.
+// addUnpaired adds each region that is in no pair to the pair that contains the largest share
+// of its lines, if that share is at least least.
 func (p *pairing) addUnpaired(pairs []regionPair, as, bs []*Region, least float64) {
 	for _, r := range as {
 		inB := func(q *regionPair) float64 {
@@ -167,8 +167,8 @@ func (p *pairing) addUnpaired(pairs []regionPair, as, bs []*Region, least float6
 	}
 }
 
-// contained is the share of a region's lines that match lines of one region of the other
-// side, of the one with the most matches.
+// contained returns the share of a region's lines that match lines of a region of the other
+// side, for the region with the most matches.
 func contained(r *Region, others []*Region, matches func(*Region) int) float64 {
 	most := 0
 	for _, o := range others {
@@ -179,7 +179,7 @@ func contained(r *Region, others []*Region, matches func(*Region) int) float64 {
 	return float64(most) / float64(len(r.Lines))
 }
 
-// best gives the pair with the largest value, the first of several; -1 without pairs.
+// best returns the index of the first pair with the largest value, or -1 without pairs.
 func best(pairs []regionPair, value func(*regionPair) float64) (index int, largest float64) {
 	index, largest = -1, -1
 	for i := range pairs {
@@ -191,8 +191,8 @@ func best(pairs []regionPair, value func(*regionPair) float64) (index int, large
 }
 
 // mergeCompilations merges pairs that have the same code in several compilations of the
-// method. How long each compilation runs, and in which fork, differs from run to run.
-// Two regions have the same code when this share of the shorter one's lines match.
+// method. How long each compilation runs, and in which fork, differs from run to run. Two
+// regions have the same code if at least this share of the shorter one's lines match.
 func (p *pairing) mergeCompilations(pairs []regionPair, least float64) []regionPair {
 	sameCode := func(x, y *Region) bool {
 		n := len(p.matches(x, y))
@@ -215,12 +215,12 @@ func (p *pairing) mergeCompilations(pairs []regionPair, least float64) []regionP
 	return merged
 }
 
-// paired tells whether a region is in one of the pairs.
+// paired reports whether a region is in one of the pairs.
 func paired(pairs []regionPair, r *Region) bool {
 	return slices.ContainsFunc(pairs, func(q regionPair) bool { return slices.Contains(q.a, r) || slices.Contains(q.b, r) })
 }
 
-// totalCount is the number of samples in regions.
+// totalCount returns the number of samples in regions.
 func totalCount(regions []*Region) (n int64) {
 	for _, r := range regions {
 		n += r.Count
@@ -228,7 +228,7 @@ func totalCount(regions []*Region) (n int64) {
 	return n
 }
 
-// unlistedCount is the number of samples in regions for which there is no code.
+// unlistedCount returns the number of samples in regions for which there is no code.
 func unlistedCount(regions []*Region) (n int64) {
 	for _, r := range regions {
 		n += r.Unlisted
@@ -236,16 +236,16 @@ func unlistedCount(regions []*Region) (n int64) {
 	return n
 }
 
-// minRun is how many lines in a row must match where a region of a pair is compared with
-// a region outside of the pair. Regions end where samples end, so code that one side has
-// in this pair may be in another pair on the other side. Shorter runs are alike by chance.
+// minRun is how many lines in a row must match if a region of a pair is compared with a
+// region of another pair. Regions end where samples end, so code that one side has in this
+// pair may be in another pair on the other side. Shorter runs can be alike by chance.
 const minRun = 6
 
-// unmatched counts the samples of each side of a pair that are on instructions which the
+// unmatched returns how many samples of each side of a pair are on instructions that the
 // other side does not have in any region of the method.
 func (p *pairing) unmatched(q *regionPair) (a, b int64) {
-	found := map[*Region][]bool{} // by line
-	in := map[*Region]bool{}      // in the pair
+	found := map[*Region][]bool{} // for each line, whether the other side has it
+	in := map[*Region]bool{}      // whether the region is in the pair
 	for _, r := range slices.Concat(q.a, q.b) {
 		found[r], in[r] = make([]bool, len(r.Lines)), true
 	}
@@ -282,10 +282,10 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed is how many regions of a method are searched for an instruction.
+// maxListed limits how many regions of a method are searched for an instruction.
 const maxListed = 64
 
-// listed are the hottest regions with code.
+// listed returns the hottest regions with code.
 func listed(regions []*Region) []*Region {
 	var hottest []*Region
 	for _, r := range regions {
@@ -296,7 +296,7 @@ func listed(regions []*Region) []*Region {
 	return hottest
 }
 
-// longRuns keeps the matches in runs of at least minRun lines.
+// longRuns returns the matches that are in runs of at least minRun lines.
 func longRuns(matches []match) []match {
 	var kept []match
 	for from := 0; from < len(matches); {

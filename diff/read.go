@@ -9,13 +9,14 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// More than any report has. An empty object of JSON can be a large value in memory, so
-// without these limits a small file could take all memory.
+// Upper bounds for what a report has; a file with more is refused. An empty object of JSON
+// can be a large value in memory, so without these limits a small file could use up the
+// memory.
 const (
 	maxTrials    = 5_000
 	maxProcesses = 100_000
 	maxWords     = 1_000_000 // of the command
-	maxLines     = 600_000   // of code, in all regions of a trial: profile's maxAnnotated, and one region
+	maxLines     = 600_000   // of code, in all regions of a trial: profile's maxAnnotated and one more region
 	maxItems     = 200_000   // methods, frames, native functions or regions of a trial
 	maxElement   = 4 << 20   // bytes of one of these
 )
@@ -24,13 +25,13 @@ const (
 func ReadJSON(r io.Reader, name string) (*Side, error) {
 	rep, err := readReport(json.NewDecoder(r))
 	if err != nil {
-		return nil, fmt.Errorf("%s is no JSON report: %w; 'gasm report --format json' makes one", name, err)
+		return nil, fmt.Errorf("%s is not a JSON report: %w; 'gasm report --format json' makes one", name, err)
 	}
 	switch {
 	case rep.Schema != 0 && rep.Schema != schema.Version:
 		return nil, fmt.Errorf("%s has schema %d; this gasm reads schema %d only: use the gasm that wrote it", name, rep.Schema, schema.Version)
 	case rep.Schema == 0 || rep.Capture == nil || rep.Profiles == nil:
-		return nil, fmt.Errorf("%s is JSON, but no report: 'gasm report --format json' makes one", name)
+		return nil, fmt.Errorf("%s is JSON, but not a report: 'gasm report --format json' makes one", name)
 	}
 	return FromReport(name, rep), nil
 }
@@ -143,21 +144,21 @@ func readRegion(dec *json.Decoder, r *schema.Region, maxLines int) error {
 	})
 }
 
-// members calls read for each member of an object, to read its value. null has none.
+// members calls read for each member of an object, to read its value. null counts as an empty object.
 func members(dec *json.Decoder, read func(key string) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {
 		return err
 	}
 	if start != json.Delim('{') {
-		return errors.New("it is no object")
+		return errors.New("it is not an object")
 	}
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
 			return err
 		}
-		name, _ := key.(string) // the key of an object is one
+		name, _ := key.(string) // keys of objects are strings
 		if err := read(name); err != nil {
 			return err
 		}
@@ -166,19 +167,19 @@ func members(dec *json.Decoder, read func(key string) error) error {
 	return err
 }
 
-// elements reads a list with at most a number of elements. null is none.
+// elements reads a list with at most most elements. null counts as an empty list.
 func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read func(*T) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {
 		return err
 	}
 	if start != json.Delim('[') {
-		return fmt.Errorf("its %s are no list", what)
+		return fmt.Errorf("its %s are not a list", what)
 	}
 	*list = []T{}
 	for dec.More() {
 		if len(*list) == most {
-			return fmt.Errorf("it has more than %d %s, as no report has", most, what)
+			return fmt.Errorf("it has more than %d %s", most, what)
 		}
 		var element T
 		if err := read(&element); err != nil {
@@ -190,8 +191,8 @@ func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read f
 	return err
 }
 
-// whole reads a list whose elements are small enough to be read at once. Each is trimmed of
-// what is not needed.
+// whole reads a list whose elements are small enough to be read at once. trim removes from
+// each element what is not needed.
 func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...func(*T)) error {
 	var text json.RawMessage
 	return elements(dec, what, most, list, func(element *T) error {
@@ -200,7 +201,7 @@ func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...f
 			return err
 		}
 		if len(text) > maxElement {
-			return fmt.Errorf("one of its %s has %d MB, as none of a report has", what, len(text)>>20)
+			return fmt.Errorf("one of its %s has %d MB, which is too large", what, len(text)>>20)
 		}
 		err := json.Unmarshal(text, element)
 		for _, t := range trim {
@@ -210,19 +211,19 @@ func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...f
 	})
 }
 
-// small reads a value that is not large.
+// small reads a value that must not be large.
 func small[T any](dec *json.Decoder, what string, value *T) error {
 	var text json.RawMessage
 	if err := dec.Decode(&text); err != nil {
 		return err
 	}
 	if len(text) > maxElement {
-		return fmt.Errorf("its %s has %d MB, as that of no report has", what, len(text)>>20)
+		return fmt.Errorf("its %s has %d MB, which is too large", what, len(text)>>20)
 	}
 	return json.Unmarshal(text, value)
 }
 
-// skip reads a value that is not needed.
+// skip skips a value that is not needed.
 func skip(dec *json.Decoder) error {
 	var text json.RawMessage
 	return dec.Decode(&text)

@@ -8,22 +8,22 @@ import (
 // A RegionRow is a pair of regions whose share or code changed.
 type RegionRow struct {
 	Row
-	CompileIDA int `json:"compile_id_a,omitempty"` // of the hottest region of A in the pair
+	CompileIDA int `json:"compile_id_a,omitempty"` // of A's hottest region in the pair
 	CompileIDB int `json:"compile_id_b,omitempty"`
 	RegionsA   int `json:"regions_a"` // the number of A's regions in the pair
 	RegionsB   int `json:"regions_b"`
-	// CodeKnown tells that both sides have code that can be compared.
+	// CodeKnown is true if both sides have code that can be compared.
 	CodeKnown bool `json:"code_known"`
-	// Same is the share of the lines, of both sides together, that are equal, registers
-	// included; 0 where Code is 0.
+	// Same is the share of the lines of both sides that are equal, including registers;
+	// 0 if Code is 0.
 	Same float64 `json:"same,omitempty"`
-	// Listing is the aligned code of a hot region whose code differs, else nil.
+	// Listing is the aligned code of a hot region whose code differs; nil for other regions.
 	Listing []ListingLine `json:"listing,omitempty"`
 }
 
-// regionRows gives the pairs of regions that changed. The regions of a method take the
-// standard error over forks and slices from the method, because reports have no counts by
-// fork for regions.
+// regionRows returns rows for the pairs of regions that changed. Regions take the standard
+// error over forks and slices from their method, because reports have no counts by fork for
+// regions.
 func (c *Comparison) regionRows(p *pairing, pairs []regionPair, methods []itemPair, o Options) []RegionRow {
 	spreadErrors := map[itemKey]float64{}
 	for _, m := range methods {
@@ -55,7 +55,7 @@ func (c *Comparison) regionRows(p *pairing, pairs []regionPair, methods []itemPa
 	return rows
 }
 
-// dropColdListings keeps the first listing and those of hot regions.
+// dropColdListings removes the listings of regions that are not hot, except the first one.
 func dropColdListings(rows []RegionRow, hotThreshold float64) {
 	kept := 0
 	for i := range rows {
@@ -69,7 +69,7 @@ func dropColdListings(rows []RegionRow, hotThreshold float64) {
 	}
 }
 
-// compileID is the compile id of the hottest region.
+// compileID returns the compile id of the hottest region.
 func compileID(regions []*Region) int {
 	id, most := 0, int64(-1)
 	for _, r := range regions {
@@ -80,10 +80,10 @@ func compileID(regions []*Region) int {
 	return id
 }
 
-// codeChange is the share of the samples that are on instructions that the other side
-// does not have. It is that of the side with the larger share, or 0 when it is within
-// the noise. Samples for which the other side has no code are subtracted, because that
-// could be the same code.
+// codeChange returns the share of the samples that are on instructions that the other side
+// does not have, on the side where it is larger. It returns 0 if that is within the noise.
+// Samples of the other side without code are subtracted, because they could be on the same
+// code.
 func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) float64 {
 	if !hasCode(q.a) || !hasCode(q.b) {
 		return 0
@@ -101,9 +101,9 @@ func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) 
 	return change
 }
 
-// compareCode makes the listing of a pair. Of each side it takes the compilation of the
-// pair's hottest region, with all regions of that compilation, because the other side
-// may have the same code in another region. same is the share of equal lines.
+// compareCode returns the listing of a pair. For each side it takes the compilation of the
+// pair's hottest region, with all regions of that compilation, because the other side may
+// have the same code in another region. same is the share of equal lines.
 func compareCode(q *regionPair) (same float64, lines []ListingLine) {
 	a, b := compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b)
 	if len(a) == 0 || len(b) == 0 {
@@ -146,7 +146,7 @@ func compilationCode(pair, of []*Region) []Line {
 	return lines
 }
 
-// hottestWithCode is the hottest region that has code, nil when none has.
+// hottestWithCode returns the hottest region that has code, or nil if none has.
 func hottestWithCode(regions []*Region) *Region {
 	var hottest *Region
 	for _, r := range regions {

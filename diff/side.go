@@ -17,11 +17,11 @@ type Side struct {
 	Command []string
 	JVMs    []string // "pid 25134, Workload, 17.0.15+6"
 	Sampler string   // "perf, cpu-clock at 1001 Hz"
-	// Selection says which code HotSpot printed, as flags of gasm profile:
-	// "--skip-c1"; "" where it printed all.
+	// Selection has the flags of gasm profile that limited which code HotSpot printed:
+	// "--skip-c1"; "" if it printed all.
 	Selection string
-	// Chosen says which samples the profiles are of, as flags of gasm report: "--thread app";
-	// "" for all.
+	// Chosen has the flags of gasm report that chose the samples: "--thread app"; "" for
+	// all.
 	Chosen string
 	Notes  []string
 	Trials []TrialSide
@@ -29,29 +29,30 @@ type Side struct {
 
 // A TrialSide is one side's profile of a trial. All its counts are of one event.
 type TrialSide struct {
-	Name string // of a benchmark
-	// Program and JDK are those of a profile that is of no benchmark; "" where they are
-	// unknown or differ.
+	Name string // of a benchmark; "" for another program
+	// Program and JDK are set for a profile of another program; "" if they are unknown
+	// or differ.
 	Program, JDK string
 
 	Event   string  // the first event that was sampled
 	Samples int64   // in the profile
-	Seconds float64 // the length of the window; 0 when unknown
-	// NanosPerOp is the CPU time of one operation of the benchmark, in ns; 0 when
-	// unknown.
+	Seconds float64 // the length of the window; 0 if unknown
+	// NanosPerOp is the CPU time of one operation of the benchmark, in ns; 0 if unknown.
 	NanosPerOp float64
-	Operations float64 // 0 when unknown
-	// Score is what JMH measured; nil when unknown.
+	Operations float64 // 0 if unknown
+	// Score is what JMH measured; nil if unknown.
 	Score *capture.Score
-	// Runs are the scores of each capture, as time per operation in ns, where the side has several.
+	// Runs has the score of each capture, as time per operation in ns, if the side has
+	// several captures.
 	Runs []float64
-	// CPURuns are the CPU times per operation of each capture, in ns, where the side has several.
+	// CPURuns has the CPU time per operation of each capture, in ns, if the side has
+	// several captures.
 	CPURuns []float64
-	// Forks are the samples of each JVM of a benchmark. It is nil for a single JVM, and
-	// where the JVMs do not repeat the same work.
+	// Forks has the samples of each JVM of a benchmark. It is nil for a single JVM, and if
+	// the JVMs do not repeat the same work.
 	Forks []int64
-	// Slices are the samples over time, as in [schema.Profile]. It is nil where the
-	// trial is no benchmark, and for reports of older versions of gasm.
+	// Slices has the samples over time, as in [schema.Profile]. It is nil if the trial is
+	// not a benchmark, and for reports of older versions of gasm.
 	Slices  []int64
 	Methods []Item // native functions too
 	Frames  []Item
@@ -62,7 +63,7 @@ type TrialSide struct {
 type Item struct {
 	Source, Name string
 	Count        int64
-	Forks        []int64 // in the order of TrialSide.Forks; nil when unknown
+	Forks        []int64 // in the order of TrialSide.Forks; nil if unknown
 	Slices       []int64 // in the order of TrialSide.Slices
 }
 
@@ -73,18 +74,18 @@ type Region struct {
 	CompileID      int
 	Lo, Hi         uint64 // [Lo, Hi) from the first to the last sampled instruction
 	Count          int64
-	Lines          []Line // with the print margin before Lo and after Hi; nil when the code is unknown
-	// Unlisted is how many samples of Count are on code that Lines does not have.
+	Lines          []Line // with the print margin before Lo and after Hi; nil if the code is unknown
+	// Unlisted is how many of Count's samples are on code that Lines does not have.
 	Unlisted int64
 }
 
-// Empty tells that no trial of the side has a sample.
+// Empty reports whether no trial of the side has a sample.
 func (s *Side) Empty() bool {
 	return !slices.ContainsFunc(s.Trials, func(t TrialSide) bool { return t.Samples > 0 })
 }
 
-// FromReport makes a side from a report. A capture is compared by making its report
-// first, so the result is the same whether the user names a capture or its report.
+// FromReport returns the side of a report. To compare a capture, its report is made first, so
+// the result is the same whether the user names a capture or its report.
 func FromReport(name string, rep *schema.Report) *Side {
 	c := rep.Capture
 	about := capture.Description{Sampler: c.Sampler, Events: c.Events[:min(1, len(c.Events))], Frequency: c.Frequency}
@@ -107,7 +108,7 @@ func FromReport(name string, rep *schema.Report) *Side {
 	return s
 }
 
-// newTrialSide takes the counts of the first event from a profile.
+// newTrialSide returns the side of a profile, with the counts of its first event.
 func newTrialSide(p *schema.Profile) TrialSide {
 	t := TrialSide{Name: p.Trial, Program: p.Program, JDK: p.JDK, Seconds: p.WindowSeconds}
 	if len(p.Account.Events) == 0 {
@@ -115,7 +116,7 @@ func newTrialSide(p *schema.Profile) TrialSide {
 	}
 	event := p.Account.Events[0]
 	t.Event, t.Samples = event, p.Account.Of(event).Profiled
-	// Only a benchmark's JVMs repeat the same work. Those of any other command can be
+	// Only a benchmark's JVMs repeat the same work. The JVMs of any other command can run
 	// different programs.
 	if p.Trial != "" && len(p.JVMs) > 1 {
 		for _, j := range p.JVMs {
@@ -147,9 +148,9 @@ func newTrialSide(p *schema.Profile) TrialSide {
 	return t
 }
 
-// withoutOSR makes "c2, level 4" of "c2, level 4, osr". An OSR compilation has the same
-// loops as the method's usual compilation, and the time at which the JVM changes from one
-// to the other differs from run to run.
+// withoutOSR returns "c2, level 4" for "c2, level 4, osr". An OSR compilation has the same
+// loops as the method's usual compilation, and when the JVM changes from one to the other
+// differs from run to run.
 func withoutOSR(source string) string { return strings.TrimSuffix(source, ", osr") }
 
 // mergeItems adds up the items that have the same key.
@@ -171,7 +172,7 @@ func mergeItems(items []Item) []Item {
 	return merged
 }
 
-// addEach adds up the counts of two items, by fork or by slice. It is nil when the counts
+// addEach adds up the counts of two items, by fork or by slice. It returns nil if the counts
 // of one of them are unknown.
 func addEach(a, b []int64) []int64 {
 	if len(a) != len(b) {
@@ -184,7 +185,7 @@ func addEach(a, b []int64) []int64 {
 	return sum
 }
 
-// An itemKey is what makes an item the same one on both sides.
+// An itemKey identifies an item on both sides.
 type itemKey struct{ source, name string }
 
 func (i *Item) key() itemKey { return itemKey{i.Source, i.Name} }
@@ -211,7 +212,7 @@ func newRegion(r *schema.Region, event string) Region {
 	return out
 }
 
-// frameText is the innermost frame of an inlining chain with its line.
+// frameText returns the innermost frame of an inlining chain, with its line.
 func frameText(frames []schema.Frame) string {
 	switch {
 	case len(frames) == 0:

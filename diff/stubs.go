@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// renamedStubs are stubs of HotSpot that have another name in newer JDKs: the intrinsics of java.lang.Math, which JDK 17
-// calls as its own libm, and JDK 25 by what they compute.
+// renamedStubs maps names of HotSpot's stubs to their names in newer JDKs. They are the intrinsics of java.lang.Math: JDK
+// 17 names them after its own libm, and JDK 25 after what they compute.
 var renamedStubs = map[string]string{
 	"StubRoutines::libmSin": "StubRoutines::dsin", "StubRoutines::libmCos": "StubRoutines::dcos", "StubRoutines::libmTan": "StubRoutines::dtan",
 	"StubRoutines::libmExp": "StubRoutines::dexp", "StubRoutines::libmPow": "StubRoutines::dpow",
 	"StubRoutines::libmLog": "StubRoutines::dlog", "StubRoutines::libmLog10": "StubRoutines::dlog10",
 }
 
-// stubSource is the source of stubs.
+// stubSource is the Source of stubs.
 const stubSource = "stub"
 
-// pairStubs gives stubs that only have other names on both sides one name: "StubRoutines::dlog (libmLog in A)". The sides that
-// it is given stay as they are.
+// pairStubs returns copies of the sides in which stubs that only have different names have the same name:
+// "StubRoutines::dlog (libmLog in A)".
 func pairStubs(a, b *TrialSide) (_, _ *TrialSide) {
 	namesA, namesB := map[string]string{}, map[string]string{}
 	for before, after := range renamedStubs {
@@ -38,7 +38,7 @@ func (t *TrialSide) hasStub(name string) bool {
 	return slices.ContainsFunc(t.Methods, func(i Item) bool { return i.Source == stubSource && i.Name == name })
 }
 
-// withStubs is a copy with other names of stubs.
+// withStubs returns a copy with other names of stubs.
 func (t *TrialSide) withStubs(names map[string]string) *TrialSide {
 	if len(names) == 0 {
 		return t

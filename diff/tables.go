@@ -26,10 +26,10 @@ func (t *textDiff) itemTable(title, kind string, rows []Row) {
 	t.Line("")
 }
 
-// rowsShown is how many of n rows are shown.
+// rowsShown returns how many of n rows are shown.
 func (t *textDiff) rowsShown(n int) int {
-	// One row more than Top is shown as well: the line about one other row would take
-	// its place.
+	// If there is only one row more than Top, it is shown too: a line that says so would
+	// take as much room.
 	if t.o.Top > 0 && n > t.o.Top+1 {
 		return t.o.Top
 	}
@@ -43,7 +43,7 @@ func (t *textDiff) others(n int, kind string) {
 	}
 }
 
-// shareCells are A's share, B's share and the change.
+// shareCells returns A's share, B's share and the change.
 func shareCells(r *Row) []string {
 	return []string{percentText(r.ShareA), percentText(r.ShareB), fmt.Sprintf("%+.2f", 100*r.Change)}
 }
@@ -55,7 +55,7 @@ func percentText(share float64) string {
 	return fmt.Sprintf("%.2f%%", 100*share)
 }
 
-// codeDifference is "11% in changed code", with the share of all samples that Row.Code is.
+// codeDifference returns "11% in changed code" for a Row.Code of 0.11, and "" for 0.
 func codeDifference(share float64) string {
 	if share == 0 {
 		return ""
@@ -63,7 +63,7 @@ func codeDifference(share float64) string {
 	return fmt.Sprintf("%.0f%% in changed code", 100*share)
 }
 
-// details are the last cell of a row: the time per operation, and what is said of the
+// details returns the last cell of a row: the time per operation, and the text about the
 // code.
 func (r *Row) details(code string) string {
 	if r.NanosA == 0 && r.NanosB == 0 {
@@ -80,9 +80,8 @@ func (r *Row) details(code string) string {
 // the change, the source, the name and the details.
 const nameCell = 4
 
-// writeRows writes rows of cells. A name is shortened where the terminal is too narrow.
-// tails, if there are any, have a text for each row that goes behind the name and is not
-// shortened.
+// writeRows writes rows of cells. Names are shortened if the terminal is too narrow. tails,
+// if there are any, has a text for each row that follows the name and is not shortened.
 func (t *textDiff) writeRows(rows [][]string, tails []string) {
 	widths, tailWidth := make([]int, 6), 0
 	for _, tail := range tails {

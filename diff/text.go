@@ -8,9 +8,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// TextOptions are the choices that WriteText offers.
+// TextOptions are the options of WriteText.
 type TextOptions struct {
-	Gasm string // the version of gasm that compared; "" leaves it out
+	Gasm string // the version of gasm that compared; "" to leave it out
 	layout.Look
 	Top int // rows per table; 0 for all
 }
@@ -19,7 +19,7 @@ type TextOptions struct {
 type textDiff struct {
 	*layout.Page
 	o TextOptions
-	c *Comparison // of the trial that is being written
+	c *Comparison // the trial that is being written
 }
 
 // WriteText writes r as text for people.
@@ -47,7 +47,7 @@ func (r *Result) WriteText(w io.Writer, o TextOptions) error {
 	return t.Flush()
 }
 
-// gate writes what was judged.
+// gate writes the verdict of a gate; g may be nil.
 func (t *textDiff) gate(g *Gate) {
 	if g == nil {
 		return
@@ -66,7 +66,7 @@ func (t *textDiff) gate(g *Gate) {
 	}
 }
 
-// scoreText compares JMH's scores; "" where a side has none.
+// scoreText compares JMH's scores. It returns "" if a side has none.
 func (c *Comparison) scoreText(ascii bool) string {
 	a, b := c.A.Score, c.B.Score
 	if a == nil || b == nil {
@@ -82,7 +82,7 @@ func (c *Comparison) scoreText(ascii bool) string {
 	return text
 }
 
-// maxJVMs is how many JVMs of a side are listed.
+// maxJVMs limits how many JVMs of a side are listed.
 const maxJVMs = 2
 
 // side writes what was recorded on one side.
@@ -117,7 +117,7 @@ func (t *textDiff) field(name, value string) {
 	t.Field(column, name, layout.Wrap(value, t.Columns(layout.RuleWidth)-column)...)
 }
 
-// trial writes t.c, which has this number, from 1, among so many trials.
+// trial writes t.c. number is its number, from 1, and trials the number of all trials.
 func (t *textDiff) trial(number, trials int) {
 	c := t.c
 	if trials > 1 {
@@ -138,7 +138,7 @@ func (t *textDiff) trial(number, trials int) {
 	}
 	t.field("Samples", "A "+c.A.samplesText()+"; B "+c.B.samplesText())
 	if c.A.Samples == 0 || c.B.Samples == 0 {
-		t.Line("Not compared: a side has no samples of it.")
+		t.Line("Not compared: one side has no samples of it.")
 		return
 	}
 	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
@@ -161,12 +161,12 @@ func (t *textDiff) trial(number, trials int) {
 
 func (c *Comparison) unchanged() bool { return len(c.Methods)+len(c.Frames)+len(c.Regions) == 0 }
 
-// String is "365 methods and native functions, 45 frames, 71 regions".
+// String returns "365 methods and native functions, 45 frames, 71 regions".
 func (n Compared) String() string {
 	return fmt.Sprintf("%s, %s, %s", layout.Plural(n.Methods, "method")+" and native functions", layout.Plural(n.Frames, "frame"), layout.Plural(n.Regions, "region"))
 }
 
-// samplesText is "3057 in 3.01 s (1016/s), 2 forks".
+// samplesText returns "3057 in 3.01 s (1016/s), 2 forks".
 func (t *TrialSide) samplesText() string {
 	text := fmt.Sprint(t.Samples)
 	if t.Seconds > 0 {
@@ -181,8 +181,8 @@ func (t *TrialSide) samplesText() string {
 // noiseText explains which changes are shown.
 func (c *Comparison) noiseText() string {
 	n := &c.Noise
-	text := fmt.Sprintf("what chance alone can change, which is not shown: a change counts from %s points on, and from %.1f standard errors of the sampling: at a share of 10%% "+
-		"that is %s points. ", points(n.MinChange), n.Factor, points(n.At10))
+	text := fmt.Sprintf("changes that chance alone can explain are not shown: a change must reach %s points, and %.1f standard errors of the sampling, "+
+		"which are %s points at a share of 10%%. ", points(n.MinChange), n.Factor, points(n.At10))
 	var over []string
 	if n.Slices {
 		over = append(over, "slices of the time")
@@ -191,21 +191,21 @@ func (c *Comparison) noiseText() string {
 		over = append(over, "forks")
 	}
 	if len(over) > 0 {
-		text += fmt.Sprintf("Where the share differs more between %s, it counts from %.1f standard errors of that. ",
+		text += fmt.Sprintf("If the share differs more between %s, the change must reach %.1f standard errors of that. ",
 			strings.Join(over, " or "), n.SpreadFactor)
 	}
 	text += fmt.Sprintf("Of %.0f comparisons of a program with itself, one shows such a change by chance, in any of the %s that are "+
-		"large enough. Rows whose machine code differs are shown as well.", 1/falseAlarms, layout.Plural(n.Rows, "row"))
+		"large enough. Rows whose machine code differs are shown too.", 1/falseAlarms, layout.Plural(n.Rows, "row"))
 	if !n.Forks {
-		text += " Differences between one JVM and the next are not taken into account: that takes several forks on each side."
+		text += " Differences between one JVM and the next are not taken into account, because that needs several forks on each side."
 	}
 	if !n.Slices && c.A.Name != "" && c.B.Name != "" {
-		text += " Differences over time are not taken into account: that takes counts over time on each side."
+		text += " Differences over time are not taken into account, because that needs counts over time on each side."
 	}
 	return text
 }
 
-// nanosText writes a time in ns with the unit that suits it: "4.2 us".
+// nanosText formats a time in ns with a suitable unit: "4.2 us".
 func nanosText(nanos float64) string {
 	for _, unit := range []string{"ns", "us", "ms"} {
 		if nanos < 1000 {
@@ -216,5 +216,5 @@ func nanosText(nanos float64) string {
 	return fmt.Sprintf("%.3g s", nanos)
 }
 
-// points writes a difference of shares in percentage points.
+// points formats a difference of shares in percentage points.
 func points(share float64) string { return fmt.Sprintf("%.2f", 100*share) }

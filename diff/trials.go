@@ -2,8 +2,8 @@ package diff
 
 import "fmt"
 
-// Title is what the trial is called: the benchmark, or the program with its JDK, as far as
-// they are known.
+// Title returns the trial's name: the benchmark, or the program with its JDK, as far as they
+// are known.
 func (t *TrialSide) Title() string {
 	switch {
 	case t.Name != "":
@@ -16,13 +16,13 @@ func (t *TrialSide) Title() string {
 	return fmt.Sprintf("%s (JDK %s)", t.Program, t.JDK)
 }
 
-// A trialKey is what makes a trial the same one on both sides.
+// A trialKey identifies a trial on both sides.
 type trialKey struct{ name, program, jdk string }
 
-// pairTrials gives for each trial of A the place of its counterpart in B, or -1. Trials are
-// paired by name, programs by main class and JDK, and those that are left by the main class
-// alone, because the JDK may be what is compared. When each side has a single one, these
-// two are a pair whatever their names.
+// pairTrials returns for each trial of A the index of its counterpart in B, or -1. Trials are
+// paired by name, programs by main class and JDK, and the remaining programs by the main
+// class alone, because the comparison may be between two JDKs. If each side has only one
+// trial, these two are a pair whatever their names.
 func pairTrials(a, b []TrialSide) []int {
 	pairs := make([]int, len(a))
 	if len(a) == 1 && len(b) == 1 {

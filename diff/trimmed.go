@@ -5,27 +5,29 @@ import (
 	"slices"
 )
 
-// One recording of several that was disturbed, by another job on the machine, makes the means of its side and the spread so
-// large that no change is beyond noise. So what is not slower beyond noise is judged once more, without the slowest third
-// of the times of each side: times are only ever disturbed upwards. The fastest time of one side is compared with the
-// slowest that is left of the other one, and the gap between them with how far the times that are left lie apart.
+// If another job on the machine disturbs one of several recordings, the mean and the spread of its side become so large that
+// no change is beyond noise. So what is not slower beyond noise is judged once more, without the slowest third of the times
+// of each side, because a disturbance only makes times longer. The fastest time of B is compared with the slowest remaining
+// time of A, and the gap between them with the spread of the remaining times.
 //
-// Three times of each side that are drawn from the same ones lie like this in one case of five, so the gap must be many times
-// as wide: see gapFactors.
+// If three times on each side are drawn from the same distribution, there is such a gap in one of five cases. So the gap must
+// be many times as wide as the spread: see gapFactors.
 
-// leastTimes is how many times each side must have for one to be left out.
+// leastTimes is how many times each side must have before one is left out.
 const leastTimes = 3
 
-// gapFactors are how many times as wide as the spread of what is left the gap must be, by the number of times on each side, so
-// that times of one distribution are so far apart in one of two hundred cases. It hardly depends on the distribution: for
-// uniform, normal, logarithmic normal, exponential and Pareto ones, and normal ones of which a quarter are disturbed, the
-// factors are 6.1 to 8.3 of three times, 0.9 to 1.6 of four, 0.2 to 0.5 of five, and less of more (simulated, 100 000 cases each).
+// gapFactors has, by the number of times on each side, how many times as wide as the spread of the remaining times the gap
+// must be. With these factors, times of one distribution have such a gap in one of two hundred cases. That hardly depends on
+// the distribution: for uniform, normal, lognormal, exponential and Pareto distributions, and for normal ones with a quarter
+// of the times disturbed, the factors are 6.1 to 8.3 for three times, 0.9 to 1.6 for four, 0.2 to 0.5 for five, and smaller for
+// more (simulated, 100 000 cases each).
 var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 
-// mostGap is for more than four times.
+// mostGap is the factor for more than four times.
 const mostGap = 0.6
 
-// gapFactor is for one of so many things that are judged. The probability of a gap falls with its width to the power of 1.7.
+// gapFactor returns the factor if judged things are judged together. The probability of a gap falls with the power 1.7 of its
+// width.
 func gapFactor(times, judged int) float64 {
 	factor, ok := gapFactors[times]
 	if !ok {
@@ -34,13 +36,14 @@ func gapFactor(times, judged int) float64 {
 	return factor * math.Pow(float64(max(judged, 1)), 1/1.7)
 }
 
-// trimmed are the times without the slowest third, sorted.
+// trimmed returns the times without the slowest third, sorted.
 func trimmed(times []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(times))
 	return sorted[:len(sorted)-len(sorted)/3]
 }
 
-// leastSlowdown is by how much b is slower than a at least, without the slowest of both; NaN where there are too few.
+// leastSlowdown returns by how much b is at least slower than a, without the slowest times of both. It returns NaN if there
+// are too few times.
 func leastSlowdown(a, b []float64, judged int) float64 {
 	n := min(len(a), len(b))
 	if n < leastTimes {
@@ -52,8 +55,8 @@ func leastSlowdown(a, b []float64, judged int) float64 {
 	return fastest - slowest - gapFactor(n, judged)*spread
 }
 
-// trimmedRow judges a benchmark by a measure without the slowest times of each side. It is false where these are too few.
-// As in scoreNoise, captures and forks are both looked at, and what tells the least counts.
+// trimmedRow judges a benchmark by a measure without the slowest times of each side. ok is false if there are too few times.
+// As in scoreNoise, it looks at both captures and forks, and the smaller slowdown counts.
 func (c *Comparison) trimmedRow(m measure, judged int) (row GateRow, ok bool) {
 	levels := []func(*TrialSide) []float64{runTimes, forkTimes}
 	sampled := 0.0
@@ -68,7 +71,7 @@ func (c *Comparison) trimmedRow(m measure, judged int) (row GateRow, ok bool) {
 			continue
 		}
 		slower := mean(b) - mean(a) - groupNoise(1-falseAlarms/float64(max(judged, 1)), a, b)
-		if without := leastSlowdown(a, b, judged); without > slower { // it is no NaN
+		if without := leastSlowdown(a, b, judged); without > slower { // false for NaN
 			slower = without
 		}
 		least = min(least, slower)
@@ -81,7 +84,7 @@ func (c *Comparison) trimmedRow(m measure, judged int) (row GateRow, ok bool) {
 	return row, row.LeftOut > 0 && isTime(row.Before) && isTime(row.After)
 }
 
-// mean is NaN of no values.
+// mean returns the mean of the values, NaN for none.
 func mean(values []float64) float64 {
 	var sum float64
 	for _, x := range values {

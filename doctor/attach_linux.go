@@ -14,11 +14,12 @@ import (
 
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
+	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// checkAttach tells whether `gasm attach` can read the code of a JVM of this JDK, by
-// reading that of a JVM that is nobody's child here: the kernel may let parents alone do
-// so (kernel.yama.ptrace_scope). The same JVM is asked which events it can tell of.
+// checkAttach finds out whether `gasm attach` can read the code of a JVM of this JDK, by
+// reading the code of a JVM that is not a child of this process: the kernel may allow only
+// parents to do so (kernel.yama.ptrace_scope). The same JVM is asked which events it can report.
 func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -32,14 +33,14 @@ func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached,
 	methods, err := jvm.tryAttach(ctx, dir)
 	if err != nil {
 		attached.Status = Note
-		attached.Text, attached.Mend, _ = strings.Cut("gasm attach can't read a JVM's code: "+err.Error(), "; ")
+		attached.Text, attached.Fix = fix.Parts(fmt.Errorf("gasm attach can't read a JVM's code: %w", err))
 	} else {
 		attached.Text = fmt.Sprintf("gasm attach and gasm profile read a running JVM's code: %d methods of one that has just started", methods)
 	}
 	return attached, j.checkEvents(ctx, area, jvm.pid)
 }
 
-// tryAttach reads the code of a JVM, and counts its methods.
+// tryAttach reads the code of a JVM and returns the number of its methods.
 func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err error) {
 	for {
 		switch methods, err = jvm.methods(dir); {
@@ -49,23 +50,23 @@ func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err 
 			return 0, errors.New("java ended at once")
 		}
 		select {
-		case <-ctx.Done(): // it has not compiled anything
+		case <-ctx.Done(): // the JVM has not compiled anything
 			return 0, errors.Join(err, context.Cause(ctx))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-// An orphan is a JVM that is not a descendant of this process, and does nothing until
+// An orphan is a JVM that is not a descendant of this process and that does nothing until
 // its stdin is closed.
 type orphan struct {
 	pid   int
-	group int // the process group of all that the java program may have started
+	group int // the process group of everything that the java program may have started
 	stdin *os.File
 }
 
-// startOrphan starts a JVM by a shell that ends at once. The program is a part of every
-// JDK's base module, and waits for a certificate on its stdin.
+// startOrphan starts a JVM from a shell that exits at once. The JVM runs keytool, which is
+// in every JDK's base module and waits for a certificate on its stdin.
 func startOrphan(java string) (*orphan, error) {
 	in, stdin, err := os.Pipe()
 	if err != nil {
@@ -84,7 +85,7 @@ func startOrphan(java string) (*orphan, error) {
 	return &orphan{pid, shell.Process.Pid, stdin}, nil
 }
 
-// methods counts the JVM's methods; there are none while it starts.
+// methods returns the number of the JVM's compiled methods, which is 0 while it starts.
 func (o *orphan) methods(dir string) (int, error) {
 	log := filepath.Join(dir, fmt.Sprintf("attach-%d.log", o.pid))
 	defer os.Remove(log)
@@ -95,7 +96,7 @@ func (o *orphan) methods(dir string) (int, error) {
 	return f.Stop().Methods, nil
 }
 
-// refused tells that the JVM can't be read, which no waiting mends.
+// refused reports whether the JVM can't be read however long one waits.
 func (o *orphan) refused(ctx context.Context) bool {
 	seen, err := attach.Look(ctx, o.pid)
 	return err == nil && seen.Unreadable != nil
@@ -103,8 +104,8 @@ func (o *orphan) refused(ctx context.Context) bool {
 
 func (o *orphan) gone() bool { return syscall.Kill(o.pid, 0) != nil }
 
-// end ends the JVM, and waits for its end, which is only a moment. Then nothing is left of it,
-// also where java is a script.
+// end has the JVM exit and waits a moment for that. Afterwards no process of it is left,
+// even if java is a script that started others.
 func (o *orphan) end() {
 	o.stdin.Close()
 	for range 100 {

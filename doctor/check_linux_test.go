@@ -78,7 +78,7 @@ func TestNoPerf(t *testing.T) {
 	assert.True(t, r.CanProfile, r.Cause)
 	assert.Equal(t, "native", r.Sampler)
 	f := finding(t, r.Checks, "perf", "found")
-	assert.Equal(t, Finding{"perf", "found", Note, "not on PATH; not needed, gasm samples without it", f.Mend}, f)
+	assert.Equal(t, Finding{"perf", "found", Note, "not on PATH; not needed, gasm samples without it", f.Fix}, f)
 }
 
 // With perf_event_open blocked as under Docker's filter, without perf, and with a dtrace
@@ -93,9 +93,9 @@ func TestNoSampler(t *testing.T) {
 		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"}, native)
 	assert.Empty(t, r.Sampler)
 	f := finding(t, r.Checks, "perf", "found")
-	assert.Equal(t, Finding{"perf", "found", Problem, "not on PATH", f.Mend}, f)
-	assert.Contains(t, f.Mend, "perf")
-	assert.Equal(t, "gasm can't profile here: native: "+native.Text+"; first: "+native.Mend, r.Verdict())
+	assert.Equal(t, Finding{"perf", "found", Problem, "not on PATH", f.Fix}, f)
+	assert.Contains(t, f.Fix, "perf")
+	assert.Equal(t, "gasm can't profile here: native: "+native.Text+"; first: "+native.Fix, r.Verdict())
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil { // the package of Debian 13 and newer
 		assert.Equal(t, Problem, finding(t, r.Checks, "dtrace", "sampling").Status)
 	} else {
@@ -116,14 +116,14 @@ func TestUser(t *testing.T) {
 		assert.Equal(t, OK, f.Status)
 		return
 	}
-	assert.Equal(t, "sudo sysctl kernel.perf_event_paranoid=1", f.Mend)
+	assert.Equal(t, "sudo sysctl kernel.perf_event_paranoid=1", f.Fix)
 	if r.CanProfile {
 		assert.Equal(t, Note, f.Status)
 		assert.Contains(t, f.Text, "users may sample their processes, outside of the kernel; kernel samples are not visible")
 	} else { // kernels of Debian and Ubuntu, from level 3 on
 		assert.Equal(t, Problem, f.Status)
 		assert.Contains(t, f.Text, "users may sample nothing")
-		assert.Equal(t, f.Mend, r.Mend)
+		assert.Equal(t, f.Fix, r.Fix)
 	}
 }
 
@@ -138,8 +138,8 @@ func TestSeccomp(t *testing.T) {
 	f := finding(t, perf.checks, "perf", "sampling")
 	assert.Equal(t, Problem, f.Status)
 	assert.Contains(t, f.Text, "the kernel blocks perf_event_open")
-	assert.Contains(t, f.Mend, "docker run --cap-add PERFMON --security-opt seccomp=unconfined")
-	assert.Equal(t, f.Mend, perf.mend)
+	assert.Contains(t, f.Fix, "docker run --cap-add PERFMON --security-opt seccomp=unconfined")
+	assert.Equal(t, f.Fix, perf.fix)
 	assert.Equal(t, "none of cycles:P, cycles, instructions, cpu-clock opens", finding(t, perf.checks, "perf", "events").Text)
 }
 
@@ -151,12 +151,12 @@ func TestNoSamples(t *testing.T) {
 	scriptOnPath(t, "perf", `case $1 in script) exit 0;; esac; exec '`+tool+`' "$@"`)
 	perf := checkPerf(t.Context(), t.TempDir())
 	assert.False(t, perf.works)
-	assert.Contains(t, perf.cause, "perf: "+working.event+" opens, but no sample came of 0.")
+	assert.Contains(t, perf.cause, "perf: "+working.event+" opens, but 0.")
 	want := "gasm profile --event cpu-clock ..."
 	if working.event == "cpu-clock" {
 		want = "" // there is no other event to try
 	}
-	assert.Equal(t, want, perf.mend)
+	assert.Equal(t, want, perf.fix)
 }
 
 // Ubuntu's /usr/bin/perf is a script that runs the perf of the running kernel.
@@ -167,8 +167,8 @@ func TestPerfOfKernelMissing(t *testing.T) {
 	assert.Equal(t, Problem, perf.checks[0].Status)
 	assert.Contains(t, perf.checks[0].Text, "version unknown: WARNING: perf not found for kernel")
 	assert.Contains(t, perf.cause, "perf: no perf for the kernel")
-	assert.Contains(t, perf.mend, "perf")
-	assert.NotContains(t, perf.mend, "install it")
+	assert.Contains(t, perf.fix, "perf")
+	assert.NotContains(t, perf.fix, "install it")
 }
 
 // Options that come after gasm's make the JVM write its log elsewhere.
@@ -180,7 +180,7 @@ func TestLogTakenAway(t *testing.T) {
 	r := check(t)
 	assert.NoFileExists(t, log)
 	assert.False(t, r.CanProfile)
-	assert.Equal(t, "unset _JAVA_OPTIONS", r.Mend)
+	assert.Equal(t, "unset _JAVA_OPTIONS", r.Fix)
 	assert.Contains(t, finding(t, r.Checks, "jdk", "code").Text, "not tried: _JAVA_OPTIONS has -XX:LogFile=")
 }
 
@@ -219,14 +219,14 @@ func TestDTraceSudo(t *testing.T) {
 	var r samplerResult
 	r.tryWithAndWithoutSudo(t.Context(), t.TempDir(), false)
 	assert.True(t, r.works && r.sudo, r.cause)
-	assert.Equal(t, Finding{"dtrace", "sampling", Note, "runs under sudo only, which asks for no password", "gasm profile --sampler dtrace --sudo ..."}, r.checks[0])
+	assert.Equal(t, Finding{"dtrace", "sampling", Note, "runs only with sudo, which asks for no password", "gasm profile --sampler dtrace --sudo ..."}, r.checks[0])
 
 	script(t, filepath.Join(dir, "sudo"), "echo 'sudo: a password is required' >&2; exit 1")
 	r = samplerResult{}
 	r.tryWithAndWithoutSudo(t.Context(), t.TempDir(), false)
 	assert.False(t, r.works)
 	assert.Equal(t, "dtrace: only root may sample with it; sudo asks for a password", r.cause)
-	assert.Equal(t, "sudo -v && gasm profile --sampler dtrace --sudo ...", r.mend)
+	assert.Equal(t, "sudo -v && gasm profile --sampler dtrace --sudo ...", r.fix)
 }
 
 // SystemTap has a script of the same name.
@@ -237,7 +237,7 @@ func TestSystemTap(t *testing.T) {
 	assert.Equal(t, "found", r.checks[0].Name)
 	assert.Equal(t, Note, r.checks[0].Status)
 	assert.Contains(t, r.checks[0].Text, "is SystemTap's")
-	assert.NotEmpty(t, r.mend)
+	assert.NotEmpty(t, r.fix)
 }
 
 // Whenever the checks are stopped, nothing is left.

@@ -1,10 +1,10 @@
 // Package doctor finds out whether a profile can be made on this machine, and what to do
-// where it can't.
+// if it can't.
 //
-// It looks at the machine, runs the samplers and the JDKs that are there in the way in
-// which `gasm profile` would, and gives a [Report] with one [Finding] for each fact. A
-// finding has the command that mends what is wrong. Where something can be tried, no
-// setting is believed: gasm and perf sample a process, each JDK prints its code, and a hsdis
+// It looks at the machine, runs the installed samplers and JDKs in the same way as
+// `gasm profile`, and returns a [Report] with one [Finding] for each fact. A finding has
+// the command that fixes what is wrong. Whatever can be tried is tried, because settings
+// can mislead: gasm and perf sample a process, each JDK prints its code, and a hsdis
 // plug-in counts only if it has the function that HotSpot looks for.
 //
 // The package prints only through [WriteText] and [WriteJSON]. [Check] leaves no process
@@ -24,47 +24,47 @@ import (
 type Status string
 
 const (
-	// OK is for facts that need nothing.
+	// OK is the status of a fact that needs no action.
 	OK Status = "ok"
-	// Note is for facts that cost something or could be better. A profile can be made.
+	// Note is the status of a fact that costs something or could be better. A profile can be made.
 	Note Status = "note"
-	// Problem is for things that do not work.
+	// Problem is the status of something that does not work.
 	Problem Status = "problem"
 )
 
-// A Finding is one fact about the machine. Its texts are in ASCII, except for what they
+// A Finding is one fact about the machine. Its texts are ASCII, apart from what they
 // quote from the machine.
 type Finding struct {
 	Area   string `json:"area"` // "native", "jdk /usr/lib/jvm/temurin-25"
 	Name   string `json:"name"` // "events"
 	Status Status `json:"status"`
 	Text   string `json:"text"`
-	Mend   string `json:"mend,omitempty"` // what to paste into a shell, or else to do
+	Fix    string `json:"mend,omitempty"` // a command to paste into a shell, or else advice
 }
 
 // A Report is what Check found.
 type Report struct {
 	CanProfile bool
-	// Sampler and Event are what `gasm profile` takes without flags. Both are "" where
-	// no sampler works.
+	// Sampler and Event are what `gasm profile` uses without flags. Both are "" if no
+	// sampler works.
 	Sampler string // "native", "perf", "dtrace", "xctrace"
 	Event   string // "cpu-clock", "profile-1001"
-	Sudo    bool   // dtrace works under --sudo only
-	Cause   string // why no profile can be made; "" when one can be made
-	Mend    string // what to do first about the cause
+	Sudo    bool   // dtrace works only with --sudo
+	Cause   string // why no profile can be made; "" if one can be made
+	Fix     string // what to do about the cause first
 	Checks  []Finding
 }
 
-// Options say what the caller knows about its output.
+// Options describe where the caller writes the report.
 type Options struct {
 	Terminal bool // the report goes to a terminal
 	Columns  int  // of the terminal; 0 if unknown
 	Color    bool // the report is coloured
 }
 
-// Check runs all checks. The end of ctx stops them, and the error is then the cause of
-// that. The only other error is that no folder for temporary files can be written. All
-// other trouble is in the report.
+// Check runs all checks. If ctx ends, the checks stop and the error is ctx's cause. The
+// only other error is that no folder for temporary files can be written. Everything else
+// that goes wrong is in the report.
 func Check(ctx context.Context, opts Options) (*Report, error) {
 	dir, temp, err := makeTemp()
 	if err != nil {
@@ -86,11 +86,11 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 	return r, nil
 }
 
-// triedTools are the samplers and the JDKs after they were tried.
+// triedTools holds what was found out about the samplers and the JDKs by trying them.
 type triedTools struct {
 	native, perf, dtrace samplerResult
 	xctrace              samplerResult // on macOS
-	missingJDKs          []Finding     // about JDKs that the environment names and that are not there
+	missingJDKs          []Finding     // about JDKs that the environment names but that do not exist
 	jdks                 []jdkResult
 }
 
@@ -115,7 +115,7 @@ func tryTools(ctx context.Context, dir string) triedTools {
 	return t
 }
 
-// findings are the findings about all tools, in the report's order.
+// findings returns the findings about all tools, in the report's order.
 func (t *triedTools) findings() []Finding {
 	var all []Finding
 	if runtime.GOOS == "linux" {
@@ -131,8 +131,8 @@ func (t *triedTools) findings() []Finding {
 	return all
 }
 
-// judge says whether a profile can be made: that takes a sampler, a JVM that writes what
-// gasm reads, and a folder for the capture.
+// judge decides whether a profile can be made. That needs a sampler, a JVM whose code
+// gasm can read, and a folder for the capture.
 func (r *Report) judge(tried triedTools, options, temp Finding) {
 	best, jdks := tried.dtrace, tried.jdks
 	switch {
@@ -145,28 +145,28 @@ func (r *Report) judge(tried triedTools, options, temp Finding) {
 	case tried.xctrace.works:
 		best, r.Sampler = tried.xctrace, "xctrace"
 	case runtime.GOOS == "linux":
-		best = tried.native // of samplers that don't work, this is the one to mend
+		best = tried.native // of the samplers that don't work, this is the one to fix
 	}
 	r.Event, r.Sudo = best.event, best.sudo
 	works := func(j jdkResult) bool { return j.works }
 	switch {
 	case r.Sampler == "":
-		r.Cause, r.Mend = best.cause, best.mend
+		r.Cause, r.Fix = best.cause, best.fix
 	case options.Status == Problem:
-		r.Cause, r.Mend = options.Text, options.Mend
+		r.Cause, r.Fix = options.Text, options.Fix
 	case len(jdks) == 0:
-		r.Cause, r.Mend = "there is no JDK", installJDK(osRelease())
+		r.Cause, r.Fix = "there is no JDK", installJDK(osRelease())
 	case !slices.ContainsFunc(jdks, works):
-		r.Cause, r.Mend = "no JDK here prints its code", installJDK(osRelease())
+		r.Cause, r.Fix = "no JDK here prints its code", installJDK(osRelease())
 	case temp.Status == Problem:
-		r.Cause, r.Mend = temp.Text, temp.Mend
+		r.Cause, r.Fix = temp.Text, temp.Fix
 	default:
 		r.CanProfile = true
 	}
 }
 
-// notNeeded gives the findings about a sampler. If another one works, trouble with this
-// one is no problem.
+// notNeeded returns the findings about a sampler. other is true if another sampler works;
+// then what is wrong with this one is a note, and text says so.
 func (s *samplerResult) notNeeded(other bool, text string) []Finding {
 	checks := slices.Clone(s.checks)
 	for i := range checks {
@@ -177,12 +177,12 @@ func (s *samplerResult) notNeeded(other bool, text string) []Finding {
 	return checks
 }
 
-// A samplerResult is what is known about a sampler.
+// A samplerResult is what was found out about a sampler.
 type samplerResult struct {
 	checks []Finding
 	works  bool
 	event  string // the event that it samples
-	sudo   bool   // it works under --sudo only
+	sudo   bool   // it works only with --sudo
 	cause  string // why it does not work
-	mend   string
+	fix    string // what to do about the cause
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // checkDTrace tries DTrace in the ways in which `gasm profile` can use it: as this user,
-// and by sudo where that asks for no password.
+// and with sudo if sudo asks for no password.
 func checkDTrace(ctx context.Context, dir string) samplerResult {
 	version := ""
 	path, err := collect.FindDTrace()
@@ -25,11 +25,11 @@ func checkDTrace(ctx context.Context, dir string) samplerResult {
 		version = dtraceVersion(stdout + stderr)
 	}
 	if version == "" {
-		// There is no dtrace, or another program of that name. The sampler's error
-		// says which, and what installs DTrace.
+		// There is no dtrace, or dtrace is another program. The sampler's error says
+		// which, and what installs DTrace.
 		if _, err := tryDTrace(ctx, dir, false); err != nil {
-			cause, mend := explain(err)
-			return samplerResult{cause: "dtrace: " + cause, mend: mend, checks: []Finding{{"dtrace", "found", Note, cause, mend}}}
+			cause, todo := explain(err)
+			return samplerResult{cause: "dtrace: " + cause, fix: todo, checks: []Finding{{"dtrace", "found", Note, cause, todo}}}
 		}
 		version = "unknown version"
 	}
@@ -45,15 +45,15 @@ func checkDTrace(ctx context.Context, dir string) samplerResult {
 	return r
 }
 
-// tryWithAndWithoutSudo runs dtrace without sudo and, if that fails, by sudo. root tells
-// that sudo would not help.
+// tryWithAndWithoutSudo runs dtrace without sudo and, if that fails, with sudo. root is true
+// if this process is root, so that sudo would not help.
 func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, root bool) {
 	c := Finding{Area: "dtrace", Name: "sampling", Status: OK, Text: "runs"}
 	event, err := tryDTrace(ctx, dir, false)
 	r.works = err == nil
 	if err != nil {
 		c.Status = Problem
-		c.Text, c.Mend = explain(err)
+		c.Text, c.Fix = explain(err)
 	}
 	if _, noSudo := exec.LookPath("sudo"); err != nil && !root && noSudo == nil {
 		_, _, refused := run(ctx, "sudo", "-n", "true")
@@ -62,28 +62,28 @@ func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, r
 		}
 		switch {
 		case refused != nil:
-			c.Status, c.Text, c.Mend = Note, c.Text+"; sudo asks for a password", "sudo -v && gasm profile --sampler dtrace --sudo ..."
+			c.Status, c.Text, c.Fix = Note, c.Text+"; sudo asks for a password", "sudo -v && gasm profile --sampler dtrace --sudo ..."
 		case err == nil:
 			r.works, r.sudo = true, true
-			c.Status, c.Text, c.Mend = Note, "runs under sudo only, which asks for no password", "gasm profile --sampler dtrace --sudo ..."
+			c.Status, c.Text, c.Fix = Note, "runs only with sudo, which asks for no password", "gasm profile --sampler dtrace --sudo ..."
 		default:
-			c.Text, c.Mend = explain(err)
+			c.Text, c.Fix = explain(err)
 		}
 	}
 	r.checks, r.event = append(r.checks, c), event
 	if !r.works {
-		r.cause, r.mend = "dtrace: "+c.Text, c.Mend
+		r.cause, r.fix = "dtrace: "+c.Text, c.Fix
 	}
 }
 
-// tryDTrace starts dtrace and stops it again. It gives the probe that sampled.
+// tryDTrace starts dtrace and stops it again. It returns the probe that sampled.
 func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err error) {
 	dir, err = os.MkdirTemp(dir, "dtrace-")
 	if err != nil {
 		return "", err
 	}
-	// The end of ctx must not kill dtrace, because of its uprobes. It only shortens the
-	// time that dtrace has.
+	// The end of ctx must not kill dtrace, which would leave its uprobes in the kernel.
+	// It only shortens the time that dtrace has.
 	ownCtx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
 	limit := time.AfterFunc(patience, func() { kill(errNoAnswer()) })
@@ -109,12 +109,12 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 // patienceAtEnd is how long dtrace may take after the user stopped the doctor.
 const patienceAtEnd = 5 * time.Second
 
-// dtraceUprobes are the uprobes in the kernel that DTraces for Linux have made for their
-// BEGIN and END probes: lines of uprobe_events such as
+// dtraceUprobes returns the uprobes that processes of DTrace for Linux have in the kernel for
+// their BEGIN and END probes. They are lines of uprobe_events such as
 //
 //	p:dt_4711_dtrace/BEGIN /usr/lib/x86_64-linux-gnu/libdtrace.so.2.0.0:0x00000000000ded20
 //
-// They are not known to users other than root, and on macOS.
+// known is false for users other than root, and on macOS.
 func dtraceUprobes() (file string, lines []string, known bool) {
 	for _, tracefs := range []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"} {
 		file = filepath.Join(tracefs, "uprobe_events")
@@ -132,11 +132,12 @@ func dtraceUprobes() (file string, lines []string, known bool) {
 	return "", nil, false
 }
 
-// uprobeOwner is the process id in the name of a DTrace's uprobe.
+// uprobeOwner matches the process id in the name of a uprobe of DTrace.
 var uprobeOwner = regexp.MustCompile(`^p:dt_(\d+)_dtrace/`)
 
-// checkLeft tells of uprobes whose DTrace has ended without removing them, because it was killed. The kernel refuses to remove those in
-// use, as of a DTrace in a container, whose process id is another one there.
+// checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. The suggested command is
+// safe: the kernel refuses to remove uprobes in use, such as those of a DTrace in a container, whose process id is
+// another one here.
 func checkLeft(file string, lines []string, runs func(pid string) bool) []Finding {
 	left := map[string]bool{}
 	for _, line := range lines {
@@ -147,20 +148,23 @@ func checkLeft(file string, lines []string, runs func(pid string) bool) []Findin
 	if len(left) == 0 {
 		return nil
 	}
-	number := map[bool]string{true: "a DTrace that was killed has", false: fmt.Sprintf("%d DTraces that were killed have", len(left))}[len(left) == 1]
-	return []Finding{{"dtrace", "left", Note, number + " left probes in " + file + ", which cost nothing",
+	owners := "a DTrace process that was killed has"
+	if len(left) > 1 {
+		owners = fmt.Sprintf("%d DTrace processes that were killed have", len(left))
+	}
+	return []Finding{{"dtrace", "left", Note, owners + " left probes in " + file + ", which cost nothing",
 		"sudo sh -c 'for p in $(grep -o \"dt_[0-9]*_dtrace/[A-Z]*\" " + file + "); do echo \"-:$p\" >>" + file + "; done' 2>/dev/null"}}
 }
 
-// isDTrace tells whether a process runs that may be a DTrace.
+// isDTrace reports whether the process runs and may be DTrace.
 func isDTrace(pid string) bool {
 	name, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
 	return err == nil && strings.TrimSpace(string(name)) == "dtrace"
 }
 
 // awaitRelease waits until a DTrace that was stopped has removed its uprobes, which takes
-// it less than a second. A DTrace that is killed before that leaves them in the kernel.
-// before are those of other DTraces.
+// less than a second. If it were killed earlier, they would stay in the kernel. before are
+// the uprobes of other DTrace processes.
 func awaitRelease(ctx context.Context, before []string) {
 	for ctx.Err() == nil {
 		_, now, _ := dtraceUprobes()
@@ -171,8 +175,8 @@ func awaitRelease(ctx context.Context, before []string) {
 	}
 }
 
-// dtraceVersion gives the version that dtrace -V prints: "D 2.0.7" on Linux, "Sun D 1.13.2"
-// on macOS. It is "" for another program of that name, such as SystemTap's.
+// dtraceVersion returns the version in what dtrace -V prints: "D 2.0.7" on Linux, "Sun D
+// 1.13.2" on macOS. It is "" for another program with that name, such as SystemTap's.
 func dtraceVersion(text string) string {
 	for line := range strings.Lines(text) {
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "dtrace: "); ok && strings.Contains(" "+version, " D ") {
@@ -182,8 +186,8 @@ func dtraceVersion(text string) string {
 	return ""
 }
 
-// checkSIP reads what `csrutil status` prints on macOS. System Integrity Protection is for
-// the system's own programs, so a JVM can be sampled in spite of it.
+// checkSIP reads what `csrutil status` prints on macOS. System Integrity Protection covers
+// the system's own programs, so a JVM can be sampled even if it is on.
 func checkSIP(text string) Finding {
 	c := Finding{Area: "dtrace", Name: "SIP", Status: OK}
 	_, status, ok := strings.Cut(firstLine(text), "status: ")

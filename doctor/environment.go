@@ -19,11 +19,11 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// makeTemp makes the folder that the checks work in. It also judges the folder in which
-// `gasm profile` makes captures, that of TMPDIR. Where nothing can be written there, the
-// checks work elsewhere.
+// makeTemp creates the folder that the checks work in. It also judges TMPDIR's folder, in
+// which `gasm profile` creates captures. If nothing can be written there, the checks work
+// elsewhere.
 func makeTemp() (dir string, temp Finding, err error) {
-	var first error // of TMPDIR's folder
+	var first error // the error of TMPDIR's folder
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", "."} {
 		dir, err = os.MkdirTemp(parent, "gasm-doctor-")
 		if err == nil {
@@ -39,26 +39,26 @@ func makeTemp() (dir string, temp Finding, err error) {
 	return "", temp, fmt.Errorf("no folder for temporary files can be written: %w; set TMPDIR to one that can", first)
 }
 
-// tryRoom tells whether a folder has room for the few MB that the checks write.
+// tryRoom returns an error if a folder has no room for the few MB that the checks write.
 func tryRoom(dir string) error {
 	path := filepath.Join(dir, "room")
 	defer os.Remove(path)
 	return os.WriteFile(path, make([]byte, 8<<20), 0o600)
 }
 
-// roomForCapture is more than the capture of a program with many compilations needs.
+// roomForCapture is an upper bound for the size of a capture of a program with many compilations, in bytes.
 const roomForCapture = 1 << 30
 
-// checkTemp judges the folder for captures. refused is why nothing can be written there,
-// nil when it can be.
+// checkTemp judges the folder for captures. refused is the reason why nothing can be written
+// there, or nil.
 func checkTemp(dir string, refused error) Finding {
 	c := Finding{Area: "environment", Name: "temp folder", Status: OK}
 	if refused != nil {
 		var at *fs.PathError
 		if errors.As(refused, &at) {
-			refused = at.Err // its path is that of a file that is gone
+			refused = at.Err // its path names a file that no longer exists
 		}
-		c.Status, c.Text, c.Mend = Problem, fmt.Sprintf("%s can't be written: %s", dir, firstLine(refused.Error())), "export TMPDIR=/var/tmp"
+		c.Status, c.Text, c.Fix = Problem, fmt.Sprintf("%s can't be written: %s", dir, firstLine(refused.Error())), "export TMPDIR=/var/tmp"
 		return c
 	}
 	var stat unix.Statfs_t
@@ -73,15 +73,15 @@ func checkTemp(dir string, refused error) Finding {
 		c.Text += ", in memory (tmpfs)"
 	}
 	if free < roomForCapture {
-		c.Status, c.Mend = Note, "TMPDIR=/var/tmp gasm profile ..."
+		c.Status, c.Fix = Note, "TMPDIR=/var/tmp gasm profile ..."
 		c.Text += ": a program that compiles much fills hundreds of MB"
 	}
 	return c
 }
 
-// leftFolders ends what earlier runs of gasm have left on in JVMs, and names the folders that they could not remove.
+// leftFolders ends what earlier runs of gasm have left running in JVMs, and reports the folders that they could not remove.
 func leftFolders(ctx context.Context) (all []Finding) {
-	ended, _ := record.EndLeft(ctx) // what is left is among the folders
+	ended, _ := record.EndLeft(ctx) // what could not be ended is among the folders
 	for _, text := range ended {
 		all = append(all, Finding{"environment", "left in a JVM", Note, text, ""})
 	}
@@ -91,7 +91,7 @@ func leftFolders(ctx context.Context) (all []Finding) {
 	return all
 }
 
-// sizeText writes a number of bytes: "2496 kB", "240 MB", "78.9 GB".
+// sizeText formats a number of bytes: "2496 kB", "240 MB", "78.9 GB".
 func sizeText(n uint64) string {
 	switch {
 	case n >= 1<<30:
@@ -102,17 +102,17 @@ func sizeText(n uint64) string {
 	return fmt.Sprintf("%d kB", n>>10)
 }
 
-// setOptionVariables are the names of the variables with options for JVMs that are set.
+// setOptionVariables returns the names of those variables with options for JVMs that are set.
 func setOptionVariables() []string {
 	return slices.DeleteFunc(slices.Clone(jdk.OptionVariables), func(name string) bool { return os.Getenv(name) == "" })
 }
 
-// checkJavaOptions looks for options in the environment that undo those of
-// `gasm profile`.
+// checkJavaOptions looks for options in the environment that override those that
+// `gasm profile` sets.
 func checkJavaOptions() Finding {
 	c := Finding{Area: "environment", Name: "java options", Status: OK, Text: "none in the environment"}
 	if name, cause := record.OverridingVariable(); name != "" {
-		c.Status, c.Text, c.Mend = Problem, cause, "unset "+name
+		c.Status, c.Text, c.Fix = Problem, cause, "unset "+name
 		return c
 	}
 	if set := setOptionVariables(); len(set) > 0 {
@@ -121,8 +121,8 @@ func checkJavaOptions() Finding {
 	return c
 }
 
-// tryJavaOptions is for the case that no JDK works while such variables are set. It runs
-// java with and without them, to see whether they are the cause.
+// tryJavaOptions finds out why no JDK works while such variables are set. It runs java with
+// and without them, to see whether they are the cause.
 func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 	set := setOptionVariables()
 	if len(set) == 0 || slices.ContainsFunc(jdks, func(j jdkResult) bool { return j.works }) {
@@ -137,7 +137,7 @@ func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 			continue
 		}
 		if _, _, err := runWith(ctx, without, j.java(), "-version"); err == nil {
-			c.Status, c.Mend = Problem, "unset "+strings.Join(set, " ")
+			c.Status, c.Fix = Problem, "unset "+strings.Join(set, " ")
 			c.Text = strings.Join(set, " and ") + verb(len(set), " keeps", " keep") + " java from starting"
 			return c
 		}
@@ -145,7 +145,7 @@ func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 	return c
 }
 
-// checkLocale says whether reports are drawn with box-drawing characters.
+// checkLocale finds out whether reports are drawn with box-drawing characters.
 func checkLocale() Finding {
 	c := Finding{"environment", "locale", OK, "none set: reports are drawn in UTF-8", ""}
 	l := layout.UserLocale()
@@ -153,16 +153,16 @@ func checkLocale() Finding {
 		c.Text = l.Variable + "=" + l.Value
 	}
 	if !l.UTF8() {
-		c.Status, c.Mend = Note, "export "+l.Variable+"=C.UTF-8"
+		c.Status, c.Fix = Note, "export "+l.Variable+"=C.UTF-8"
 		c.Text += " is not UTF-8: reports are drawn in ASCII"
 	}
 	return c
 }
 
-// wideEnough is the width that annotated code needs.
+// wideEnough is the width that annotated code needs, in columns.
 const wideEnough = 100
 
-// checkTerminal says how a report looks on this terminal.
+// checkTerminal finds out how a report looks on this terminal.
 func checkTerminal(o Options) Finding {
 	c := Finding{Area: "environment", Name: "terminal", Status: OK}
 	if !o.Terminal {

@@ -3,27 +3,29 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// checkEvents tells which events a JVM of this JDK can tell of, and from where, by asking one that runs. (USDT's
-// probes are a finding of their own.)
+// checkEvents finds out which events a JVM of this JDK can report, and from which source, by asking a running one.
+// (USDT probes are a finding of their own.)
 func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Finding {
 	c := Finding{area, "events", OK, "", ""}
 	log := "from HotSpot's log: gc, safepoint"
 	if 0 < j.feature() && j.feature() < hslog.OldestRelease {
-		log = "not from HotSpot's log, which has their times from JDK 9 on"
+		log = "not from HotSpot's log, which has the times of events from JDK 9 on"
 	}
 	switch recorder, err := hasRecorder(ctx, pid); {
 	case err != nil:
 		c.Status = Note
-		c.Text, c.Mend, _ = strings.Cut(log+"; whether it has Flight Recorder could not be found out: "+err.Error(), ": run ")
+		c.Text, c.Fix = fix.Parts(fmt.Errorf("%s; whether it has Flight Recorder could not be found out: %w", log, err))
 	case recorder:
 		c.Text = log + "; from Flight Recorder: compile, lock, alloc, park, sleep, class, thread, and the program's own"
 	default:
@@ -32,14 +34,14 @@ func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Findin
 	return c
 }
 
-// hasRecorder asks a JVM that has just started for its recordings.
+// hasRecorder reports whether a JVM that has just started has Flight Recorder, by asking for its recordings.
 func hasRecorder(ctx context.Context, pid int) (bool, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {
 		return false, err
 	}
 	defer p.Close()
-	for range 200 { // it is asked nothing before it runs its program
+	for range 200 { // wait until it runs its program
 		if started, known := attach.Started(ctx, p); started || !known {
 			break
 		}
@@ -53,5 +55,5 @@ func hasRecorder(ctx context.Context, pid int) (bool, error) {
 	if refused := (*jcmd.FailedError)(nil); errors.As(err, &refused) {
 		return false, nil
 	}
-	return err == nil && !strings.Contains(text, "not found"), err
+	return err == nil && !strings.Contains(text, "not found"), err // the text is the JVM's: "Command JFR.check not found."
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
-// patience is how long one program may take, so that a java that hangs does not make the
-// doctor hang.
+// patience limits how long one program may take, so that the doctor does not hang when a
+// java hangs.
 var patience = 20 * time.Second
 
 func errNoAnswer() error { return fmt.Errorf("no answer within %s", patience) }
 
-// withPatience gives a context that ends after the time of patience.
+// withPatience returns a context that ends after the time of patience.
 func withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, patience, errNoAnswer())
 }
@@ -29,7 +29,7 @@ func run(ctx context.Context, command ...string) (stdout, stderr string, err err
 	return runWith(ctx, os.Environ(), command...)
 }
 
-// runWith is run with another environment.
+// runWith is like run, with another environment.
 func runWith(ctx context.Context, env []string, command ...string) (stdout, stderr string, err error) {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -44,7 +44,7 @@ func runWith(ctx context.Context, env []string, command ...string) (stdout, stde
 	return out.String(), errs.String(), err
 }
 
-// A capped keeps the first MiB that is written to it.
+// A capped keeps the first MiB of what is written to it.
 type capped struct{ text bytes.Buffer }
 
 func (c *capped) Write(b []byte) (int, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // pluginSymbol is the function that HotSpot calls in a disassembler plug-in. Some plug-ins
-// only have the older decode_instructions, which HotSpot no longer uses.
+// have only the older decode_instructions, which HotSpot no longer calls.
 const pluginSymbol = "decode_instructions_virtual"
 
 // A plugin is a disassembler plug-in (hsdis) that HotSpot would find.
@@ -22,9 +22,9 @@ type plugin struct {
 	usable bool // it has pluginSymbol
 }
 
-// findPlugin looks for a plug-in where HotSpot does (Disassembler::load_library): beside
-// libjvm with and without "lib" in front of the name, one folder up, and then wherever
-// the system's loader looks.
+// findPlugin looks for a plug-in in the same places as HotSpot (Disassembler::load_library):
+// beside libjvm with and without the prefix "lib", one folder up, and then where the
+// system's loader looks.
 func (j *foundJDK) findPlugin() (plugin, bool) {
 	if j.libjvm == "" {
 		return plugin{}, false
@@ -43,8 +43,8 @@ func (j *foundJDK) findPlugin() (plugin, bool) {
 	return plugin{}, false
 }
 
-// pluginName is "hsdis-amd64.so", for the architecture of libjvm. HotSpot's names for
-// architectures are Go's, except for aarch64.
+// pluginName returns "hsdis-amd64.so", for the architecture of libjvm. HotSpot's names for
+// architectures are the same as Go's, except for aarch64.
 func (j *foundJDK) pluginName() string {
 	arch := map[string]string{"arm64": "aarch64"}[runtime.GOARCH]
 	if f, err := elf.Open(j.libjvm); err == nil {
@@ -58,8 +58,8 @@ func (j *foundJDK) pluginName() string {
 	return name + ".so"
 }
 
-// loaderPath are the folders in which the system's loader looks for a library that is
-// named without a folder. The loader has a cache of them; these are the usual ones.
+// loaderPath returns the folders in which the system's loader usually looks for a library
+// that is named without a folder. The loader's own list is in a cache, which is not read.
 func loaderPath() []string {
 	if runtime.GOOS == "darwin" {
 		return append(filepath.SplitList(os.Getenv("DYLD_LIBRARY_PATH")), ".", "/usr/local/lib", "/usr/lib")
@@ -69,12 +69,11 @@ func loaderPath() []string {
 	return append(append(dirs, triplets...), "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 }
 
-// dynamicSymbols are the names of the functions and variables that a library defines for
-// others.
+// dynamicSymbols returns the names of the functions and variables that a library exports.
 func dynamicSymbols(path string) (names []string) {
 	if f, err := elf.Open(path); err == nil {
 		defer f.Close()
-		symbols, _ := f.DynamicSymbols() // the error is that there are none
+		symbols, _ := f.DynamicSymbols() // the error says that there are none
 		for _, s := range symbols {
 			if s.Section != elf.SHN_UNDEF {
 				names = append(names, s.Name)
@@ -98,9 +97,8 @@ func dynamicSymbols(path string) (names []string) {
 	return names
 }
 
-// openMachO opens a library of macOS. Where it has a part for each of several
-// architectures, it opens the part for this one. f is nil when there is none; done closes
-// the library.
+// openMachO opens a library of macOS. If the library has parts for several architectures,
+// f is the part for this one. f is nil if there is none; done closes the library.
 func openMachO(path string) (f *macho.File, done func()) {
 	if f, err := macho.Open(path); err == nil {
 		return f, func() { f.Close() }
@@ -119,8 +117,8 @@ func openMachO(path string) (f *macho.File, done func()) {
 	return nil, nil
 }
 
-// hasProbes tells whether a libjvm has HotSpot's static probes (USDT). On Linux these are
-// notes in SystemTap's format, on macOS sections in DTrace's.
+// hasProbes reports whether a libjvm has HotSpot's static probes (USDT). On Linux they are
+// notes in SystemTap's format, on macOS sections in DTrace's format.
 func hasProbes(libjvm string) bool {
 	if f, err := elf.Open(libjvm); err == nil {
 		defer f.Close()

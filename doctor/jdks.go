@@ -17,16 +17,16 @@ import (
 
 // A foundJDK is a JDK or JRE on this machine.
 type foundJDK struct {
-	home    string   // without symbolic links
-	foundBy []string // "PATH", "JAVA_HOME"; none for a JDK that is only installed
+	home    string   // its path without symbolic links
+	foundBy []string // "PATH", "JAVA_HOME"; empty for a JDK that is only installed
 	version string   // "17.0.15+6-Debian-1deb12u1"
 	vendor  string
-	variant string // "Hotspot", "Openj9"; "" where the release file does not say
+	variant string // "Hotspot", "Openj9"; "" if the release file does not say
 	libjvm  string // "" if there is none
 }
 
-// findJDKs gives the JDK on PATH, that of JAVA_HOME, and those where Java's installers put
-// them, each once. The findings are about a PATH or JAVA_HOME that has no JDK.
+// findJDKs returns the JDK on PATH, the one that JAVA_HOME names, and those in the folders
+// of Java's installers, each once. The findings report a PATH or JAVA_HOME without a JDK.
 func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 	add := func(home, by string) bool {
 		home, ok := javaHome(home)
@@ -51,7 +51,7 @@ func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 	if home := os.Getenv("JAVA_HOME"); home != "" && !add(home, "JAVA_HOME") {
 		checks = append(checks, Finding{"jdk", "JAVA_HOME", Note, home + " has no bin/java", "unset JAVA_HOME"})
 	}
-	user, _ := os.UserHomeDir() // the error is that there is none
+	user, _ := os.UserHomeDir() // the error says that there is none
 	for _, pattern := range jdkPatterns(user) {
 		homes, _ := filepath.Glob(pattern) // the patterns are well-formed
 		for _, home := range homes {
@@ -68,8 +68,9 @@ func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 	return found, checks
 }
 
-// jdkPatterns are where JDKs are installed on Linux and macOS, by packages and, in the
-// user's folder, by version managers, IDEs and build tools. user is "" without one.
+// jdkPatterns returns glob patterns for the places where JDKs are installed on Linux and
+// macOS: by packages and, in the user's folder, by version managers, IDEs and build tools.
+// user is "" if there is no such folder.
 func jdkPatterns(user string) []string {
 	patterns := []string{
 		"/usr/lib/jvm/*", "/usr/lib64/jvm/*", "/usr/java/*", "/opt/java", "/opt/java/*", "/opt/jdk*", "/opt/openjdk*", "/opt/jvm/*", "/opt/graalvm*",
@@ -88,8 +89,8 @@ func jdkPatterns(user string) []string {
 	return patterns
 }
 
-// javaHome gives the path of a JDK or JRE without symbolic links. For the jre folder in a
-// JDK 8 it gives the JDK. It is false when there is no bin/java.
+// javaHome returns the path of a JDK or JRE without symbolic links. For the jre folder of a
+// JDK 8 it returns the JDK's. ok is false if there is no bin/java.
 func javaHome(dir string) (home string, ok bool) {
 	home, err := filepath.EvalSymlinks(dir)
 	if err != nil || !executable(filepath.Join(home, "bin/java")) {
@@ -109,8 +110,8 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// homeOnPath gives the home of the java on PATH. Where that java is a script of a version
-// manager or macOS's stub, the JVM that it starts is asked.
+// homeOnPath returns the home of the java on PATH. If that java is a script of a version
+// manager, or macOS's stub, the JVM that it starts is asked.
 func homeOnPath(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("java")
 	if err != nil {
@@ -131,8 +132,8 @@ func homeOnPath(ctx context.Context) (string, error) {
 // What java -XshowSettings:properties prints: "    java.home = /usr/lib/jvm/temurin-25".
 var homeProperty = regexp.MustCompile(`(?m)^ *java\.home = (.+)$`)
 
-// describe fills in the version, vendor and variant: what the release file says of them,
-// else what java -version says.
+// describe fills in the version, vendor and variant from the release file, or else from what
+// java -version prints.
 func (j *foundJDK) describe(ctx context.Context) {
 	release := jdk.Properties(j.home)
 	j.version = cmp.Or(release["JAVA_RUNTIME_VERSION"], release["JAVA_VERSION"])
@@ -153,7 +154,7 @@ func (j *foundJDK) describe(ctx context.Context) {
 
 var versionLine = regexp.MustCompile(`version "([^"]+)"`)
 
-// parseVersion reads what java -version prints. The vendor is the name of the runtime, in
+// parseVersion parses what java -version prints. The vendor is the name of the runtime, in
 // which vendors name themselves:
 //
 //	openjdk version "1.8.0_432"
@@ -173,8 +174,8 @@ func parseVersion(text string) (version, vendor string) {
 
 func (j *foundJDK) java() string { return filepath.Join(j.home, "bin/java") }
 
-// feature is the feature release, 0 if unknown.
+// feature returns the feature release (17), or 0 if it is unknown.
 func (j *foundJDK) feature() int { return jdk.Feature(j.version) }
 
-// hotspot tells whether the JVM is HotSpot. A JDK that does not say it is taken for it.
+// hotspot reports whether the JVM is HotSpot. A JDK that does not say so is assumed to be.
 func (j *foundJDK) hotspot() bool { return j.variant == "" || strings.EqualFold(j.variant, "hotspot") }

@@ -68,7 +68,7 @@ func TestNamesOnly(t *testing.T) {
 	assert.True(t, r.works, "the profile has names")
 	assert.Equal(t, Note, code.Status)
 	assert.Contains(t, code.Text, "names only, no lines: JDK 8 to 13 need hsdis")
-	assert.Regexp(t, `^sudo curl -fLo `+home+`/lib/server/hsdis-\w+\.\w+ https://\S+/hsdis-\w+\.\w+$`, code.Mend)
+	assert.Regexp(t, `^sudo curl -fLo `+home+`/lib/server/hsdis-\w+\.\w+ https://\S+/hsdis-\w+\.\w+$`, code.Fix)
 	attached := finding(t, r.checks, "jdk", "attach")
 	assert.Equal(t, Note, attached.Status)
 	if runtime.GOOS == "linux" {
@@ -141,7 +141,7 @@ func TestFindJDKs(t *testing.T) {
 	require.Len(t, checks, 2)
 	assert.Equal(t, Finding{"jdk", "JAVA_HOME", Note, filepath.Join(dir, "none") + " has no bin/java", "unset JAVA_HOME"}, checks[0])
 	assert.Contains(t, checks[1].Text, "shims/java, on PATH, does not run: No version is set")
-	assert.Regexp(t, `^export PATH=/.*/bin:\$PATH$`, checks[1].Mend)
+	assert.Regexp(t, `^export PATH=/.*/bin:\$PATH$`, checks[1].Fix)
 }
 
 // compilePlugin compiles a plug-in. Its file name has the architecture as HotSpot names
@@ -195,7 +195,7 @@ func TestBrokenPlugin(t *testing.T) {
 	_, code, hsdis := tryPlugin(t, path)
 	assert.Contains(t, code.Text, "HotSpot prints bytes")
 	assert.Contains(t, hsdis.Text, "was not loaded")
-	assert.Equal(t, "ldd "+path, hsdis.Mend)
+	assert.Equal(t, "ldd "+path, hsdis.Fix)
 }
 
 func TestWorkingPlugin(t *testing.T) {

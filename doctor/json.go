@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// schema is the version of the JSON. It changes when programs that read the older one
-// would no longer work.
+// schema is the version of the JSON. It changes when programs that read the older version
+// would stop working.
 const schema = 1
 
 type jsonReport struct {
@@ -19,7 +19,7 @@ type jsonReport struct {
 	Event      string    `json:"event,omitempty"`
 	Sudo       bool      `json:"sudo,omitempty"`
 	Cause      string    `json:"cause,omitempty"`
-	Mend       string    `json:"mend,omitempty"`
+	Fix        string    `json:"mend,omitempty"`
 	Checks     []Finding `json:"checks"`
 }
 
@@ -33,7 +33,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 	if checks == nil {
 		checks = []Finding{} // [] in JSON, not null
 	}
-	if err := e.Encode(jsonReport{schema, r.CanProfile, r.Sampler, r.Event, r.Sudo, r.Cause, r.Mend, checks}); err != nil {
+	if err := e.Encode(jsonReport{schema, r.CanProfile, r.Sampler, r.Event, r.Sudo, r.Cause, r.Fix, checks}); err != nil {
 		return err
 	}
 	_, err := w.Write(layout.EscapeJSON(text.Bytes()))

@@ -17,18 +17,19 @@ import (
 
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/usdt"
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A jdkResult is what is known about one JDK.
+// A jdkResult is what was found out about one JDK.
 type jdkResult struct {
 	*foundJDK
 	checks []Finding
-	works  bool // a profile has its code, or at least the names of its methods
+	works  bool // a profile shows its code, or at least the names of its methods
 }
 
-// checkJDKs runs each JDK, as many at a time as there are processors.
+// checkJDKs runs each JDK, at most as many at a time as there are processors.
 func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	results := make([]jdkResult, len(jdks))
 	slots := make(chan struct{}, runtime.NumCPU())
@@ -44,7 +45,7 @@ func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	return results
 }
 
-// check runs one JDK. Its JVM writes a log to the given path.
+// check runs one JDK, whose JVM writes its log to the given path.
 func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	j.describe(ctx)
 	area := "jdk " + j.home
@@ -75,8 +76,8 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	return r
 }
 
-// judgeCode says how the code of this JDK gets into a profile, by what it printed and whether
-// gasm can copy it.
+// judgeCode decides how the code of this JDK gets into a profile. printed and err say what
+// the JVM printed, and copied whether gasm can copy its code.
 func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bool) Finding {
 	c := Finding{Area: area, Name: "code"}
 	switch {
@@ -89,7 +90,7 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bo
 	case !j.printsBytes() && copied:
 		c.Status, c.Text = OK, "not printed without hsdis, but copied out of the JVM's memory"
 	case !j.printsBytes():
-		c.Status, c.Mend = Note, j.installPlugin()
+		c.Status, c.Fix = Note, j.installPlugin()
 		c.Text = fmt.Sprintf("names only, no lines: JDK 8 to %d need hsdis for these", printassembly.OldestWithBytes-1)
 	default:
 		c.Status, c.Text = Problem, "the JVM's log has no code in it"
@@ -97,30 +98,31 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bo
 	return c
 }
 
-// printsBytes tells whether this JDK prints code without hsdis.
+// printsBytes reports whether this JDK prints code without hsdis.
 func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.OldestWithBytes }
 
-// checkProbes tells whether HotSpot's static probes in a JVM can be recorded, by trying it with
-// a process that has none of them.
+// checkProbes finds out whether HotSpot's static probes in a JVM can be recorded, by trying
+// it with a process that has no such probes.
 func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	name := filepath.Base(j.libjvm)
 	if !hasProbes(j.libjvm) {
-		return Finding{area, "probes", OK, "no USDT probes in " + name + ": no events of the kind jni, nor usdt:...", ""}
+		return Finding{area, "probes", OK, "no USDT probes in " + name + ": no events of the kinds jni and usdt:...", ""}
 	}
-	c := Finding{area, "probes", OK, name + " has HotSpot's USDT probes, and gasm records them by a BPF program: --events-from usdt", ""}
+	c := Finding{area, "probes", OK, name + " has HotSpot's USDT probes, and gasm records them with a BPF program: --events-from usdt", ""}
 	note, err := usdt.Allowed(ctx, j.libjvm)
 	if note != "" {
 		c.Text = name + " has HotSpot's USDT probes: --events-from usdt; " + note
 	}
 	if refused := (*usdt.RefusedError)(nil); errors.As(err, &refused) {
-		c.Status, c.Text, c.Mend = Note, name+" has HotSpot's USDT probes, and gasm can't record them: "+refused.Cause, refused.Mend
+		c.Status = Note
+		c.Text, c.Fix = fix.Parts(fmt.Errorf("%s has HotSpot's USDT probes, and gasm can't record them: %w", name, refused))
 	} else if err != nil {
 		c.Text = name + " has HotSpot's USDT probes (not recorded: " + err.Error() + ")"
 	}
 	return c
 }
 
-// checkPlugin judges a plug-in that HotSpot finds, by what the JVM printed.
+// checkPlugin judges a plug-in that HotSpot finds, by the form of what the JVM printed.
 func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding {
 	c := Finding{area, "hsdis", OK, p.path, ""}
 	switch {
@@ -131,10 +133,10 @@ func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding 
 	case !p.usable:
 		c.Status, c.Text = Note, c.Text+" lacks "+pluginSymbol+": HotSpot does not use it"
 		if !j.printsBytes() {
-			c.Mend = j.installPlugin()
+			c.Fix = j.installPlugin()
 		}
 	default:
-		c.Status, c.Text, c.Mend = Note, c.Text+" has "+pluginSymbol+" but was not loaded: does it lack a library?", "ldd "+p.path
+		c.Status, c.Text, c.Fix = Note, c.Text+" has "+pluginSymbol+" but was not loaded: does it lack a library?", "ldd "+p.path
 	}
 	if c.Status == Note && j.printsBytes() {
 		c.Text += "; not needed"
@@ -142,7 +144,7 @@ func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding 
 	return c
 }
 
-// installPlugin is the command that installs a plug-in, for JDKs that print no code
+// installPlugin returns the command that installs a plug-in, for JDKs that print no code
 // without one.
 func (j *foundJDK) installPlugin() string {
 	dir := filepath.Join(j.home, "lib/server")
@@ -157,7 +159,7 @@ func (j *foundJDK) installPlugin() string {
 	return fmt.Sprintf("sudo curl -fLo %s %s", filepath.Join(dir, name), site+name)
 }
 
-// A codeForm is the form in which a JVM prints code.
+// A codeForm is the form in which a JVM printed its code.
 type codeForm int
 
 const (
@@ -166,15 +168,15 @@ const (
 	codeText           // instructions, by a plug-in
 )
 
-// printCode runs the JVM with the options that `gasm profile` gives it, and looks at its
-// log.
+// printCode runs the JVM with the options that `gasm profile --code print` sets, and returns
+// the form of the code in its log.
 func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) {
 	if options := checkJavaOptions(); options.Status == Problem {
-		return codeNone, errors.New("not tried: " + options.Text) // the JVM might replace a log of the user's
+		return codeNone, errors.New("not tried: " + options.Text) // the JVM might overwrite a log of the user's
 	}
 	flags := printassembly.CaptureFlags(log, printassembly.Selection{})
 	if printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown {
-		flags = append(flags, printassembly.RefuseUnknownFlags) // as java itself gets it
+		flags = append(flags, printassembly.RefuseUnknownFlags) // as gasm profile does for java itself
 	}
 	_, stderr, err := runWith(ctx, jdk.AddToolOptions(os.Environ(), flags), j.java(), "-version")
 	defer os.Remove(log)
@@ -183,7 +185,7 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 	}
 	f, err := os.Open(log)
 	if err != nil {
-		return codeNone, fmt.Errorf("the JVM wrote no log (a -XX:LogFile elsewhere, or no HotSpot?)")
+		return codeNone, fmt.Errorf("the JVM wrote no log (is there another -XX:LogFile, or is it not HotSpot?)")
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, 64<<20)) // java -version makes about 1 MiB
@@ -193,14 +195,14 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 	return printedForm(text), nil
 }
 
-// An instruction as hsdis prints it, an address and a mnemonic:
+// instructionLine matches an instruction as hsdis prints it, an address and a mnemonic:
 //
 //	0x00007fae1ea188f8: mov    %eax,-0x14000(%rsp)
 //
-// Rows of hexadecimal bytes have no letter behind f.
+// Rows of hexadecimal bytes have no letter after f in the alphabet.
 var instructionLine = regexp.MustCompile(`(?m)^ +0x[0-9a-f]+:\s+[a-z]*[g-z][a-z0-9]*\b`)
 
-// printedForm tells in which form a JVM's log has code. JDK 8 writes neither
+// printedForm returns the form of the code in a JVM's log. JDK 8 writes neither
 // [Disassembly] nor [MachCode].
 func printedForm(log []byte) codeForm {
 	switch {
@@ -212,7 +214,7 @@ func printedForm(log []byte) codeForm {
 	return codeNone
 }
 
-// jvmComplaint is the line of a JVM's stderr that says what is wrong.
+// jvmComplaint returns the line of a JVM's stderr that says what is wrong, or "".
 func jvmComplaint(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Picked up ") {
@@ -222,8 +224,8 @@ func jvmComplaint(stderr string) string {
 	return ""
 }
 
-// smallCodeCache is a size of the code cache that a program can fill when both compilers
-// are used. The default is 240 MB then.
+// smallCodeCache is a size of the code cache, in bytes, that a program can fill if both
+// compilers are used. The default is 240 MB then.
 const smallCodeCache = 48 << 20
 
 // checkCodeCache asks the first JVM, which is the one that `java` starts, for the size of
@@ -247,20 +249,26 @@ func judgeCodeCache(c Finding, flags map[string]string) Finding {
 		c.Text = "unknown"
 		return c
 	}
-	c.Text = sizeText(reserved) + map[string]string{"true": ", segmented", "false": ", not segmented"}[flags["SegmentedCodeCache"]]
+	c.Text = sizeText(reserved)
+	switch flags["SegmentedCodeCache"] {
+	case "true":
+		c.Text += ", segmented"
+	case "false":
+		c.Text += ", not segmented"
+	}
 	if reserved < smallCodeCache && flags["TieredCompilation"] != "false" {
-		c.Status, c.Mend = Note, "java -XX:ReservedCodeCacheSize=240m ..."
-		c.Text += ": small; HotSpot will reuse addresses (gasm tells their owners apart by time)"
+		c.Status, c.Fix = Note, "java -XX:ReservedCodeCacheSize=240m ..."
+		c.Text += ": small; HotSpot will reuse addresses (gasm tells the methods at one address apart by time)"
 	}
 	return c
 }
 
-// A line of -XX:+PrintFlagsFinal; JDK 8 writes := for a value that is not the default:
+// flagLine matches a line of -XX:+PrintFlagsFinal. JDK 8 writes := for a value that is not the default:
 //
 //	uintx ReservedCodeCacheSize    = 251658240   {pd product} {ergonomic}
 var flagLine = regexp.MustCompile(`(?m)^\s*\w+\s+(\w+)\s*:?=\s*(\S+)`)
 
-// parseFlags reads the values of flags from what -XX:+PrintFlagsFinal prints.
+// parseFlags returns the values of flags in what -XX:+PrintFlagsFinal prints.
 func parseFlags(text string) map[string]string {
 	flags := map[string]string{}
 	for _, m := range flagLine.FindAllStringSubmatch(text, -1) {

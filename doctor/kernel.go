@@ -8,24 +8,25 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// A kernel is what Linux says about this process and about who may sample. The settings
-// are "" where they are unknown.
+// A kernel holds what Linux says about this process and about who may sample. A setting is
+// "" if it is unknown.
 type kernel struct {
 	root         bool
-	namespaced   bool   // in a user namespace, whose capabilities do not count for perf
+	namespaced   bool   // in a user namespace, whose capabilities perf events ignore
 	paranoid     string // kernel.perf_event_paranoid
 	kptr         string // kernel.kptr_restrict
 	maxRate      string // kernel.perf_event_max_sample_rate
-	capabilities uint64 // a bit for each, by its number
+	capabilities uint64 // bit n is set for the capability with number n
 	seccomp      int    // 0 off, 1 strict, 2 filter; -1 unknown
 	virtual      bool   // a virtual machine
-	container    string // "Docker", "" for none
+	container    string // "Docker"; "" for none
 }
 
-// thisKernel reads what the kernel says. On macOS hardly anything is known.
+// thisKernel reads what the kernel says. On macOS almost everything stays unknown.
 func thisKernel() kernel {
 	k := kernel{
 		root:       os.Geteuid() == 0,
@@ -41,7 +42,7 @@ func thisKernel() kernel {
 	return k
 }
 
-// readTrimmed reads a file; "" where that fails.
+// readTrimmed returns the text of a file without surrounding blanks, or "" if the file can't be read.
 func readTrimmed(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -50,7 +51,7 @@ func readTrimmed(path string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// parseStatus reads CapEff and Seccomp of /proc/self/status.
+// parseStatus returns CapEff and Seccomp of /proc/self/status. seccomp is -1 if there is no such line.
 func parseStatus(text string) (capabilities uint64, seccomp int) {
 	seccomp = -1
 	for line := range strings.Lines(text) {
@@ -68,14 +69,14 @@ func parseStatus(text string) (capabilities uint64, seccomp int) {
 	return capabilities, seccomp
 }
 
-// inUserNamespace tells by /proc/self/uid_map whether this is a user namespace, as in
-// rootless containers: there root has all capabilities, but in that namespace alone.
+// inUserNamespace reports whether /proc/self/uid_map is that of a user namespace, such as
+// a rootless container has. Root has all capabilities there, but only within the namespace.
 func inUserNamespace(uidMap string) bool {
 	return uidMap != "" && !slices.Equal(strings.Fields(uidMap), []string{"0", "0", "4294967295"})
 }
 
-// hypervised tells whether this is a virtual machine: on x86 by the CPU's flags, on arm64
-// by the vendor of the board.
+// hypervised reports whether this is a virtual machine. On x86 the CPU's flags say so, on
+// arm64 the vendor of the board.
 func hypervised(cpuinfo, vendor string) bool {
 	for line := range strings.Lines(cpuinfo) {
 		if key, flags, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "flags" {
@@ -84,15 +85,15 @@ func hypervised(cpuinfo, vendor string) bool {
 	}
 	for _, name := range []string{"QEMU", "Amazon EC2", "Google", "Microsoft Corporation", "VMware", "Xen", "innotek", "Parallels", "Apple Inc."} {
 		if strings.HasPrefix(vendor, name) {
-			return runtime.GOARCH == "arm64" // x86's cpuinfo has flags, so it was seen above
+			return runtime.GOARCH == "arm64" // x86's cpuinfo has flags, so the loop above has decided
 		}
 	}
 	return false
 }
 
-// containerName says what kind of container this is; "" for none. docker and podman tell
-// that there is the file that each of them makes, variable is $container, cgroup the text
-// of /proc/1/cgroup.
+// containerName returns the kind of container that this is, or "" for none. docker and
+// podman are true if the file that each of them creates exists, variable is $container, and
+// cgroup is the text of /proc/1/cgroup.
 func containerName(docker, podman bool, variable, cgroup string) string {
 	switch {
 	case docker:
@@ -123,17 +124,17 @@ var samplerCapabilities = []struct {
 	name   string
 }{{capPerfmon, "CAP_PERFMON"}, {capSysAdmin, "CAP_SYS_ADMIN"}, {capBPF, "CAP_BPF"}}
 
-// has tells whether this process has a capability.
+// has reports whether this process has the capability with this number.
 func (k *kernel) has(number uint) bool { return k.capabilities>>number&1 != 0 }
 
-// unbound tells whether kernel.perf_event_paranoid does not limit this process.
+// unbound reports whether kernel.perf_event_paranoid does not apply to this process.
 func (k *kernel) unbound() bool {
 	return !k.namespaced && (k.has(capPerfmon) || k.has(capSysAdmin))
 }
 
-// checkKernelSettings judges the settings. works tells whether gasm sampled, and notes
-// are what it noted about what it could not have.
-func checkKernelSettings(k kernel, works bool, notes []string) []Finding {
+// checkKernelSettings judges the settings. works is true if gasm could sample; notes are
+// the sampler's notes on what it could not get.
+func checkKernelSettings(k kernel, works bool, notes []fix.Note) []Finding {
 	checks := []Finding{k.checkParanoid(works, notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
 	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < collect.DefaultFrequency {
 		checks = append(checks, Finding{"native", "rate", Note,
@@ -143,22 +144,9 @@ func checkKernelSettings(k kernel, works bool, notes []string) []Finding {
 	return checks
 }
 
-// noteAbout finds a sampler's note about a kernel setting. It gives what the note says, and the
-// command at its end:
-//
-//	kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1
-func noteAbout(notes []string, setting string) (text, mend string, ok bool) {
-	for _, note := range notes {
-		if text, value, ok := strings.Cut(note, ": sudo sysctl kernel."+setting+"="); ok {
-			return text, "sudo sysctl kernel." + setting + "=" + value, true
-		}
-	}
-	return "", "", false
-}
-
-// paranoidMeans says what each level of kernel.perf_event_paranoid allows users without
-// capabilities. Levels 3 and 4 are of Debian's and Ubuntu's kernels; for others they are
-// the same as 2.
+// paranoidMeans returns what a level of kernel.perf_event_paranoid allows users without
+// capabilities. Only Debian's and Ubuntu's kernels have the levels 3 and 4; other kernels
+// treat them as 2.
 func paranoidMeans(level int) string {
 	switch {
 	case level < 0:
@@ -174,50 +162,49 @@ func paranoidMeans(level int) string {
 }
 
 // checkParanoid judges kernel.perf_event_paranoid.
-func (k *kernel) checkParanoid(works bool, notes []string) Finding {
+func (k *kernel) checkParanoid(works bool, notes []fix.Note) Finding {
 	c := Finding{Area: "native", Name: "paranoid", Status: OK}
 	level, err := strconv.Atoi(k.paranoid)
 	if err != nil {
 		c.Status, c.Text = Problem, "there is no kernel.perf_event_paranoid: a kernel without perf events, or a sandbox (gVisor)"
 		return c
 	}
-	c.Text = fmt.Sprintf("kernel.perf_event_paranoid is %d: ", level)
+	var means string
 	switch {
+	case k.unbound() && k.root:
+		means = "does not apply to root"
 	case k.unbound():
-		c.Text += "does not bind " + map[bool]string{true: "root", false: "you (CAP_PERFMON)"}[k.root]
-	case level <= 2:
-		c.Text += paranoidMeans(level)
-	case works:
-		c.Text += paranoidMeans(2)
+		means = "does not apply to you (CAP_PERFMON)"
+	case level > 2 && works: // not Debian's kernel
+		means = paranoidMeans(2)
+	case level > 2:
+		means = paranoidMeans(level)
+		c.Status, c.Fix = Problem, collect.HiddenKernel.Fix
 	default:
-		c.Status, c.Mend = Problem, "sudo sysctl kernel.perf_event_paranoid=1"
-		c.Text += paranoidMeans(level)
+		means = paranoidMeans(level)
 	}
-	if text, mend, ok := noteAbout(notes, "perf_event_paranoid"); ok {
-		c.Status, c.Text, c.Mend = Note, c.Text+"; "+text, mend
+	c.Text = fmt.Sprintf("kernel.perf_event_paranoid is %d: %s", level, means)
+	if hidden := collect.HiddenKernel; slices.Contains(notes, hidden) {
+		c.Status, c.Text, c.Fix = Note, c.Text+"; "+hidden.Text, hidden.Fix
 	}
 	return c
 }
 
-// checkKernelNames tells whether kernel.kptr_restrict hides the names of the kernel's
+// checkKernelNames finds out whether kernel.kptr_restrict hides the names of the kernel's
 // functions.
-func (k *kernel) checkKernelNames(notes []string) Finding {
+func (k *kernel) checkKernelNames(notes []fix.Note) Finding {
 	c := Finding{"native", "kernel names", OK, "kernel.kptr_restrict is " + k.kptr, ""}
-	switch k.kptr {
-	case "":
+	nameless := collect.NamelessKernel
+	switch {
+	case k.kptr == "":
 		c.Text = "kernel.kptr_restrict is unknown"
-	case "2":
-		c.Status, c.Mend = Note, "sudo sysctl kernel.kptr_restrict=0"
-		c.Text += ": kernel functions have no names"
-	default:
-		if text, mend, ok := noteAbout(notes, "kptr_restrict"); ok {
-			c.Status, c.Text, c.Mend = Note, c.Text+": "+text, mend
-		}
+	case k.kptr == "2", slices.Contains(notes, nameless):
+		c.Status, c.Text, c.Fix = Note, c.Text+": "+nameless.Text, nameless.Fix
 	}
 	return c
 }
 
-// checkCapabilities tells which of the capabilities that samplers need this process has.
+// checkCapabilities lists which of the capabilities that samplers need this process has.
 func (k *kernel) checkCapabilities() Finding {
 	var has, lacks []string
 	for _, c := range samplerCapabilities {
@@ -236,17 +223,17 @@ func (k *kernel) checkCapabilities() Finding {
 	}
 	switch {
 	case k.namespaced && len(has) > 0:
-		c.Status, c.Text = Note, c.Text+": of a user namespace, where they do not count for perf"
+		c.Status, c.Text = Note, c.Text+": of a user namespace, where perf events ignore them"
 	case k.root && !k.unbound():
 		c.Status, c.Text = Note, c.Text+": root without the rights that sampling needs"
 		if k.container != "" {
-			c.Mend = "docker run --cap-add PERFMON ..."
+			c.Fix = "docker run --cap-add PERFMON ..."
 		}
 	}
 	return c
 }
 
-// checkSeccomp tells whether system calls are filtered.
+// checkSeccomp finds out whether system calls are filtered.
 func (k *kernel) checkSeccomp() Finding {
 	c := Finding{Area: "native", Name: "seccomp", Status: OK}
 	switch k.seccomp {
@@ -255,7 +242,7 @@ func (k *kernel) checkSeccomp() Finding {
 	case -1:
 		c.Text = "unknown"
 	default:
-		c.Text = "a filter is at work; whether it lets sampling through is seen above"
+		c.Text = "a filter is active; the findings above show whether it allows sampling"
 	}
 	return c
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// checkNative has gasm itself sample, in the way in which `gasm profile` without flags
-// does, and then with each of the events.
+// checkNative has gasm itself sample, first as `gasm profile` does without flags, and then
+// with each of the events.
 func checkNative(ctx context.Context, dir string) samplerResult {
 	best, trials := tryEach(func(events []sampler.Event, busy bool) trial { return tryNative(ctx, dir, events, busy) })
 	sampling, result := best.check("native")
@@ -40,8 +40,8 @@ func checkNative(ctx context.Context, dir string) samplerResult {
 	return result
 }
 
-// tryNative samples the events, or the best event there is, and stops again. With busy,
-// the target works for a moment, and its samples are counted.
+// tryNative samples the events, or the best available event for none, and stops again. If
+// busy is true, the target works for a moment, and its samples are counted.
 func tryNative(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	return onTarget(dir, func(dir string, child *target) trial { return sampleNative(ctx, dir, child, events, busy) })
 }
@@ -69,29 +69,29 @@ func sampleNative(ctx context.Context, dir string, child *target, events []sampl
 	return t
 }
 
-// checkOpenFiles tells what the limit of open files is enough for. A command takes a file
-// for each event and CPU, a process that runs already one for each of its threads more.
+// checkOpenFiles judges the limit of open files. Sampling a command takes one file for each
+// event and CPU; attaching to a running process takes one for each event, CPU and thread.
 func checkOpenFiles(limit uint64, cpus int) Finding {
 	c := Finding{"native", "open files", OK, "", ""}
-	const usual = 100 // what gasm has open without samples, and other programs leave
+	const usual = 100 // files that gasm has open besides those of samples
 	threads := (int64(min(limit, 1<<40)) - usual) / int64(cpus)
-	c.Text = fmt.Sprintf("%d allowed: enough for a command, which takes %d for each event, and for a running process of %d threads", limit, cpus, max(threads, 0))
+	c.Text = fmt.Sprintf("%d allowed: enough for a command, which takes %d for each event, and for a running process with %d threads", limit, cpus, max(threads, 0))
 	switch {
 	case threads < 1:
-		c.Status, c.Mend = Problem, fmt.Sprintf("ulimit -Hn %d (as root, or in /etc/security/limits.conf)", 65536)
-		c.Text = fmt.Sprintf("%d allowed: too few for the %d CPUs, each of which takes one for each event", limit, cpus)
+		c.Status, c.Fix = Problem, fmt.Sprintf("ulimit -Hn %d (as root, or in /etc/security/limits.conf)", 65536)
+		c.Text = fmt.Sprintf("%d allowed: too few for %d CPUs, because each CPU takes one for each event", limit, cpus)
 	case threads < 500:
-		c.Status, c.Mend = Note, "ulimit -Hn 1048576 (as root, or in /etc/security/limits.conf)"
+		c.Status, c.Fix = Note, "ulimit -Hn 1048576 (as root, or in /etc/security/limits.conf)"
 	}
 	return c
 }
 
-// bestBuffers is how large the kernel's buffers are for each CPU where nothing limits
-// them, in bytes.
+// bestBuffers is the size in bytes of the kernel's buffers for each CPU if nothing limits
+// them.
 const bestBuffers = 512 << 10
 
-// checkBuffers judges the memory of the kernel's buffers, in bytes. limit is what this
-// container or cgroup may have in all, 0 for no limit.
+// checkBuffers judges the size of the kernel's buffers, in bytes. limit is the memory limit
+// of this container or cgroup, 0 for none.
 func checkBuffers(buffers, cpus int, limit int64) Finding {
 	c := Finding{"native", "buffers", OK, fmt.Sprintf("%d KiB for %d CPUs", buffers>>10, cpus), ""}
 	if limit > 0 {
@@ -99,16 +99,16 @@ func checkBuffers(buffers, cpus int, limit int64) Finding {
 	}
 	switch {
 	case buffers < cpus*bestBuffers:
-		c.Status, c.Mend = Note, "sudo sysctl kernel.perf_event_mlock_kb=516"
+		c.Status, c.Fix = Note, "sudo sysctl kernel.perf_event_mlock_kb=516"
 		c.Text += ": smaller than usual, because this user may lock no more memory; samples may be lost on a busy machine"
 	case limit > 0 && int64(buffers) > limit/4:
-		c.Status, c.Mend = Note, "raise the memory limit of the container"
-		c.Text += ", which they take a good part of"
+		c.Status, c.Fix = Note, "raise the memory limit of the container"
+		c.Text += ", of which they take more than a quarter"
 	}
 	return c
 }
 
-// memoryLimit is how much memory this process's cgroup may have, in bytes; 0 for no limit.
+// memoryLimit returns the memory limit of this process's cgroup in bytes, or 0 for none.
 func memoryLimit() int64 {
 	for line := range strings.Lines(readTrimmed("/proc/self/cgroup")) {
 		group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
@@ -119,7 +119,7 @@ func memoryLimit() int64 {
 			return limit
 		}
 	}
-	limit, err := strconv.ParseInt(readTrimmed("/sys/fs/cgroup/memory.max"), 10, 64) // as a container sees its own
+	limit, err := strconv.ParseInt(readTrimmed("/sys/fs/cgroup/memory.max"), 10, 64) // where a container sees its own
 	if err != nil {
 		return 0
 	}

@@ -4,5 +4,5 @@ package doctor
 
 import "context"
 
-// checkNative finds nothing: perf_event_open is Linux's.
+// checkNative returns no findings: only Linux has perf_event_open.
 func checkNative(context.Context, string) samplerResult { return samplerResult{} }

@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 func TestSIP(t *testing.T) {
@@ -58,7 +60,7 @@ func TestParseStatus(t *testing.T) {
 }
 
 func TestKernelSettings(t *testing.T) {
-	settings := func(k kernel, perfWorks bool, notes ...string) map[string]Finding {
+	settings := func(k kernel, perfWorks bool, notes ...fix.Note) map[string]Finding {
 		byName := map[string]Finding{}
 		for _, f := range checkKernelSettings(k, perfWorks, notes) {
 			byName[f.Name] = f
@@ -73,25 +75,25 @@ func TestKernelSettings(t *testing.T) {
 	assert.Equal(t, Finding{"native", "rate", Note, "the kernel allows 250 samples per second and CPU, not 1001",
 		"sudo sysctl kernel.perf_event_max_sample_rate=1001"}, f["rate"])
 
-	f = settings(kernel{paranoid: "1", kptr: "1", maxRate: "100000"}, true, "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
+	f = settings(kernel{paranoid: "1", kptr: "1", maxRate: "100000"}, true, collect.NamelessKernel)
 	assert.Equal(t, OK, f["paranoid"].Status)
-	assert.Equal(t, "sudo sysctl kernel.kptr_restrict=0", f["kernel names"].Mend)
+	assert.Equal(t, "sudo sysctl kernel.kptr_restrict=0", f["kernel names"].Fix)
 	assert.NotContains(t, f, "rate")
 
-	f = settings(kernel{paranoid: "3"}, true, "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
+	f = settings(kernel{paranoid: "3"}, true, collect.HiddenKernel)
 	assert.Equal(t, Finding{"native", "paranoid", Note, "kernel.perf_event_paranoid is 3: users may sample their processes, outside of the kernel; " +
 		"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"}, f["paranoid"], "a kernel that is not Debian's")
 
 	f = settings(kernel{root: true, container: "Docker", paranoid: "2", capabilities: 0xa80425fb, seccomp: 2}, false)
 	assert.Equal(t, Note, f["capabilities"].Status)
 	assert.Equal(t, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF: root without the rights that sampling needs", f["capabilities"].Text)
-	assert.Equal(t, "docker run --cap-add PERFMON ...", f["capabilities"].Mend)
-	assert.Contains(t, f["seccomp"].Text, "a filter is at work")
+	assert.Equal(t, "docker run --cap-add PERFMON ...", f["capabilities"].Fix)
+	assert.Contains(t, f["seccomp"].Text, "a filter is active")
 
 	f = settings(kernel{seccomp: -1}, false)
 	assert.Equal(t, Problem, f["paranoid"].Status)
 	f = settings(kernel{paranoid: "4", capabilities: 1 << capPerfmon}, true)
-	assert.Equal(t, "kernel.perf_event_paranoid is 4: does not bind you (CAP_PERFMON)", f["paranoid"].Text)
+	assert.Equal(t, "kernel.perf_event_paranoid is 4: does not apply to you (CAP_PERFMON)", f["paranoid"].Text)
 }
 
 func TestUserNamespace(t *testing.T) {
@@ -117,13 +119,13 @@ func TestHypervised(t *testing.T) {
 }
 
 func TestJavaOptions(t *testing.T) {
-	check := func(name, value string, status Status, text, mend string) {
+	check := func(name, value string, status Status, text, todo string) {
 		t.Helper()
 		for _, variable := range jdk.OptionVariables {
 			t.Setenv(variable, "")
 		}
 		t.Setenv(name, value)
-		assert.Equal(t, Finding{"environment", "java options", status, text, mend}, checkJavaOptions())
+		assert.Equal(t, Finding{"environment", "java options", status, text, todo}, checkJavaOptions())
 	}
 	check("JAVA_TOOL_OPTIONS", "", OK, "none in the environment", "")
 	check("JAVA_TOOL_OPTIONS", "-XX:LogFile=/x", OK, "JAVA_TOOL_OPTIONS is set and does no harm", "")
@@ -135,14 +137,14 @@ func TestJavaOptions(t *testing.T) {
 }
 
 func TestLocale(t *testing.T) {
-	check := func(all, ctype, lang, text, mend string) {
+	check := func(all, ctype, lang, text, todo string) {
 		t.Helper()
 		t.Setenv("LC_ALL", all)
 		t.Setenv("LC_CTYPE", ctype)
 		t.Setenv("LANG", lang)
 		f := checkLocale()
 		assert.Equal(t, text, f.Text)
-		assert.Equal(t, mend, f.Mend)
+		assert.Equal(t, todo, f.Fix)
 	}
 	check("", "", "", "none set: reports are drawn in UTF-8", "")
 	check("", "", "de_DE.utf8", "LANG=de_DE.utf8", "")
@@ -200,7 +202,7 @@ func TestCodeCache(t *testing.T) {
 		"     bool SegmentedCodeCache                       = true                                      {product} {ergonomic}\n", OK, "240 MB, segmented")
 	check("    uintx ReservedCodeCacheSize                    := 4194304                             {pd product}\n"+ // JDK 8
 		"     bool TieredCompilation                        = true                                {pd product}\n", Note,
-		"4096 kB: small; HotSpot will reuse addresses (gasm tells their owners apart by time)")
+		"4096 kB: small; HotSpot will reuse addresses (gasm tells the methods at one address apart by time)")
 	check("    uintx ReservedCodeCacheSize                    = 50331648                            {pd product}\n"+
 		"     bool TieredCompilation                       := false                               {pd product}\n"+
 		"     bool SegmentedCodeCache                       = false                                     {product} {default}\n", OK, "48 MB, not segmented")
@@ -229,6 +231,6 @@ func TestCheckLeft(t *testing.T) {
 		}
 	}
 	check("", "11", "12", "13")
-	check("a DTrace that was killed has left probes in /t/uprobe_events, which cost nothing", "12", "13")
-	check("2 DTraces that were killed have left probes in /t/uprobe_events, which cost nothing", "12")
+	check("a DTrace process that was killed has left probes in /t/uprobe_events, which cost nothing", "12", "13")
+	check("2 DTrace processes that were killed have left probes in /t/uprobe_events, which cost nothing", "12")
 }

@@ -11,12 +11,13 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// checkPerf tries perf in the way in which `gasm profile` without flags uses it, and then
-// with each of the events.
+// checkPerf tries perf, first as `gasm profile` uses it without flags, and then with each
+// of the events.
 func checkPerf(ctx context.Context, dir string) samplerResult {
 	path, err := exec.LookPath("perf")
 	if err != nil {
@@ -34,27 +35,27 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 	result.checks = append([]Finding{found, sampling}, result.checks...)
 	var missing *collect.MissingToolError
 	if errors.As(best.err, &missing) {
-		result.checks[0].Status = Problem // Ubuntu's /usr/bin/perf, without the perf of this kernel
+		result.checks[0].Status = Problem // Ubuntu's /usr/bin/perf is there, but not the perf for this kernel
 	} else {
 		result.checks = append(result.checks, checkEvents("perf", trials, thisKernel().virtual))
 	}
 	return result
 }
 
-// noPerf is the result where perf is not on PATH. The sampler's error says what installs
-// it.
+// noPerf returns the result for a machine without perf on PATH. The sampler's error says
+// what installs it.
 func noPerf(ctx context.Context, dir string) samplerResult {
 	_, err := collect.StartPerf(ctx, collect.Options{PID: os.Getpid(), Frequency: collect.DefaultFrequency, Dir: dir})
-	cause, mend := explain(err)
+	cause, todo := explain(err)
 	return samplerResult{
-		cause: "perf: " + cause, mend: mend,
-		checks: []Finding{{"perf", "found", Problem, cause, mend}},
+		cause: "perf: " + cause, fix: todo,
+		checks: []Finding{{"perf", "found", Problem, cause, todo}},
 	}
 }
 
-// tryPerf starts perf for the events, or for the best event there is, and stops it again.
-// With busy, the target works for a moment, and its samples are counted: there are virtual
-// machines on which a counter can be opened but never fires.
+// tryPerf starts perf for the events, or for the best available event for none, and stops
+// it again. If busy is true, the target works for a moment and its samples are counted: on
+// some virtual machines a counter can be opened but never fires.
 func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -77,14 +78,14 @@ func samplePerf(ctx context.Context, dir string, child *target, events []sampler
 	return t
 }
 
-// textOf gives the samples' text of a recording.
+// textOf returns the text of a recording's samples.
 func textOf(ctx context.Context, p *collect.Perf) io.Reader {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(p.WriteText(ctx, w)) }()
 	return r
 }
 
-// countSamples counts the samples of a recording's text.
+// countSamples returns the number of samples in a recording's text.
 func countSamples(text io.Reader) (n int, err error) {
 	reader := sampler.NewPerfReader(text, "the samples")
 	for reader.Scan() {
@@ -95,37 +96,25 @@ func countSamples(text io.Reader) (n int, err error) {
 	return n, reader.Err()
 }
 
-// explain gives the cause and the mending command of a sampler's error.
-func explain(err error) (cause, mend string) {
-	var missing *collect.MissingToolError
-	var refused *collect.RefusedError
-	var stopped *collect.StoppedError
-	switch {
-	case errors.As(err, &missing):
-		return missing.Cause, strings.TrimPrefix(missing.Hint, "install it: ")
-	case errors.As(err, &refused):
-		return refused.Cause, refused.Hint
-	case errors.As(err, &stopped):
-		return "stopped too early: " + stopped.Cause, stopped.Hint
-	case err == nil:
-		return "", ""
-	}
-	return firstLine(err.Error()), ""
+// explain returns the cause of a sampler's error, in one line, and its fix.
+func explain(err error) (cause, todo string) {
+	cause, todo = fix.Parts(err)
+	return firstLine(cause), todo
 }
 
-// perfVersion is "6.1.187" of "perf version 6.1.187"; "" of any other text.
+// perfVersion returns "6.1.187" for "perf version 6.1.187", and "" for any other text.
 func perfVersion(text string) string {
 	_, version, _ := strings.Cut(firstLine(text), "perf version ")
 	return version
 }
 
-// firstLine is the first line that is not empty.
+// firstLine returns the first line that is not empty.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)
 }
 
-// verb is the form of a verb that fits n things.
+// verb returns one for n = 1 and many for other counts.
 func verb(n int, one, many string) string {
 	if n == 1 {
 		return one

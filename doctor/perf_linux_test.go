@@ -18,9 +18,9 @@ func TestEvents(t *testing.T) {
 	paranoid := refused(collect.ReasonParanoid, "it is refused", "sudo sysctl kernel.perf_event_paranoid=1")
 	limit := refused(collect.ReasonLimit, "a limit is too low", "sudo sysctl kernel.perf_event_mlock_kb=8192")
 	clock := opens("cpu-clock") // perf takes it in place of cycles without a word
-	check := func(virtual bool, status Status, text, mend string, trials ...trial) {
+	check := func(virtual bool, status Status, text, todo string, trials ...trial) {
 		t.Helper()
-		assert.Equal(t, Finding{"perf", "events", status, text, mend}, checkEvents("perf", trials, virtual))
+		assert.Equal(t, Finding{"perf", "events", status, text, todo}, checkEvents("perf", trials, virtual))
 	}
 	check(false, OK, "cycles:P, cycles, instructions, cpu-clock open", "",
 		opens("cycles:P"), opens("cycles"), opens("instructions"), clock)
@@ -38,25 +38,25 @@ func TestEvents(t *testing.T) {
 }
 
 func TestOpenFiles(t *testing.T) {
-	check := func(limit uint64, cpus int, status Status, text, mend string) {
+	check := func(limit uint64, cpus int, status Status, text, todo string) {
 		t.Helper()
-		assert.Equal(t, Finding{"native", "open files", status, text, mend}, checkOpenFiles(limit, cpus))
+		assert.Equal(t, Finding{"native", "open files", status, text, todo}, checkOpenFiles(limit, cpus))
 	}
 	const more = " (as root, or in /etc/security/limits.conf)"
-	check(1<<20, 2, OK, "1048576 allowed: enough for a command, which takes 2 for each event, and for a running process of 524238 threads", "")
-	check(4096, 128, Note, "4096 allowed: enough for a command, which takes 128 for each event, and for a running process of 31 threads", "ulimit -Hn 1048576"+more)
-	check(200, 128, Problem, "200 allowed: too few for the 128 CPUs, each of which takes one for each event", "ulimit -Hn 65536"+more)
-	check(^uint64(0), 1, OK, "18446744073709551615 allowed: enough for a command, which takes 1 for each event, and for a running process of 1099511627676 threads", "")
+	check(1<<20, 2, OK, "1048576 allowed: enough for a command, which takes 2 for each event, and for a running process with 524238 threads", "")
+	check(4096, 128, Note, "4096 allowed: enough for a command, which takes 128 for each event, and for a running process with 31 threads", "ulimit -Hn 1048576"+more)
+	check(200, 128, Problem, "200 allowed: too few for 128 CPUs, because each CPU takes one for each event", "ulimit -Hn 65536"+more)
+	check(^uint64(0), 1, OK, "18446744073709551615 allowed: enough for a command, which takes 1 for each event, and for a running process with 1099511627676 threads", "")
 }
 
 func TestBuffers(t *testing.T) {
-	check := func(buffers, cpus int, limit int64, status Status, text, mend string) {
+	check := func(buffers, cpus int, limit int64, status Status, text, todo string) {
 		t.Helper()
-		assert.Equal(t, Finding{"native", "buffers", status, text, mend}, checkBuffers(buffers, cpus, limit))
+		assert.Equal(t, Finding{"native", "buffers", status, text, todo}, checkBuffers(buffers, cpus, limit))
 	}
 	check(1032<<10, 2, 0, OK, "1032 KiB for 2 CPUs", "")
 	check(1032<<10, 2, 1<<30, OK, "1032 KiB for 2 CPUs, in a cgroup of 1024 MB", "")
 	check(72<<10, 2, 0, Note, "72 KiB for 2 CPUs: smaller than usual, because this user may lock no more memory; samples may be lost on a busy machine",
 		"sudo sysctl kernel.perf_event_mlock_kb=516")
-	check(66<<20, 128, 128<<20, Note, "67584 KiB for 128 CPUs, in a cgroup of 128 MB, which they take a good part of", "raise the memory limit of the container")
+	check(66<<20, 128, 128<<20, Note, "67584 KiB for 128 CPUs, in a cgroup of 128 MB, of which they take more than a quarter", "raise the memory limit of the container")
 }

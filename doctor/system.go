@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkSystem says what machine this is.
+// checkSystem describes this machine.
 func checkSystem(ctx context.Context) []Finding {
 	text := runtime.GOOS
 	var u unix.Utsname
@@ -37,7 +37,7 @@ func checkSystem(ctx context.Context) []Finding {
 	return checks
 }
 
-// osRelease reads os-release(5): ID, ID_LIKE, PRETTY_NAME.
+// osRelease returns the values in os-release(5), such as ID, ID_LIKE and PRETTY_NAME.
 func osRelease() map[string]string {
 	text := readTrimmed("/etc/os-release")
 	if text == "" {
@@ -46,7 +46,7 @@ func osRelease() map[string]string {
 	return parseOSRelease(text)
 }
 
-// parseOSRelease reads lines such as ID=debian and PRETTY_NAME="Debian GNU/Linux 12".
+// parseOSRelease parses lines such as ID=debian and PRETTY_NAME="Debian GNU/Linux 12".
 func parseOSRelease(text string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -57,7 +57,7 @@ func parseOSRelease(text string) map[string]string {
 	return values
 }
 
-// installJDK gives the command that installs a JDK on the distribution of this os-release.
+// installJDK returns the command that installs a JDK on the distribution with this os-release.
 func installJDK(release map[string]string) string {
 	if runtime.GOOS == "darwin" {
 		return "brew install --cask temurin"

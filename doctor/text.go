@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// leastWidth is how wide the report is even on a narrower terminal.
+	// leastWidth is the smallest width of the report. On a narrower terminal the lines are wrapped by the terminal.
 	leastWidth = 40
-	// nameWidth is that of the longest Finding.Name.
+	// nameWidth is the width of the longest Finding.Name.
 	nameWidth = len("kernel names")
 )
 
-// A mark shows a status in front of a finding: the sign, or the word in ASCII.
+// A mark shows the status at the start of a finding: a sign, or a word where the report is in ASCII.
 type mark struct {
 	sign, word string
 	style      layout.Style
@@ -32,9 +32,9 @@ type textReport struct {
 	width int // columns of a line
 }
 
-// WriteText writes the report for people: the findings by area, each on a line with the
-// mending command below it, and the verdict last. All commands can be pasted into a
-// shell, also those that are broken into several lines.
+// WriteText writes the report for people: the findings by area, each with its fix on the
+// line below, and the verdict last. All commands can be pasted into a shell, including
+// those that are broken into several lines.
 func WriteText(w io.Writer, r *Report, look layout.Look) error {
 	t := textReport{Page: layout.NewPage(w, look)}
 	t.width = max(t.Columns(layout.RuleWidth), leastWidth)
@@ -56,22 +56,22 @@ func WriteText(w io.Writer, r *Report, look layout.Look) error {
 	return t.Flush()
 }
 
-// verdict writes the last lines. A verdict that is longer than a line has its command on
+// verdict writes the last lines. If the verdict does not fit on one line, its command gets
 // a line of its own, so that it can be pasted.
 func (t *textReport) verdict(r *Report) {
-	verdict := r.Verdict()
-	if layout.Width(verdict) > t.width {
-		verdict = strings.TrimSuffix(verdict, " "+r.Mend)
+	verdict, command := r.verdict()
+	if whole := r.Verdict(); layout.Width(whole) <= t.width {
+		verdict, command = whole, ""
 	}
 	for _, line := range layout.Wrap(verdict, t.width) {
 		t.Line("%s", t.Paint(layout.Bold, line))
 	}
-	if r.Mend != "" && !strings.HasSuffix(verdict, r.Mend) {
-		t.command(2, r.Mend)
+	if command != "" {
+		t.command(2, command)
 	}
 }
 
-// check writes one finding: its mark, its name and its text, and below them what mends it.
+// check writes one finding: its mark, its name and its text, and its fix below them.
 func (t *textReport) check(c Finding) {
 	m := marks[c.Status]
 	sign, width := m.sign, 1
@@ -85,24 +85,24 @@ func (t *textReport) check(c Finding) {
 		t.Line("%s%s", label, line)
 		label = layout.Join(strings.Repeat(" ", indent))
 	}
-	if c.Mend != "" {
-		if indent+len("mend: ")+layout.Width(c.Mend) > t.width {
+	if c.Fix != "" {
+		if indent+len("fix: ")+layout.Width(c.Fix) > t.width {
 			indent = 2 + width + 2 // a long command starts further left
 		}
-		t.command(indent, "mend: "+c.Mend)
+		t.command(indent, "fix: "+c.Fix)
 	}
 }
 
-// command writes a command. One that is too long gets backslashes at its line breaks.
+// command writes a command. A long command is broken into several lines, with backslashes at the line breaks.
 func (t *textReport) command(indent int, command string) {
 	lines := []string{command}
 	if indent+layout.Width(command) > t.width {
-		lines = layout.Wrap(command, t.width-indent-len("      ")-len(` \`))
+		lines = layout.Wrap(command, t.width-indent-len("fix: ")-len(` \`))
 	}
 	pad := strings.Repeat(" ", indent)
 	for i, line := range lines {
 		if i > 0 {
-			line = "      " + line // behind "mend: "
+			line = strings.Repeat(" ", len("fix: ")) + line // below the first line's command
 		}
 		if i < len(lines)-1 {
 			line += ` \`
@@ -111,20 +111,26 @@ func (t *textReport) command(indent int, command string) {
 	}
 }
 
-// Verdict says in one line whether a profile can be made, and with which sampler, or
-// else why not and what to do first.
+// Verdict says in one line whether a profile can be made and with which sampler, or why it
+// can't be made and what to do first.
 func (r *Report) Verdict() string {
+	verdict, command := r.verdict()
+	return strings.TrimSpace(verdict + " " + command)
+}
+
+// verdict returns the verdict without the command at its end, and that command; "" for none.
+func (r *Report) verdict() (text, command string) {
 	with := r.Sampler
 	if r.Event != "" {
 		with += ", " + r.Event
 	}
 	switch {
 	case r.CanProfile && r.Sudo:
-		return "gasm can profile here with --sudo: " + with + "."
+		return "gasm can profile here with --sudo: " + with + ".", ""
 	case r.CanProfile:
-		return "gasm can profile here: " + with + "."
-	case r.Mend != "":
-		return "gasm can't profile here: " + r.Cause + "; first: " + r.Mend
+		return "gasm can profile here: " + with + ".", ""
+	case r.Fix != "":
+		return "gasm can't profile here: " + r.Cause + "; first:", r.Fix
 	}
-	return "gasm can't profile here: " + r.Cause + "."
+	return "gasm can't profile here: " + r.Cause + ".", ""
 }

@@ -18,7 +18,7 @@ func laptop() *Report {
 	const jdk11, openJ9 = "jdk /usr/lib/jvm/java-11-openjdk-amd64", "jdk /opt/ibm-semeru-21"
 	return &Report{CanProfile: true, Sampler: "native", Event: "cycles:P", Checks: []Finding{
 		{"system", "os", OK, "Ubuntu 24.04.3 LTS, Linux 6.8.0-87-generic, x86_64", ""},
-		{"native", "sampling", OK, "takes cycles:P; 148 samples came of a busy process", ""},
+		{"native", "sampling", OK, "samples cycles:P; a busy process gave 148 samples", ""},
 		{"native", "events", OK, "cycles:P, cycles, instructions, cpu-clock open", ""},
 		{"native", "paranoid", Note, "kernel.perf_event_paranoid is 2: users may sample their processes, outside of the kernel; " +
 			"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"},
@@ -39,7 +39,7 @@ func laptop() *Report {
 // refused is the report of a machine without perf.
 func refused() *Report {
 	const hint = "sudo apt install linux-tools-common linux-tools-6.8.0-87-generic"
-	return &Report{Cause: "perf: not on PATH", Mend: hint, Checks: []Finding{{"perf", "found", Problem, "not on PATH", hint}}}
+	return &Report{Cause: "perf: not on PATH", Fix: hint, Checks: []Finding{{"perf", "found", Problem, "not on PATH", hint}}}
 }
 
 func TestText(t *testing.T) {
@@ -85,14 +85,14 @@ func TestJSON(t *testing.T) {
 	assert.Contains(t, b.String(), `"checks": []`)
 }
 
-// What decides whether a profile can be made, and what is to be mended first.
+// What decides whether a profile can be made, and what to fix first.
 func TestJudge(t *testing.T) {
 	perf := samplerResult{works: true, event: "cycles"}
-	noPerf := samplerResult{cause: "perf: not on PATH", mend: "install perf"}
+	noPerf := samplerResult{cause: "perf: not on PATH", fix: "install perf"}
 	dtrace := samplerResult{works: true, sudo: true}
 	good := []jdkResult{{}, {works: true}}
 	native := samplerResult{works: true, event: "cycles:P"}
-	noNative := samplerResult{cause: "native: blocked", mend: "docker run"}
+	noNative := samplerResult{cause: "native: blocked", fix: "docker run"}
 	check := func(native, perf, dtrace samplerResult, jdks []jdkResult, temp Finding, want string) {
 		t.Helper()
 		var r Report
@@ -108,7 +108,7 @@ func TestJudge(t *testing.T) {
 	}
 	check(native, perf, dtrace, nil, Finding{}, "gasm can't profile here: there is no JDK; first: ")
 	check(native, perf, dtrace, good[:1], Finding{}, "no JDK here prints its code; first: ")
-	check(native, perf, dtrace, good, Finding{Status: Problem, Text: "full", Mend: "make room"}, "full; first: make room")
+	check(native, perf, dtrace, good, Finding{Status: Problem, Text: "full", Fix: "make room"}, "full; first: make room")
 }
 
 // Paths, versions and what other programs say can hold anything.
@@ -119,10 +119,10 @@ func FuzzHostileText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		for _, r := range []*Report{laptop(), refused()} {
 			gasmtest.Inject(&r.Cause, text)
-			gasmtest.Inject(&r.Mend, text)
+			gasmtest.Inject(&r.Fix, text)
 			for i := range r.Checks {
 				c := &r.Checks[i]
-				for _, s := range []*string{&c.Area, &c.Name, &c.Text, &c.Mend} {
+				for _, s := range []*string{&c.Area, &c.Name, &c.Text, &c.Fix} {
 					gasmtest.Inject(s, text)
 				}
 			}

@@ -9,26 +9,27 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// triedEvents are the events that are tried with perf and without it, the best first.
+// triedEvents are the events that are tried, with perf and without it, the best first.
 var triedEvents = []string{"cycles:P", "cycles", "instructions", "cpu-clock"}
 
-// A trial is what came of a recording of a target, by perf or by gasm itself.
+// A trial is the result of sampling a target, with perf or by gasm itself.
 type trial struct {
 	event   string // the event that was sampled
-	notes   []string
-	samples int     // of a busy target
-	seconds float64 // for which the target was busy
-	buffers int     // of the kernel, in bytes; 0 with perf
+	notes   []fix.Note
+	samples int     // how many samples a busy target got
+	seconds float64 // how long the target was busy
+	buffers int     // size of the kernel's buffers, in bytes; 0 with perf
 	err     error
 }
 
-// tryEach tries the best event there is, with a busy target, and then each of
-// triedEvents. One after the other, because all recordings of a user share one limit of
-// locked memory (perf_event_mlock_kb).
+// tryEach tries the best available event, with a busy target, and then each of
+// triedEvents. It tries them one after the other, because all recordings of a user share one
+// limit of locked memory (perf_event_mlock_kb).
 func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, each []trial) {
 	best = try(nil, true)
 	each = make([]trial, len(triedEvents))
@@ -40,7 +41,7 @@ func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, eac
 	return best, each
 }
 
-// onTarget has a trial made of a process that is held, with a folder of its own in dir.
+// onTarget calls try with a process that is held before its work, and with a folder of its own in dir.
 func onTarget(dir string, try func(dir string, child *target) trial) trial {
 	dir, err := os.MkdirTemp(dir, "trial-")
 	if err != nil {
@@ -54,7 +55,7 @@ func onTarget(dir string, try func(dir string, child *target) trial) trial {
 	return try(dir, child)
 }
 
-// work has a target work for a moment, and notes for how long.
+// work lets a target work for a moment, and notes how long.
 func (t *trial) work(ctx context.Context, x *target) {
 	begin := time.Now()
 	x.release()
@@ -62,7 +63,7 @@ func (t *trial) work(ctx context.Context, x *target) {
 	t.seconds = time.Since(begin).Seconds()
 }
 
-// pause waits for a time, or for the end of ctx.
+// pause waits for the duration, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -70,26 +71,26 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// check judges the trial of the event that `gasm profile` takes by default.
+// check judges the trial of the event that `gasm profile` samples by default.
 func (t *trial) check(area string) (Finding, samplerResult) {
 	c := Finding{Area: area, Name: "sampling"}
 	if t.err != nil {
-		cause, mend := explain(t.err)
-		c.Status, c.Text, c.Mend = Problem, cause, mend
-		return c, samplerResult{cause: area + ": " + cause, mend: mend}
+		cause, todo := explain(t.err)
+		c.Status, c.Text, c.Fix = Problem, cause, todo
+		return c, samplerResult{cause: area + ": " + cause, fix: todo}
 	}
 	if t.samples == 0 {
-		c.Status, c.Text = Problem, fmt.Sprintf("%s opens, but no sample came of %.1f s of work", t.event, t.seconds)
+		c.Status, c.Text = Problem, fmt.Sprintf("%s opens, but %.1f s of work gave no sample", t.event, t.seconds)
 		if t.event != "cpu-clock" {
-			c.Mend = "gasm profile --event cpu-clock ..."
+			c.Fix = "gasm profile --event cpu-clock ..."
 		}
-		return c, samplerResult{cause: area + ": " + c.Text, mend: c.Mend}
+		return c, samplerResult{cause: area + ": " + c.Text, fix: c.Fix}
 	}
-	c.Status, c.Text = OK, fmt.Sprintf("takes %s; %d samples came of a busy process", t.event, t.samples)
+	c.Status, c.Text = OK, fmt.Sprintf("samples %s; a busy process gave %d samples", t.event, t.samples)
 	return c, samplerResult{works: true, event: t.event}
 }
 
-// checkRate tells what a sample costs, and how often `gasm profile` therefore samples.
+// checkRate reports what a sample costs, and how often `gasm profile` therefore samples.
 func checkRate(area string, rate collect.Rate) Finding {
 	c := Finding{Area: area, Name: "sample cost", Status: OK,
 		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default, %.1f %% of the time",
@@ -101,13 +102,13 @@ func checkRate(area string, rate collect.Rate) Finding {
 	return c
 }
 
-// checkEvents judges the trials of triedEvents, one of each. virtual tells that this is a
-// virtual machine.
+// checkEvents judges the trials of triedEvents, one of each. virtual is true on a virtual
+// machine.
 func checkEvents(area string, trials []trial, virtual bool) Finding {
 	c := Finding{Area: area, Name: "events", Status: OK}
 	var opened, refused []string
-	var err error    // of the first event that was refused for another reason than hardware
-	counters := true // no event was refused for want of hardware counters
+	var err error    // the first refusal that is not due to missing hardware
+	counters := true // no event was refused because hardware counters are missing
 	for i, t := range trials {
 		if t.err == nil && t.event == triedEvents[i] {
 			opened = append(opened, triedEvents[i])
@@ -132,13 +133,13 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 	}
 	switch {
 	case err != nil && len(opened) > 0:
-		cause, mend := explain(err)
-		c.Text, c.Mend = c.Text+": "+cause, mend
+		cause, todo := explain(err)
+		c.Text, c.Fix = c.Text+": "+cause, todo
 	case !counters && slices.Contains(opened, "cycles"):
 		// Precise sampling, or a single event, is all that this machine lacks.
 	case !counters && virtual:
 		c.Text += ": a virtual machine without a PMU. cpu-clock works, but PCs are late where interrupts were off"
-		c.Mend = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"
+		c.Fix = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"
 	case !counters:
 		c.Text += ": no hardware counters. cpu-clock works, but PCs are late where interrupts were off"
 	}

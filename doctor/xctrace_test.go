@@ -30,6 +30,6 @@ func TestXCTrace(t *testing.T) {
 		assert.Equal(t, c.works, r.works, c.script)
 		require.Len(t, r.checks, 1)
 		assert.Equal(t, c.text, r.checks[0].Text)
-		assert.Equal(t, !c.works, r.checks[0].Mend != "")
+		assert.Equal(t, !c.works, r.checks[0].Fix != "")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
@@ -58,7 +59,7 @@ type nativeSampling struct {
 
 func (n *nativeSampling) tool() Sampler { return SamplerNative }
 
-func (n *nativeSampling) Notes() []string { return append(n.Native.Notes(), n.note) }
+func (n *nativeSampling) Notes() []string { return append(fix.Texts(n.Native.Notes()), n.note) }
 
 func (n *nativeSampling) Lost() int64 { return 0 } // the text has it
 

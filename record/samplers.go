@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
@@ -60,7 +61,7 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 	if !mayTryOther(err) {
 		return nil, err
 	}
-	why := "gasm could not sample by itself: " + withoutTool(err)
+	why := "gasm could not sample by itself: " + collect.WithoutTool(err)
 	s, perfErr := r.startPerf(pid, why)
 	if perfErr == nil {
 		return s, nil
@@ -71,19 +72,19 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 	if len(r.o.Events) > 0 || !mayTryOther(perfErr) {
 		return nil, firstFailure(err, perfErr)
 	}
-	why += "; nor could perf be used: " + withoutTool(perfErr)
+	why += "; nor could perf be used: " + collect.WithoutTool(perfErr)
 	s, dtraceErr := r.startDTrace(why)
 	if dtraceErr == nil {
 		return s, nil
 	}
 	if runtime.GOOS == "darwin" {
-		s, xctraceErr := r.startXCTrace("dtrace could not be used: " + withoutTool(dtraceErr))
+		s, xctraceErr := r.startXCTrace("dtrace could not be used: " + collect.WithoutTool(dtraceErr))
 		if xctraceErr == nil {
 			return s, nil
 		}
-		return nil, fmt.Errorf("%w (nor can xctrace be used: %s)", dtraceErr, withoutTool(xctraceErr))
+		return nil, fmt.Errorf("%w (nor can xctrace be used: %s)", dtraceErr, collect.WithoutTool(xctraceErr))
 	}
-	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, withoutTool(perfErr), withoutTool(dtraceErr))
+	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, collect.WithoutTool(perfErr), collect.WithoutTool(dtraceErr))
 }
 
 // firstFailure is the error of a machine where neither gasm itself nor perf can sample
@@ -91,7 +92,7 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 func firstFailure(native, perf error) error {
 	var first, second *collect.RefusedError
 	if !errors.As(perf, &second) {
-		return fmt.Errorf("%w (nor can perf be used: %s)", native, withoutTool(perf))
+		return fmt.Errorf("%w (nor can perf be used: %s)", native, collect.WithoutTool(perf))
 	}
 	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != collect.ReasonUnknownEvent {
 		return native // perf says the same
@@ -131,23 +132,6 @@ func mayTryOther(err error) bool {
 	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != collect.ReasonTargetGone
 }
 
-// withoutTool is a sampler's error without its name in front.
-func withoutTool(err error) string {
-	var missing *collect.MissingToolError
-	var refused *collect.RefusedError
-	cause, hint := err.Error(), ""
-	switch {
-	case errors.As(err, &missing):
-		cause, hint = missing.Cause, missing.Hint
-	case errors.As(err, &refused):
-		cause, hint = refused.Cause, refused.Hint
-	}
-	if hint != "" {
-		cause += "; " + hint
-	}
-	return cause
-}
-
 // startDTrace starts DTrace; whyNotOther is for the capture's notes.
 func (r *Recording) startDTrace(whyNotOther string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
@@ -167,7 +151,7 @@ type perfSampling struct {
 
 func (p *perfSampling) tool() Sampler { return SamplerPerf }
 
-func (p *perfSampling) Notes() []string { return append(p.Perf.Notes(), p.notes...) }
+func (p *perfSampling) Notes() []string { return append(fix.Texts(p.Perf.Notes()), p.notes...) }
 
 func (p *perfSampling) Lost() int64 { return 0 } // perf's text has it
 
@@ -231,7 +215,7 @@ type dtraceSampling struct {
 
 func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }
 
-func (d *dtraceSampling) Notes() []string { return append(d.DTrace.Notes(), d.notes...) }
+func (d *dtraceSampling) Notes() []string { return append(fix.Texts(d.DTrace.Notes()), d.notes...) }
 
 func (d *dtraceSampling) save(path string, tee io.Writer) error {
 	if err := os.Rename(d.TextFile(), path); err != nil {
@@ -275,7 +259,7 @@ type xctraceSampling struct {
 
 func (x *xctraceSampling) tool() Sampler { return SamplerXCTrace }
 
-func (x *xctraceSampling) Notes() []string { return append(x.XCTrace.Notes(), x.note) }
+func (x *xctraceSampling) Notes() []string { return append(fix.Texts(x.XCTrace.Notes()), x.note) }
 
 func (x *xctraceSampling) Lost() int64 { return 0 } // the text has it
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -77,10 +76,8 @@ func (s *session) problem(err error) {
 	}
 }
 
-// isDiskFull also knows the words of perf, whose errors are text.
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "No space left on device")
-}
+// isDiskFull reports whether the disk is full. The sampler's errors say so too where perf reported it.
+func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) }
 
 // problemNotes say that the capture is not complete; of a full disk once.
 func (s *session) problemNotes() []string {

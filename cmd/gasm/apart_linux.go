@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Another user's JVM can keep a thread that reads its memory in the kernel for as long as it likes, by a file system of its
-// own (package foreign), and a process with such a thread can't end, not even by kill -9. So gasm attaches to such a JVM in a
-// child. The gasm that was started waits for the child, and leaves it behind where it does not end.
+// Another user's JVM can map a file system of its own, and so keep a thread that reads its memory in the kernel for as long
+// as it likes (package foreign). A process with such a thread can't end, not even by kill -9. So gasm attaches to such a JVM
+// in a child process. The gasm that was started waits for the child, but exits without it if the child does not end.
 
-// apartEnv has the descriptor by which a child says with which code it ends.
+// apartEnv is the environment variable with the descriptor on which a child reports its exit code.
 const apartEnv = "GASM_APART"
 
-// apart is that descriptor's file; nil in a gasm that is no such child.
+// apart is that descriptor's file; nil in a gasm that is not such a child.
 var apart *os.File
 
-// beApart finds out whether this is a child. What it starts itself learns nothing of that.
+// beApart sets apart if this process is a child. It removes the variable, so that the processes that gasm starts do not get it.
 func beApart() {
 	fd, err := strconv.Atoi(os.Getenv(apartEnv))
 	if os.Unsetenv(apartEnv); err != nil {
@@ -32,22 +32,23 @@ func beApart() {
 	apart = os.NewFile(uintptr(fd), "the gasm that waits")
 }
 
-// leave ends gasm. A child that can't end has no terminal and no pipe any more, for whose end others wait.
+// leave ends gasm with an exit code. A child closes its standard streams first: if it can't end, nobody waits for the end
+// of a pipe or a terminal that it holds.
 func leave(code int) {
 	if apart != nil {
 		for fd := range 3 {
 			_ = unix.Close(fd)
 		}
-		_, _ = apart.Write([]byte{byte(code)}) // the other one may have been killed
+		_, _ = apart.Write([]byte{byte(code)}) // the gasm that waits may have been killed
 	}
 	os.Exit(code)
 }
 
-// endTime is how long a child may take to end when it has said its code. As a rule it is a millisecond.
+// endTime is how long a child may take to end after it has reported its code. Usually it takes a millisecond.
 const endTime = time.Second
 
-// runApart runs the command line of this process in a child, and returns an *exitError with its code, or nil for 0. The child
-// is killed with this process.
+// runApart runs the command line of this process in a child, and returns an *exitError with the child's code, or nil for 0.
+// The child is killed when this process ends.
 func runApart(s streams) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
@@ -63,7 +64,7 @@ func runApart(s streams) error {
 	child.ExtraFiles = []*os.File{said} // 3
 	child.Env = append(os.Environ(), apartEnv+"=3")
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	runtime.LockOSThread() // which is the parent, as far as Pdeathsig is concerned
+	runtime.LockOSThread() // Pdeathsig is sent when the thread ends that started the child
 	defer runtime.UnlockOSThread()
 	err = child.Start()
 	said.Close()
@@ -73,7 +74,7 @@ func runApart(s streams) error {
 	code, ended := make(chan int, 1), make(chan struct{})
 	go func() {
 		var b [1]byte
-		if n, _ := says.Read(b[:]); n == 1 { // one that falls over says nothing
+		if n, _ := says.Read(b[:]); n == 1 { // a child that crashes reports nothing
 			code <- int(b[0])
 		}
 	}()
@@ -89,7 +90,7 @@ func runApart(s streams) error {
 			select {
 			case <-ended:
 			case <-time.After(endTime):
-				say(s.err, "gasm: the JVM keeps gasm's process %d in the kernel, by a file system that does not answer; the process ends with that file system", child.Process.Pid)
+				say(s.err, "gasm: the JVM keeps gasm's process %d in the kernel, by a file system that does not answer; the process ends when that file system does", child.Process.Pid)
 			}
 			return exitOf(c)
 		case <-ended:
@@ -102,7 +103,7 @@ func runApart(s streams) error {
 	}
 }
 
-// exitOf is the error of a child that has said itself what was the matter.
+// exitOf returns the error for the exit code of a child, which has printed its message itself.
 func exitOf(code int) error {
 	if code == 0 {
 		return nil
@@ -110,7 +111,7 @@ func exitOf(code int) error {
 	return &exitError{code: code}
 }
 
-// handOn sends the child a signal that this process got, unless the child has got it, too: a terminal sends its signals to all
+// handOn sends the child a signal that this process got, unless the child got it too: a terminal sends its signals to all
 // processes in its foreground.
 func handOn(child *os.Process, sig syscall.Signal) {
 	if sig == syscall.SIGINT || sig == syscall.SIGQUIT {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// apart is nil, because gasm attaches to JVMs on Linux alone.
+// apart is nil, because gasm attaches to JVMs only on Linux.
 var apart *os.File
 
 func beApart() {}

@@ -19,7 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// attachFlags are the values of the flags of attach.
+// attachFlags holds the values of the flags of attach.
 type attachFlags struct {
 	recordFlags
 	debugInfo bool
@@ -31,12 +31,13 @@ func attachCommand(s streams) *cobra.Command {
 	list := false
 	cmd := &cobra.Command{
 		Use:   "attach [flags] [PID|NAME ...]",
-		Short: "Sample JVMs that run already, and report where their time goes",
-		Long: `Sample JVMs that run already and were started without any flag, copy their hot
-code out of their memory, and print the same report as profile: until --length is
-over, until Ctrl-C, or until they have ended. Nothing is changed in them, unless
---debug-info, --events or --probe ask for it. NAME is a part of the main class or
-the jar. Without an argument the JVMs that run are listed. Linux only.`,
+		Short: "Sample running JVMs, and report where their time goes",
+		Long: `Sample running JVMs, which need no special flag, copy their hot code out of their
+memory, and print the same report as profile. Sampling ends after --length, at
+Ctrl-C, or when the JVMs have ended. Nothing is changed in the JVMs, except with
+--events, --window-event, --probe..., --window-method and --debug-info. NAME is a
+part of the main class or of the jar's name. Without an argument, the running JVMs
+are listed. Linux only.`,
 		Example: `  gasm attach
   gasm attach --length 10s 4711
   gasm attach -o capture org.acme.Server
@@ -57,15 +58,15 @@ the jar. Without an argument the JVMs that run are listed. Linux only.`,
 		},
 	}
 	own.register(cmd.Flags())
-	cmd.Flags().BoolVar(&list, "list-probes", false, "with a JVM and CLASS::METHOD as arguments, list what --probe-sdt could have other tracers see of the classes that are loaded; changes nothing")
+	cmd.Flags().BoolVar(&list, "list-probes", false, "with a JVM and CLASS::METHOD as arguments, list what --probe-sdt could show other tracers of the classes that are loaded; changes nothing")
 	cmd.Flags().BoolVar(&own.debugInfo, "debug-info", false,
-		"switch DebugNonSafepoints on in the JVMs meanwhile, so that what they compile from then on has exact lines; the only thing that gasm ever writes into the memory of a JVM")
-	cmd.Flags().StringVar(&own.kinds, "events", "none", "`kinds` of events to record, as for profile, which has the JVM log or record them meanwhile; default has gc,safepoint")
+		"switch DebugNonSafepoints on in the JVMs while they are sampled, so that what they compile from then on has exact lines; the only thing that gasm ever writes into the memory of a JVM")
+	cmd.Flags().StringVar(&own.kinds, "events", "none", "`kinds` of events to record, as for profile; the JVM logs or records them while it is sampled; default stands for gc,safepoint")
 	flags.register(cmd.Flags())
 	return cmd
 }
 
-// tellLeft ends what gasms that have ended have left on in JVMs, and says so.
+// tellLeft ends what killed gasms have left switched on in JVMs, and says so.
 func tellLeft(s streams) {
 	ended, left := record.EndLeft(context.Background())
 	for _, text := range slices.Concat(record.LeftDebugInfo(), ended, left) {
@@ -73,12 +74,12 @@ func tellLeft(s streams) {
 	}
 }
 
-// anyOfOther reports whether one of the JVMs is another user's.
+// anyOfOther reports whether one of the JVMs belongs to another user.
 func anyOfOther(jvms []attach.Process) bool {
 	return slices.ContainsFunc(jvms, func(p attach.Process) bool { return p.OfOther })
 }
 
-// attach checks everything, attaches and reports.
+// attach checks all flags and arguments, attaches, and reports.
 func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error {
 	if err := flags.check(); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	return runAttach(s, o, flags, src, signals)
 }
 
-// runAttach records JVMs that run and reports on them.
+// runAttach records running JVMs and reports on them.
 func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sources, signals *signalWatch) error {
 	line := progress.NewLine(s.err)
 	defer line.Done()
@@ -135,28 +136,29 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 	}
 	o.Progress = func(p record.AttachProgress) (again bool) { return line.Show(attachLine(&o, p)) }
 	rec := record.NewAttachment(o)
-	signals.handTo(rec, s, o.Folder)
-	if err := rec.Run(); err != nil {
-		if sig := rec.StoppedBy(); sig != 0 {
-			return &exitError{128 + int(sig), err}
+	return signals.during(rec, s, o.Folder, flags.files, func() error {
+		if err := rec.Run(); err != nil {
+			if sig := rec.StoppedBy(); sig != 0 {
+				return &exitError{128 + int(sig), err}
+			}
+			return err
 		}
-		return err
-	}
-	line.Done()
-	err := reportOn(s, rec.Finish, flags, src, progress.New(s.err, "", -1))
-	signals.resume()
-	whole := err == nil && len(rec.Problems()) == 0
-	cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep))
-	switch sig := rec.CutShort(); {
-	case sig != 0:
-		return &exitError{128 + int(sig), err}
-	case !whole:
-		return &exitError{1, err}
-	}
-	return nil
+		line.Done()
+		err := reportOn(s, rec.Finish, flags, src, progress.New(s.err, "", -1))
+		signals.reportDone()
+		whole := err == nil && len(rec.Problems()) == 0
+		cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep))
+		switch sig := rec.CutShort(); {
+		case sig != 0:
+			return &exitError{128 + int(sig), err}
+		case !whole:
+			return &exitError{1, err}
+		}
+		return nil
+	})
 }
 
-// attachLine says what is going on.
+// attachLine returns the line that shows on a terminal how far the sampling has come.
 func attachLine(o *record.AttachOptions, p record.AttachProgress) string {
 	var jvms []string
 	for i := range o.JVMs {
@@ -172,7 +174,7 @@ func attachLine(o *record.AttachOptions, p record.AttachProgress) string {
 	return text + "; Ctrl-C ends it and shows the report"
 }
 
-// listJVMs lists the JVMs that run.
+// listJVMs lists the running JVMs.
 func listJVMs(s streams) error {
 	jvms, err := attach.List(context.Background())
 	if err != nil {

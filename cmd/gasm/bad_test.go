@@ -178,7 +178,7 @@ func withBlocked(t *testing.T, what string, commands ...string) runOpt {
 }
 
 // Where gasm may not sample by itself, and there is no other sampler, one line says what
-// mends that.
+// fixes that.
 func TestNoSampler(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
@@ -309,7 +309,7 @@ func TestBadFiles(t *testing.T) {
 }
 
 // Sampling that the kernel refuses: the command does not run, and the line names
-// the setting that mends it.
+// the setting that fixes it.
 func TestSamplingRefused(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// choices are the values of the flags that can have a few only.
+// choices are the values of the flags that have only a few.
 var choices = map[string][]string{
 	"show-counts": {"percent", "raw", "norm"},
 	"sort":        {"self", "total"},
@@ -27,13 +27,13 @@ var choices = map[string][]string{
 	"events-from": record.EventSources,
 }
 
-// otherFormats are those of the commands whose --format is not that of a report.
+// otherFormats are the values of --format of the commands that write no reports.
 var otherFormats = map[string][]string{"events": report.EventFormatNames(), "diff": {"text", "json", "html", "markdown"}}
 
-// paths are the names of values that are files or folders, which shells complete by themselves.
-var paths = []string{"FILE", "DIR", "PATH", "commas"} // commas part captures
+// paths are the names of those values of flags that are files or folders, which shells complete by themselves.
+var paths = []string{"FILE", "DIR", "PATH", "commas"} // commas: captures, separated by commas
 
-// shells are those that completions are made for.
+// shells has the shells for which gasm prints completions.
 var shells = map[string]func(root *cobra.Command, s streams) error{
 	"bash": func(root *cobra.Command, s streams) error { return root.GenBashCompletionV2(s.out, true) },
 	"zsh":  func(root *cobra.Command, s streams) error { return root.GenZshCompletion(s.out) },
@@ -44,9 +44,9 @@ func completionCommand(s streams) *cobra.Command {
 	names := slices.Sorted(maps.Keys(shells))
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
-		Short: "Print what has a shell complete gasm's commands and flags",
-		Long: `Print the script that has a shell complete gasm's commands, flags and their
-values. The packages have it already. Without them put it where the shell looks
+		Short: "Print a script with which a shell completes gasm's commands and flags",
+		Long: `Print a script with which a shell completes gasm's commands, flags and their
+values. The packages contain it. Without a package, put it where the shell looks
 for it, and open a new shell.`,
 		Example: `  gasm completion bash >~/.local/share/bash-completion/completions/gasm
   gasm completion zsh >"${fpath[1]}/_gasm"
@@ -63,7 +63,7 @@ for it, and open a new shell.`,
 	}
 }
 
-// completeFlags has shells complete the values of all commands' flags.
+// completeFlags makes shells complete the values of all commands' flags.
 func completeFlags(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -75,13 +75,13 @@ func completeFlags(root *cobra.Command) {
 			if others := otherFormats[cmd.Name()]; f.Name == "format" && others != nil {
 				values = others
 			}
-			complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp) // of a number or a pattern nothing is known
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)                           // it is there, and once
+			complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp) // nothing can be suggested for a number or a pattern
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)                           // the flag exists, and is registered once
 		})
 	}
 }
 
-// completeJVMs gives the process ids of the JVMs that can be attached to, with what they run.
+// completeJVMs returns the process ids of the JVMs that can be attached to, with what they run.
 func completeJVMs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	jvms, err := attach.List(cmd.Context())
 	if err != nil {

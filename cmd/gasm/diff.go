@@ -24,13 +24,13 @@ func diffCommand(s streams) *cobra.Command {
 		Use:   "diff [flags] A B | --before A,... --after B,...",
 		Short: "Compare two captures or JSON reports",
 		Long: `Compare two profiles of a program, A before and B after: methods, frames and
-regions whose share of the samples changed by more than noise, what changed most
-first, and the machine code of the regions in which it differs. A and B are each
-a folder that 'gasm profile -o DIR' kept, or a file that 'gasm report --format
-json' wrote. A folder tells more: the code of regions that a report leaves out
-(--hot-threshold). With --before and --after each side can be several of them,
-which tells more about noise. The exit code is 0 whether or not something
-changed, and 3 when something became slower by more than --fail-above.`,
+regions whose share of the samples changed by more than noise, sorted by change,
+and the machine code of the regions in which it differs. A and B are each a folder
+that 'gasm profile -o DIR' kept, or a file that 'gasm report --format json' wrote.
+A folder has more: the code of regions that a report leaves out (--hot-threshold).
+With --before and --after each side can be several of them, which gives a better
+estimate of noise. The exit code is 0 whether or not something changed, and 3 if
+something became slower by more than --fail-above.`,
 		Example: `  gasm diff before after
   gasm diff --min-change 0.05 before.json after
   gasm diff --jvm surefire --thread app before after
@@ -51,7 +51,7 @@ changed, and 3 when something became slower by more than --fail-above.`,
 	return cmd
 }
 
-// diffFlags are the values of diff's flags: those of its own, and some of report's.
+// diffFlags holds the values of diff's flags: its own, and some of report's.
 type diffFlags struct {
 	minChange     float64
 	format        string
@@ -68,7 +68,7 @@ func (f *diffFlags) register(flags *pflag.FlagSet) {
 		flags.AddFlag(all.Lookup(name))
 	}
 	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
-	flags.Lookup("no-pager").Usage = "do not show the comparison by $GASM_PAGER, $PAGER or less on a terminal"
+	flags.Lookup("no-pager").Usage = "do not show the comparison with $GASM_PAGER, $PAGER or less on a terminal"
 	flags.Lookup("jvm").Usage = "compare only JVMs whose main class or jar matches `REGEX`"
 	flags.Lookup("thread").Usage = "compare only samples of `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression"
 	flags.Lookup("merge-jvms").Usage = "compare all programs of a command as one"
@@ -78,15 +78,15 @@ func (f *diffFlags) register(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringSliceVar(&f.before, "before", nil, "captures or JSON reports of the side before, separated by `commas`")
 	flags.StringSliceVar(&f.after, "after", nil, "captures or JSON reports of the side after, separated by `commas`")
-	flags.Float64Var(&f.failAbove, "fail-above", 0, "exit code 3 when a benchmark takes more time per operation, or a method more of a program, by so many `percent` and more than noise")
-	flags.Var((*share)(&f.minChange), "min-change", "show no change of less than this `share` of the profile, as 0.01 or 1%")
+	flags.Float64Var(&f.failAbove, "fail-above", 0, "exit with code 3 if a benchmark takes more time per operation, or a method a larger share of a program, by more than this `percent` and the noise")
+	flags.Var((*share)(&f.minChange), "min-change", "show no change below this `share` of the profile, as 0.01 or 1%")
 }
 
-// checkArguments finds out whether both sides are there.
+// checkArguments returns an error unless the arguments and flags name both sides.
 func (f *diffFlags) checkArguments(args []string) error {
 	switch named := f.given("before") || f.given("after"); {
 	case named && len(args) > 0:
-		return usage("diff: with --before and --after there are no other arguments, got %d", len(args))
+		return usage("diff: --before and --after take no other arguments, got %d", len(args))
 	case named && (len(f.before) == 0 || len(f.after) == 0):
 		return usage("diff: --before and --after go together: each names at least one capture or JSON report")
 	case !named && len(args) != 2:
@@ -95,7 +95,7 @@ func (f *diffFlags) checkArguments(args []string) error {
 	return nil
 }
 
-// sides are the captures and reports of both sides.
+// sides returns the captures and reports of both sides.
 func (f *diffFlags) sides(args []string) [2][]string {
 	if len(args) == 2 {
 		return [2][]string{args[:1], args[1:]}
@@ -103,7 +103,7 @@ func (f *diffFlags) sides(args []string) [2][]string {
 	return [2][]string{f.before, f.after}
 }
 
-// choice is the flag that chooses samples; "" without one.
+// choice returns a flag that chooses samples, or "" if none is set.
 func (f *diffFlags) choice() string {
 	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread}, {"window-event", f.report.windowEvent}} {
 		if c.value != "" {
@@ -116,7 +116,7 @@ func (f *diffFlags) choice() string {
 	return ""
 }
 
-// checkOutput finds a page that would go to a terminal.
+// checkOutput returns an error if a page would go to a terminal.
 func (f *diffFlags) checkOutput(out *os.File) error {
 	r := f.report
 	r.format = f.format
@@ -125,7 +125,7 @@ func (f *diffFlags) checkOutput(out *os.File) error {
 
 func (f *diffFlags) check() error {
 	if !(f.failAbove >= 0 && f.failAbove <= maxPercent) { // NaN is neither
-		return usage("--fail-above is %g; it is a number of percent, from 0 to %d", f.failAbove, maxPercent)
+		return usage("--fail-above is %g; it is a percentage from 0 to %d", f.failAbove, maxPercent)
 	}
 	if !(f.minChange > 0 && f.minChange <= 1) { // NaN is neither
 		return usage("--min-change is %g; it is a share above 0 and up to 1", f.minChange)
@@ -136,17 +136,17 @@ func (f *diffFlags) check() error {
 	return f.report.check()
 }
 
-// profileOptions ask for the code of all regions that can change.
+// profileOptions returns options that ask for the code of all regions that can change.
 func (f *diffFlags) profileOptions() profile.Options {
 	o := f.report.profileOptions()
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
-	o.Regions = 1 // which are shown is diff's choice
+	o.Regions = 1 // diff chooses which ones it shows
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
-	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // in all formats, as in the JSON
+	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // in all formats the same as in the JSON
 	return o
 }
 
-// maxPercent is more than any program is meant to become slower by.
+// maxPercent is an upper bound for --fail-above.
 const maxPercent = 1_000_000
 
 func runDiff(s streams, flags *diffFlags, paths [2][]string) error {
@@ -167,8 +167,8 @@ func runDiff(s streams, flags *diffFlags, paths [2][]string) error {
 	}
 	result := diff.Compare(sides[0], sides[1], diff.Options{MinChange: flags.minChange, HotThreshold: flags.report.hotThreshold})
 	if len(result.Trials) == 0 {
-		return fmt.Errorf("%s and %s have no trial in common: A has %d others, B has %d; diff compares trials and programs of one name, "+
-			"or the only ones", sides[0].Name, sides[1].Name, len(result.UnpairedA), len(result.UnpairedB))
+		return fmt.Errorf("%s and %s have no trial in common: A has %d others, B has %d; diff compares trials and programs with the same name, "+
+			"or if each side has only one", sides[0].Name, sides[1].Name, len(result.UnpairedA), len(result.UnpairedB))
 	}
 	if flags.given("fail-above") {
 		result.Gate = result.Judge(flags.failAbove)
@@ -195,7 +195,7 @@ func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 	if info.IsDir() {
 		side, err = captureSide(s, flags, path)
 	} else if choice := flags.choice(); choice != "" {
-		return nil, usage("%s is for captures, and %s is a report, in which nothing can be chosen any more; 'gasm report --format json' takes it, too", choice, path)
+		return nil, usage("%s is for captures, but %s is a report, whose samples are fixed; 'gasm report --format json' has this flag too", choice, path)
 	} else {
 		side, err = jsonSide(path)
 	}
@@ -204,7 +204,7 @@ func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 		if side.Chosen != "" {
 			chosen = " (" + side.Chosen + ")"
 		}
-		err = fmt.Errorf("%s has no samples in its profile%s, so there is nothing to compare; 'gasm report' tells where they went", path, chosen)
+		err = fmt.Errorf("%s has no samples in its profile%s, so there is nothing to compare; 'gasm report' shows where they went", path, chosen)
 	}
 	return side, err
 }
@@ -218,7 +218,7 @@ func jsonSide(path string) (*diff.Side, error) {
 	return diff.ReadJSON(file, path)
 }
 
-// captureSide makes the report of a capture, as a value.
+// captureSide makes a side from a capture, by way of its report.
 func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 	c, err := capture.Open(dir)
 	if err != nil {
@@ -232,7 +232,7 @@ func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 	return diff.FromReport(dir, report.JSON(ps, version)), nil
 }
 
-// write writes the comparison where the flags say.
+// write writes the comparison in the format, and to the file, that the flags name.
 func (f *diffFlags) write(s streams, r *diff.Result) error {
 	write := func(w io.Writer) error { return r.WriteJSON(w, version) }
 	switch f.format {

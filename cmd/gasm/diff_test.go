@@ -94,7 +94,7 @@ func TestDiffHTML(t *testing.T) {
 	jdk17, jdk25 := captureFolder(t, "jdk17-lean-none"), captureFolder(t, "jdk25-lean-none")
 	code, screen := onTerminal(t, "diff", "--format", "html", jdk17, jdk25)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, screen, "--format html is a page for a browser, nothing for a terminal; use --report FILE")
+	assert.Contains(t, screen, "--format html is a page for a browser, and not for a terminal; use --report FILE")
 	to := filepath.Join(t.TempDir(), "diff.html")
 	r := runGasm(t, []string{"diff", "--format", "html", "--report", to, jdk17, jdk25})
 	require.Equal(t, 0, r.code, r.stderr)
@@ -130,7 +130,7 @@ func TestDiffChosen(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{[]string{"--jvm", "Spin", dir, file}, 2, "gasm: --jvm is for captures, and " + file + " is a report, in which nothing can be chosen any more"},
+		{[]string{"--jvm", "Spin", dir, file}, 2, "gasm: --jvm is for captures, but " + file + " is a report, whose samples are fixed"},
 		{[]string{"--merge-jvms", file, dir}, 2, "gasm: --merge-jvms is for captures"},
 		{[]string{"--jvm", "Nobody", dir, dir}, 1, "gasm: --jvm Nobody: no such JVM in this capture; it has "},
 		{[]string{"--thread", "nobody", dir, dir}, 1, "has no samples in its profile (--thread nobody), so there is nothing to compare"},
@@ -142,7 +142,7 @@ func TestDiffChosen(t *testing.T) {
 	}
 	r := runGasm(t, []string{"diff", file, dir})
 	require.Equal(t, 0, r.code, r.stderr)
-	assert.Contains(t, oneLine(r.stdout), "A is a report of other samples (--jvm Spin) than B (all): shares of one are not shares of the other")
+	assert.Contains(t, oneLine(r.stdout), "A is a report of other samples (--jvm Spin) than B (all): their shares can't be compared")
 }
 
 func TestDiffErrors(t *testing.T) {
@@ -166,7 +166,7 @@ func TestDiffErrors(t *testing.T) {
 		{[]string{"--top", "-1", good, good}, 2, "--top is -1"},
 		{[]string{good, filepath.Join(dir, "none")}, 1, "none does not exist; diff takes capture folders and JSON reports"},
 		{[]string{dir, good}, 1, "diff takes capture folders and JSON reports"},
-		{[]string{write("text.json", "hello"), good}, 1, "text.json is no JSON report"},
+		{[]string{write("text.json", "hello"), good}, 1, "text.json is not a JSON report"},
 		{[]string{good, write("two.json", `{"schema":2}`)}, 1, "has schema 2; this gasm reads schema 1 only"},
 		{[]string{good, write("empty.json", `{"schema":1,"capture":{},"profiles":[]}`)}, 1, "empty.json has no samples in its profile"},
 		{[]string{"--report", dir, good, good}, 1, "writing the comparison"},

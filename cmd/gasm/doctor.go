@@ -16,10 +16,10 @@ func doctorCommand(s streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what works on this machine, and the command that mends what does not",
-		Long: `Try perf, DTrace and each JDK of this machine the way a profile uses them, look
-at the settings around them, and say what works, what does not, and the command
-that mends it. The exit code is 0 when a profile can be made, else 1.`,
+		Short: "Say what works on this machine, and the command that fixes what does not",
+		Long: `Try the samplers and each JDK of this machine in the way in which a profile uses
+them, look at the settings that matter to them, and say what works, what does not,
+and the command that fixes it. The exit code is 0 if a profile can be made, else 1.`,
 		Example: `  gasm doctor
   gasm doctor --json`,
 		Args: noArguments,
@@ -54,8 +54,8 @@ func runDoctor(s streams, asJSON bool) error {
 	return err
 }
 
-// sayWait says on a terminal what is going on. The function that it returns takes the
-// text away again.
+// sayWait says on a terminal what is going on. The function that it returns removes the text
+// again.
 func sayWait(stderr *os.File) (done func()) {
 	if !layout.IsTerminal(stderr) {
 		return func() {}

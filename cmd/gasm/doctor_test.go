@@ -72,7 +72,7 @@ func TestDoctor(t *testing.T) {
 	text, _ = doctorOutput(t)
 	assert.Equal(t, strings.ToValidUTF8(text, ""), text)
 	assert.NotContains(t, text, "✓")
-	assert.Contains(t, text, "mend: export LC_ALL=C.UTF-8\n")
+	assert.Contains(t, text, "fix: export LC_ALL=C.UTF-8\n")
 }
 
 // On a machine without a sampler the exit code is 1, and both forms say what to

@@ -16,7 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// eventsFlags are the values of events' flags: one of its own, and some of report's.
+// eventsFlags holds the values of the flags of events: one of its own, and some of report's.
 type eventsFlags struct {
 	recordings []string
 	report     reportFlags
@@ -27,11 +27,11 @@ func eventsCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events [flags] DIR",
 		Short: "List the events of a saved capture: pauses, compilations, locks, the program's own",
-		Long: `List what happened in the JVMs of a capture that 'gasm profile -o DIR' kept, by
-the time of its start: pauses of the garbage collector, safepoints, and with
---events of profile compilations, locks, allocations, the program's own events.
-jsonl has a line of JSON for each event, with times of CLOCK_MONOTONIC; perfetto is
-a trace that ui.perfetto.dev and chrome://tracing show.`,
+		Long: `List what happened in the JVMs of a capture that 'gasm profile -o DIR' kept, in
+the order of the start: pauses of the garbage collector and safepoints, and if
+profile had --events, also compilations, locks, allocations and the program's own
+events. jsonl has a line of JSON for each event, with times of CLOCK_MONOTONIC;
+perfetto is a trace for ui.perfetto.dev and chrome://tracing.`,
 		Example: `  gasm events capture
   gasm events --format perfetto --report trace.json capture`,
 		DisableFlagsInUseLine: true,
@@ -58,7 +58,7 @@ func (f *eventsFlags) register(flags *pflag.FlagSet) {
 	for name, usage := range map[string]string{
 		"format":   "`format` of the list: " + layout.Or(report.EventFormatNames()),
 		"report":   "write the list to `FILE` instead of stdout",
-		"no-pager": "do not show the list by $GASM_PAGER, $PAGER or less on a terminal",
+		"no-pager": "do not show the list with $GASM_PAGER, $PAGER or less on a terminal",
 		"pid":      "list only the events of the JVM with this process `id`",
 	} {
 		flags.AddFlag(all.Lookup(name))
@@ -98,7 +98,7 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 	return nil
 }
 
-// whyNoEvents says why a capture has no events, as far as it knows.
+// whyNoEvents returns the reason why a capture has no events, as far as it is known. n is the number of events.
 func whyNoEvents(c *capture.Capture, n int) []string {
 	if n > 0 {
 		return nil
@@ -108,5 +108,5 @@ func whyNoEvents(c *capture.Capture, n int) []string {
 			return nil // there were none
 		}
 	}
-	return []string{"nothing logged events in this capture: unasked, gasm profile has JVMs of JDK 9 and newer log them where the command is java itself; with --events default it does below scripts too, and gasm attach as well"}
+	return []string{"no events were recorded in this capture: by default, gasm profile records them only if the command is java itself, of JDK 9 or newer; with --events default it also does so for scripts, as gasm attach does for running JVMs"}
 }

@@ -229,7 +229,7 @@ func TestEventsBesideOwnLog(t *testing.T) {
 			assert.Zero(t, logs(dir))
 			assert.NotContains(t, r.stderr, "-Xlog")
 			listed := runGasm(t, []string{"events", dir})
-			assert.Contains(t, listed.said(), "nothing logged events in this capture")
+			assert.Contains(t, listed.said(), "no events were recorded in this capture")
 			_, dir = run("--events", "default", "-Xlog:disable")
 			reported := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Equal(t, 0, reported.code)

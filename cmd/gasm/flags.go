@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/text"
 )
 
-// reportFlags are the values of the flags that profile and report share.
+// reportFlags holds the values of the flags that profile, attach and report share.
 type reportFlags struct {
 	hotThreshold    float64
 	regions         int
@@ -44,29 +45,31 @@ type reportFlags struct {
 	mergeJVMs       bool
 	windowEvent     string
 	windowMethod    string
-	jvmExpression   *regexp.Regexp  // of jvm, once it is checked
-	threads         profile.Threads // of thread, once it is checked
+	jvmExpression   *regexp.Regexp  // jvm, compiled by check
+	threads         profile.Threads // thread, parsed by check
 	window          profile.WindowEvent
 	format          string
 	file            string
 	saveLog         string
 	instructions    int
-	methods         []string // patterns of those whose code saveLog has; none: all
+	methods         []string // patterns: saveLog has only the code of methods that match one; empty for all
 	sourcePaths     []string
 	noPager         bool
+	files           *outputFiles // in which the report and the log are written
 }
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
+	f.files = new(outputFiles)
 	d := profile.DefaultOptions()
 	f.hotThreshold = d.HotThreshold
 	flags.Var((*share)(&f.hotThreshold), "hot-threshold", "annotate regions with at least this `share` of the profile, as 0.05 or 5%")
-	flags.IntVar(&f.regions, "regions", d.Regions, "annotate this `number` of regions at least: the hottest ones of the hottest methods (1: no more than --hot-threshold asks for)")
-	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples, "of regions that are less hot than --hot-threshold, annotate those with at least this `number` of samples (1: all that --regions asks for)")
+	flags.IntVar(&f.regions, "regions", d.Regions, "annotate at least this `number` of regions: the hottest ones of the hottest methods (1: only those that --hot-threshold asks for)")
+	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples, "of regions below --hot-threshold, annotate only those with at least this `number` of samples (1: all that --regions asks for)")
 	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what was inlined into them)")
-	flags.StringVar(&f.comments, "comments", "folded", "`how` much of HotSpot's comments is shown: folded, full, as perfasm has them, or none")
+	flags.StringVar(&f.comments, "comments", "folded", "`how` HotSpot's comments are shown: folded, full (as in perfasm), or none")
 	flags.IntVar(&f.width, "width", 0, "write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")
 	flags.IntVar(&f.top, "top", 20, "show this `number` of rows in each table")
-	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold, "of regions of more `instructions` than this, annotate only what is around the hottest ones")
+	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold, "of regions with more `instructions` than this, annotate only the code around the hottest ones")
 	flags.IntVar(&f.printMargin, "print-margin", d.PrintMargin, "show this many `instructions` around a region")
 	flags.IntVar(&f.mergeMargin, "merge-margin", d.MergeMargin, "join hot instructions at most this many `bytes` apart into a region")
 	flags.BoolVar(&f.mergeMethods, "merge-methods", false, "join all hot instructions of a method into one region")
@@ -84,17 +87,17 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.jvm, "jvm", "", "report only JVMs whose main class or jar matches `REGEX`, or whose process id it is")
 	flags.StringVar(&f.thread, "thread", "", "report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
-	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; with ! in front for all others")
-	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach have an agent tell of its calls")
+	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; a ! before it selects all other samples")
+	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach record its calls by an agent")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
-	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, have the code of the hottest methods, whole, up to this `number` of instructions in all")
+	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, include the whole code of the hottest methods, up to this `number` of instructions in total")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
-	flags.StringVar(&f.saveLog, "save-log", "", "write the whole log, decoded and with the samples of each instruction, to `FILE`")
-	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of source (Java, Kotlin, Scala …) from `PATH`, a folder or a jar or zip of sources; more than once for more")
-	flags.BoolVar(&f.noPager, "no-pager", false, "do not show the report by $GASM_PAGER, $PAGER or less on a terminal")
+	flags.StringVar(&f.saveLog, "save-log", "", "write all of the log, decoded and with the samples of each instruction, to `FILE`")
+	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of source (Java, Kotlin, Scala …) from `PATH`, a folder or a jar or zip of sources; may be given several times")
+	flags.BoolVar(&f.noPager, "no-pager", false, "do not show the report with $GASM_PAGER, $PAGER or less on a terminal")
 }
 
-// check finds values that make no sense, before anything runs.
+// check returns an error for values that make no sense, before anything runs.
 func (f *reportFlags) check() error {
 	if !(f.hotThreshold >= 0 && f.hotThreshold <= 1) { // NaN is neither
 		return usage("--hot-threshold is %g; it is a share from 0 to 1", f.hotThreshold)
@@ -113,12 +116,18 @@ func (f *reportFlags) check() error {
 			return usage("--method: %v", err)
 		}
 	}
-	for name, n := range map[string]int{"top": f.top, "regions": f.regions, "min-samples": f.minSamples, "too-big-threshold": f.tooBig, "print-margin": f.printMargin, "instructions": f.instructions, "merge-margin": f.mergeMargin, "pid": f.pid} {
-		if n < 0 {
-			return usage("--%s is %d; it can't be negative", name, n)
+	for _, number := range []struct {
+		flag  string
+		value int
+	}{
+		{"regions", f.regions}, {"min-samples", f.minSamples}, {"top", f.top}, {"too-big-threshold", f.tooBig},
+		{"print-margin", f.printMargin}, {"merge-margin", f.mergeMargin}, {"instructions", f.instructions}, {"pid", f.pid},
+	} {
+		if number.value < 0 {
+			return usage("--%s is %d; it can't be negative", number.flag, number.value)
 		}
-		if limit, ok := profile.Limits[name]; ok && n > limit {
-			return usage("--%s is %d; it can be %d at most", name, n, limit)
+		if limit, ok := profile.Limits[number.flag]; ok && number.value > limit {
+			return usage("--%s is %d; it can be %d at most", number.flag, number.value, limit)
 		}
 	}
 	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
@@ -126,7 +135,7 @@ func (f *reportFlags) check() error {
 		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...))
 }
 
-// checkChoice reads which samples are chosen.
+// checkChoice parses the flags that choose samples.
 func (f *reportFlags) checkChoice() (err error) {
 	if f.jvmExpression, err = compile("jvm", f.jvm); err != nil {
 		return err
@@ -141,18 +150,16 @@ func (f *reportFlags) checkChoice() (err error) {
 }
 
 func oneOf(name, value string, allowed ...string) error {
-	for _, a := range allowed {
-		if value == a {
-			return nil
-		}
+	if slices.Contains(allowed, value) {
+		return nil
 	}
 	return usage("--%s is %q; it can be %s", name, value, layout.Or(allowed))
 }
 
-// profileOptions are what the flags mean for the profile.
+// profileOptions returns what the flags mean for the profile.
 func (f *reportFlags) profileOptions() profile.Options {
-	locations := report.FormatOf(f.format).Locations // in place of annotated code
-	html := f.format == "html"                       // it has whole methods
+	locations := report.FormatOf(f.format).Locations // instead of annotated code
+	html := f.format == "html"                       // which has the code of whole methods
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
@@ -171,19 +178,20 @@ func (f *reportFlags) syntax() disasm.Syntax {
 	return disasm.ATT
 }
 
-// A terminal may have so many columns.
+// leastWidth and mostWidth limit --width, in columns.
 const leastWidth, mostWidth = 40, 10_000
 
-// reportOptions are what the flags mean for a report that goes to out, in this
-// environment. In a file names are whole.
+// reportOptions returns what the flags mean for a report that goes to out, in this
+// environment. In a file, names are not shortened.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
-	o := report.Options{Gasm: version, Intel: f.intel, Options: text.Options{Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
-		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],
-		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}}
+	o := report.Options{Gasm: version, Intel: f.intel, Options: text.Options{
+		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
+		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // else percentages
+		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // else folded
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}
-	if f.file != "" { // where neither colours nor a width are wanted
+	if f.file != "" { // which needs neither colours nor a width
 		o.Color, o.Width = false, 0
 	}
 	o.Width = cmp.Or(f.width, o.Width)

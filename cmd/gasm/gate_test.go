@@ -75,7 +75,7 @@ func TestGateOfPullRequest(t *testing.T) {
 		assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
 		r = runGasm(t, []string{"diff", "--fail-above", "0", capture(side + "-1"), capture(side + "-2")})
 		assert.Equal(t, 0, r.code, "one fork on each side\n%s", r.stdout)
-		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: noise takes two forks or captures on each side")
+		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: the noise is known only with two forks or captures on each side")
 	}
 	all := func(side string) string {
 		return capture(side+"-1") + "," + capture(side+"-2") + "," + capture(side+"-3") + "," + capture(side+"-4")
@@ -94,9 +94,9 @@ func TestDiffSides(t *testing.T) {
 		want string
 	}{
 		{[]string{"--before", "a"}, "--before and --after go together"},
-		{[]string{"--before", "a", "--after", "b", "c"}, "with --before and --after there are no other arguments"},
+		{[]string{"--before", "a", "--after", "b", "c"}, "--before and --after take no other arguments"},
 		{[]string{"a"}, "name two captures or JSON reports, got 1 (several of each side: --before A1,A2 --after B1,B2)"},
-		{[]string{"--fail-above", "-1", "a", "b"}, "--fail-above is -1; it is a number of percent"},
+		{[]string{"--fail-above", "-1", "a", "b"}, "--fail-above is -1; it is a percentage"},
 		{[]string{"--fail-above", "NaN", "a", "b"}, "--fail-above is NaN"},
 	} {
 		r := runGasm(t, append([]string{"diff"}, c.args...))

@@ -73,9 +73,9 @@ func inClassPath(write func(h *hostile, w *zip.Writer)) func(h *hostile) {
 func init() {
 	hostileInputs = append(hostileInputs, []hostileInput{
 		// JSON reports, which diff reads.
-		{"report: regions of nothing", inReport("regions", always("{}")), "as no report has"},
-		{"report: regions that are none", inReport("regions", always("1")), "is no JSON report"},
-		{"report: nothing in the place of methods", inReport("methods", always("null")), "as no report has"},
+		{"report: regions of nothing", inReport("regions", always("{}")), "it has more than "},
+		{"report: regions that are none", inReport("regions", always("1")), "is not a JSON report"},
+		{"report: nothing in the place of methods", inReport("methods", always("null")), "it has more than "},
 		{"report: lines of nothing", inReport(`regions":[{"lines`, always("{}")), ""},
 		{"report: lines of frames", inReport(`frames":[{"lines`, always("{}")), ""},
 		{"report: regions of one method", inReport("regions", func(i int) string {
@@ -88,7 +88,7 @@ func init() {
 			return fmt.Sprintf(`{"source":"c2","name":"a::b%d","counts":{"cycles":%d},"per_jvm":[{"cycles":1},{"cycles":2}]}`, i, i)
 		}), ""},
 		{"report: events", inReport(`methods":[{"counts":{"x":1},"slices":{"cycles`, always("1")), ""},
-		{"report: deep", inReport("regions", always("[")), "is no JSON report"},
+		{"report: deep", inReport("regions", always("[")), "is not a JSON report"},
 		{"report: a name of a file's size", func(h *hostile) {
 			h.write("report.json", func(f *filler) {
 				f.printf(`{"schema":1,"capture":{},"profiles":[{"trial":"`)

@@ -267,7 +267,7 @@ func TestWindowFileFlag(t *testing.T) {
 	assert.Contains(t, r.stderr, "--window-file says when it is measured, and so do --delay/--length")
 	r = runGasm(t, []string{"profile", "--record-only", "--", "true"})
 	assert.Equal(t, 2, r.code)
-	assert.Contains(t, r.stderr, "--record-only keeps the capture alone, so say where: -o DIR")
+	assert.Contains(t, r.stderr, "--record-only only keeps the capture, so say where: -o DIR")
 	gasmtest.NeedNative(t)
 	r = runGasm(t, []string{"profile", "--record-only", "-o", filepath.Join(dir, "none"), "--", "sh", "-c", "exit 7"})
 	assert.Equal(t, 7, r.code, "the command's own")

@@ -15,10 +15,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// listTime is how long the classes of a JVM may take to be read. 100 000 take a few seconds.
+// listTime limits how long reading the classes of a JVM may take. 100 000 classes take a few seconds.
 const listTime = time.Minute
 
-// listProbes lists what --probe-sdt could have other tracers see in a JVM, from its memory. Nothing is changed in it.
+// listProbes lists what --probe-sdt could show other tracers in a JVM, from its memory. Nothing is changed in the JVM.
 func listProbes(s streams, args []string) error {
 	if len(args) != 2 {
 		return usage("--list-probes: say which JVM and which methods, as in gasm attach --list-probes 4711 'org.acme.Svc::*'")
@@ -52,10 +52,10 @@ func listProbes(s streams, args []string) error {
 	return page.Flush()
 }
 
-// dotted is a class's name with full stops.
+// dotted returns a class's name with dots instead of slashes.
 func dotted(class string) string { return strings.ReplaceAll(class, "/", ".") }
 
-// probeRows has a row for each method, with its probes or the reason why there can't be any.
+// probeRows returns a row for each method, with its probes or the reason why there can't be any.
 func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
 	for i := range found {
 		c := &found[i]
@@ -79,10 +79,10 @@ func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
 		}
 	}
 	slices.SortFunc(rows, slices.Compare)
-	return slices.CompactFunc(rows, slices.Equal) // classes of one name in several loaders
+	return slices.CompactFunc(rows, slices.Equal) // several loaders may have classes of one name
 }
 
-// hidden tells a hidden class by its name, which has an address: "Svc$$Lambda+0x00007f1c08000a00".
+// hidden reports whether a class is hidden. The name of a hidden class has an address in it: "Svc$$Lambda+0x00007f1c08000a00".
 func hidden(class string) bool {
 	return strings.Contains(class, "+0x") || strings.Contains(class, "/0x")
 }

@@ -2,16 +2,16 @@
 // instruction, in the machine code that HotSpot made of it.
 //
 //	gasm profile -- java -jar benchmarks.jar      launch, sample, report
-//	gasm attach 4711                              the same of a JVM that runs already
+//	gasm attach 4711                              the same for a running JVM
 //	gasm report samples.txt asm.log               the same report from saved files
 //	gasm report DIR                               the same from a saved capture
-//	gasm events DIR                               what happened meanwhile: pauses of the collector, safepoints
+//	gasm events DIR                               what else happened: pauses of the collector, safepoints
 //	gasm diff A B                                 what changed between two captures or JSON reports
-//	gasm doctor                                   what works on this machine, and what mends the rest
+//	gasm doctor                                   what works on this machine, and what fixes the rest
 //
-// Exit codes: 0 done; the command's own code when it failed; 130 after Ctrl-C, which is how
-// attach without --length ends as a rule, with 0; 2 wrong usage; 3 when diff --fail-above
-// finds something slower; 1 anything else.
+// Exit codes: 0 success; the command's own code if it failed; 130 after Ctrl-C, except that
+// attach without --length then ends with 0; 2 wrong usage; 3 if diff --fail-above finds
+// something slower; 1 any other failure.
 package main
 
 import (
@@ -29,9 +29,9 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// collectLater lets the heap grow to 36 MB, instead of 4 MB, before it is collected for
-// the first time. Most reports are done by then. The cleanup of an object that nobody
-// holds runs after that first collection, and goes back to Go's default.
+// collectLater lets the heap grow to 36 MB, instead of 4 MB, before the first garbage
+// collection. Most reports are done by then. The first collection runs the cleanup of an
+// unreachable object, which sets the percentage back to Go's default.
 func collectLater() {
 	debug.SetGCPercent(800)
 	type mark struct{ _ *int } // objects without a pointer may share their memory
@@ -49,11 +49,11 @@ func main() {
 	leave(gasm(streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
 
-// streams are what gasm reads and writes. A profiled command gets them as they are, so
-// they are files.
+// streams are gasm's standard streams. They are files, because a profiled command inherits
+// them.
 type streams struct{ in, out, err *os.File }
 
-// An exitError ends gasm with a code and, where it has one, a message.
+// An exitError ends gasm with an exit code. err is the message, or nil for none.
 type exitError struct {
 	code int
 	err  error
@@ -68,12 +68,12 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage is the error of a command line that makes no sense.
+// usage returns the error for a command line that makes no sense.
 func usage(format string, args ...any) error {
 	return &exitError{2, fmt.Errorf(format, args...)}
 }
 
-// gasm runs one command line and gives the exit code.
+// gasm runs one command line and returns the exit code.
 func gasm(s streams, args []string) int {
 	root := rootCommand(s)
 	root.SetArgs(args)
@@ -89,13 +89,13 @@ func gasm(s streams, args []string) int {
 	if err != nil {
 		say(s.err, "gasm: %v", err)
 	}
-	if code == 2 && err != nil { // a child has said it itself
+	if code == 2 && err != nil { // without err, a child has printed the message itself
 		say(s.err, "Try '%s --help'.", cmd.CommandPath())
 	}
 	return code
 }
 
-// say writes one line of a message for the user, with its arguments escaped.
+// say writes a message for the user as a line, with its arguments escaped.
 func say(w io.Writer, format string, args ...any) { fmt.Fprintln(w, layout.Message(format, args...)) }
 
 func rootCommand(s streams) *cobra.Command {
@@ -150,7 +150,7 @@ change to the program.`,
 	return root
 }
 
-// usageTemplate says of gasm itself what it needs, a command, where cobra says what it takes: "gasm [flags]".
+// usageTemplate changes cobra's template: gasm itself is shown with the command that it needs, and not as "gasm [flags]".
 func usageTemplate(cobras string) string {
 	return strings.NewReplacer(
 		`{{if .Runnable}}`, `{{if .HasParent}}`,

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manCommand writes the manual pages. It is for those who build packages.
+// manCommand writes the manual pages, for those who build packages.
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
@@ -25,7 +25,7 @@ func manCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, c := range documented(cmd.Root()) {
 				path := filepath.Join(args[0], manName(c)+".1")
-				if err := toFile(path, func(w io.Writer) error { return writeMan(w, c) }); err != nil {
+				if err := new(outputFiles).write(path, func(w io.Writer) error { return writeMan(w, c) }); err != nil {
 					return fmt.Errorf("writing the manual: %w", err)
 				}
 			}
@@ -34,7 +34,7 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// documented are the commands that have a page: gasm itself, and each that its help lists.
+// documented returns the commands that have a page: gasm itself, and each command in its help.
 func documented(root *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{root}
 	for _, c := range root.Commands() {
@@ -64,8 +64,8 @@ func writeMan(w io.Writer, c *cobra.Command) error {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", manText(c.Example))
 	}
 	if c == c.Root() {
-		fmt.Fprintf(&b, ".SH EXIT STATUS\n%s\n", manText("0 done; the command's own when it failed; 130 after Ctrl-C, which without --length "+
-			"is the regular end of attach, with 0; 2 wrong usage; 3 diff --fail-above has found something slower; 1 anything else."))
+		fmt.Fprintf(&b, ".SH EXIT STATUS\n%s\n", manText("0 success; the command's own code if it failed; 130 after Ctrl-C, except that attach "+
+			"without --length then ends with 0; 2 wrong usage; 3 if diff --fail-above finds something slower; 1 any other failure."))
 	}
 	b.WriteString(".SH SEE ALSO\n")
 	var others []string
@@ -79,7 +79,7 @@ func writeMan(w io.Writer, c *cobra.Command) error {
 	return err
 }
 
-// synopsis is a command's line of usage.
+// synopsis returns a command's usage line.
 func synopsis(c *cobra.Command) string {
 	if c == c.Root() {
 		return "gasm COMMAND [ARGUMENT ...]"
@@ -113,16 +113,14 @@ func manFlags(b *strings.Builder, c *cobra.Command) {
 		}
 		switch f.DefValue {
 		case "", "0", "0s", "false", "[]":
-		default:
-			if !strings.Contains(text, "(default") {
-				text += " (default: " + f.DefValue + ")"
-			}
+		default: // flags whose usage names the default have one of the values above
+			text += " (default: " + f.DefValue + ")"
 		}
 		fmt.Fprintf(b, ".TP\n%s\n%s\n", name, manText(text))
 	})
 }
 
-// manParagraphs is a text, or another one in its place, with troff's mark between paragraphs.
+// manParagraphs returns a text, or instead if the text is empty, with troff's mark between paragraphs.
 func manParagraphs(text, instead string) string {
 	if text == "" {
 		text = instead
@@ -130,7 +128,7 @@ func manParagraphs(text, instead string) string {
 	return strings.ReplaceAll(manText(text), "\n\n", "\n.PP\n")
 }
 
-// manText is text as troff takes it: its backslashes and hyphens are those of the text, and no line begins with a
+// manText returns a text escaped for troff: backslashes and hyphens are shown as they are, and no line begins with a
 // character that makes it a request.
 func manText(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
@@ -143,5 +141,5 @@ func manText(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// manQuoted is one argument of a request.
+// manQuoted returns a text as one argument of a request.
 func manQuoted(text string) string { return `"` + strings.ReplaceAll(manText(text), `"`, `\(dq`) + `"` }

@@ -112,14 +112,14 @@ func TestReportOnlyReads(t *testing.T) {
 	for _, flag := range []string{"--report", "--save-log"} {
 		r := runGasm(t, []string{"report", flag, filepath.Join(dir, capture.LogFile(1)), dir})
 		assert.Equal(t, 2, r.code)
-		assert.Contains(t, r.said(), "is a file that is read")
+		assert.Contains(t, r.said(), "is an input file")
 		r = runGasm(t, []string{"report", flag, filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.LogFile(1))})
 		assert.Equal(t, 2, r.code)
 	}
 	for _, command := range [][]string{{"diff", dir}, {"events"}} {
 		r := runGasm(t, append(command, "--report", filepath.Join(dir, capture.SamplesFile), dir))
 		assert.Equal(t, 2, r.code, command)
-		assert.Contains(t, r.said(), "is a file that is read")
+		assert.Contains(t, r.said(), "is an input file")
 	}
 	assert.Equal(t, before, fingerprints(t, dir))
 	r := runGasm(t, []string{"report", "--report", filepath.Join(dir, "report.txt"), dir})

@@ -12,11 +12,11 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// notForPeople says what the formats are that nobody reads as text.
+// notForPeople describes the formats that nobody reads as text.
 var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser"}
 
-// checkOutput finds a report that would go where text is read, and is none, before
-// anything runs. shared tells that a command writes to the same stdout.
+// checkOutput returns an error, before anything runs, if a report that is not text would go
+// where text is read. shared is true if a command writes to the same stdout.
 func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	what, special := notForPeople[f.format]
 	switch {
@@ -25,24 +25,24 @@ func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	case shared:
 		return usage("--format %s %s and would mix with the command's output; name a file for it: --report FILE", f.format, what)
 	case layout.IsTerminal(out):
-		return usage("--format %s %s, nothing for a terminal; use --report FILE or a redirection", f.format, what)
+		return usage("--format %s %s, and not for a terminal; use --report FILE or a redirection", f.format, what)
 	}
 	return nil
 }
 
-// checkInputs finds an output that would be written over what it is made of: a file that
-// the arguments name, or of a capture that they name.
+// checkInputs returns an error if an output would overwrite an input: a file that the
+// arguments name, or a file of a capture that they name.
 func (f *reportFlags) checkInputs(args []string) error {
-	for name, output := range map[string]string{"report": f.file, "save-log": f.saveLog} {
-		if output != "" && slices.ContainsFunc(args, func(arg string) bool { return capture.Reads(arg, output) }) {
-			return usage("--%s %s is a file that is read; name another one", name, output)
+	for _, output := range []struct{ flag, path string }{{"report", f.file}, {"save-log", f.saveLog}} {
+		if output.path != "" && slices.ContainsFunc(args, func(arg string) bool { return capture.Reads(arg, output.path) }) {
+			return usage("--%s %s is an input file; name another one", output.flag, output.path)
 		}
 	}
 	return nil
 }
 
-// writeReport writes the report, and all else that the flags ask for, and says on
-// stderr what is missing.
+// writeReport writes the report and what else the flags ask for, and says on stderr what is
+// missing.
 func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) error {
 	defer src.close()
 	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
@@ -55,7 +55,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	}
 	src.sayMissing(s.err)
 	if f.saveLog != "" {
-		err := toFile(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax(), f.methods...) })
+		err := f.files.write(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax(), f.methods...) })
 		if err != nil {
 			return fmt.Errorf("saving the annotated log: %w", err)
 		}
@@ -63,26 +63,13 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	return ps.WhyEmpty()
 }
 
-// write writes to the file that the flags name, else to stdout, perhaps through a
-// pager.
+// write calls write with the file that the flags name, or else with stdout or a pager.
 func (f *reportFlags) write(s streams, write func(io.Writer) error) error {
 	if f.file != "" {
-		return toFile(f.file, write)
+		return f.files.write(f.file, write)
 	}
 	if pager := f.pager(s.out); pager != "" {
 		return page(s, pager, write)
 	}
 	return write(s.out)
-}
-
-func toFile(path string, write func(io.Writer) error) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	err = write(file)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }

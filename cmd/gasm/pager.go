@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// pager gives the command that shows a text report on a terminal; "" for none. The rules
-// are git's: $GASM_PAGER, else $PAGER, else less.
+// pager returns the command that shows a text report on a terminal, or "" for none. The
+// rules are the same as git's: $GASM_PAGER, else $PAGER, else less.
 func (f *reportFlags) pager(out *os.File) string {
 	if f.noPager || f.format != "text" || f.file != "" || !layout.IsTerminal(out) {
 		return ""
@@ -34,8 +34,7 @@ func (f *reportFlags) pager(out *os.File) string {
 	return command
 }
 
-// page writes a report through a pager, or plainly where the pager can't be
-// run.
+// page writes a report through a pager, or directly if the pager can't be run.
 func page(s streams, command string, write func(io.Writer) error) error {
 	cmd := pagerProcess(command)
 	cmd.Stdout, cmd.Stderr = s.out, s.err
@@ -52,15 +51,15 @@ func page(s streams, command string, write func(io.Writer) error) error {
 		err = nil // the user has seen enough and quit
 	}
 	_ = in.Close()
-	// The pager's exit code means nothing to gasm, unless the shell did not find it.
+	// The pager's exit code does not matter, unless it says that the shell did not find the pager.
 	if status := new(exec.ExitError); errors.As(cmd.Wait(), &status) && (status.ExitCode() == 126 || status.ExitCode() == 127) {
 		return write(s.out)
 	}
 	return err
 }
 
-// pagerProcess makes a process of a pager's command. A shell runs it when it is more
-// than a list of words.
+// pagerProcess returns the process for a pager's command. A shell runs the command if it is
+// more than a list of words.
 func pagerProcess(command string) *exec.Cmd {
 	words := []string{"sh", "-c", command}
 	if !strings.ContainsAny(command, "|&;<>()$`\\\"'*?[#~=%\n") {
@@ -68,8 +67,8 @@ func pagerProcess(command string) *exec.Cmd {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = os.Environ()
-	// For less, F quits at once when all fits on the screen, R shows colours, S does not
-	// break long lines, and X leaves on the screen what was shown. For lv, -c shows colours.
+	// For less, F quits at once if everything fits on the screen, R shows colours, S does
+	// not break long lines, and X leaves the text on the screen. For lv, -c shows colours.
 	for name, value := range map[string]string{"LESS": "FRSX", "LV": "-c"} {
 		if _, set := os.LookupEnv(name); !set {
 			cmd.Env = append(cmd.Env, name+"="+value)
@@ -79,9 +78,10 @@ func pagerProcess(command string) *exec.Cmd {
 }
 
 // keysToPager leaves Ctrl-C and Ctrl-\ to the pager, which stops a search with them. All
-// processes in the terminal's foreground get these signals. If gasm ended, the pager and
-// the shell would both read the keyboard. So the signals are taken away from gasm's other
-// receivers, and caught. They are not ignored, because the pager would inherit that.
+// processes in the terminal's foreground get these signals. If they ended gasm, the pager
+// and the shell would both read the keyboard. So gasm's other receivers no longer get the
+// signals, and they are caught here. They are not ignored, because the pager would inherit
+// that.
 func keysToPager() (giveBack func()) {
 	keys := make(chan os.Signal, 1)
 	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT)

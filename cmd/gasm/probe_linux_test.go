@@ -418,7 +418,7 @@ func notTransformed(t *testing.T, p *askProgram) {
 	}
 }
 
-// What is in the way of probes is told in a line, with what mends it.
+// What is in the way of probes is reported in a line, with its fix.
 func TestProbeObstacles(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

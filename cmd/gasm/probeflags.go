@@ -6,21 +6,21 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 )
 
-// probeFlags are the values of the flags that say what is probed, which profile and attach share.
+// probeFlags holds the values of the flags that say what is probed, which profile and attach share.
 type probeFlags struct {
 	methods, locks, allocations, sdt []string
 	this                             bool
 }
 
 func (f *probeFlags) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.methods, "probe", nil, "count the calls of `CLASS::METHOD` and how long they take, by an agent that changes such methods alone; * is any text; more than once for more")
-	flags.BoolVar(&f.this, "probe-this", false, "have gasm events say whose method each call of --probe was: System.identityHashCode of this")
+	flags.StringArrayVar(&f.methods, "probe", nil, "count the calls of `CLASS::METHOD` and measure how long they take, by an agent that changes only such methods; * is any text; may be given several times")
+	flags.BoolVar(&f.this, "probe-this", false, "have gasm events show the object of each call of --probe: System.identityHashCode of this")
 	flags.StringArrayVar(&f.locks, "probe-lock", nil, "count the locks that methods of `CLASS` take by synchronized, and list them")
-	flags.StringArrayVar(&f.allocations, "probe-alloc", nil, "count the objects that `CLASS::METHOD` makes, and list them")
-	flags.StringArrayVar(&f.sdt, "probe-sdt", nil, "have dtrace, perf and bpftrace see entries and returns of `CLASS::METHOD` as probes of the provider java; * is any text; more than once for more")
+	flags.StringArrayVar(&f.allocations, "probe-alloc", nil, "count the objects that `CLASS::METHOD` allocates, and list them")
+	flags.StringArrayVar(&f.sdt, "probe-sdt", nil, "show dtrace, perf and bpftrace the entries and returns of `CLASS::METHOD` as probes of the provider java; * is any text; may be given several times")
 }
 
-// specs are what the flags mean, with the method that is a window.
+// specs returns what the flags ask for. window is the method of --window-method, or "".
 func (f *probeFlags) specs(window string) (specs []probe.Spec, err error) {
 	add := func(flag string, s probe.Spec, err error) error {
 		if err != nil {

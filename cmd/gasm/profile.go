@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// profileFlags are the values of the flags that only profile has, and those that it shares
-// with attach.
+// profileFlags holds the values of the flags that only profile has, and of those that it
+// shares with attach.
 type profileFlags struct {
 	recordFlags
 	options                record.Options
@@ -29,20 +29,20 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.recordFlags.register(flags)
 	o := &f.options
 	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (the first that works), native (gasm itself), perf, dtrace or, on macOS, xctrace")
-	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace by sudo -n, so that gasm needs no root")
+	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace with sudo -n, so that gasm itself need not be root")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
-	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; more than once for more")
-	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` code is had: copy reads it out of the JVM's memory, which hardly costs anything; print has HotSpot print it; auto copies where that can be done")
-	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events to record, separated by commas: gc, safepoint, compile, lock, alloc, park, sleep, class, thread, jni, jfr (the program's own), usdt:PROVIDER:NAME; none has none; default has gc,safepoint where the command is java itself")
-	flags.BoolVar(&o.SkipC1, "skip-c1", false, "have no code of methods that C1 compiled: printing it is what slows a warm-up the most")
+	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; may be given several times")
+	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` gasm gets the code: copy reads it out of the JVM's memory, which costs very little; print has HotSpot print it; auto copies if that is possible")
+	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events to record, separated by commas: gc, safepoint, compile, lock, alloc, park, sleep, class, thread, jni, jfr (the program's own), usdt:PROVIDER:NAME; or none; default stands for gc,safepoint if the command is java itself")
+	flags.BoolVar(&o.SkipC1, "skip-c1", false, "leave out the code of methods that C1 compiled: printing that code slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
-	flags.StringVar(&o.WindowFile, "window-file", "", "measure in the windows that the program has written to `FILE` when it ends")
+	flags.StringVar(&o.WindowFile, "window-file", "", "measure in the windows that the program has written to `FILE` by its end")
 	flags.BoolVar(&f.recordOnly, "record-only", false, "keep the capture (-o) and make no report; the exit code is the command's own")
 	flags.StringVar(&f.windowFrom, "window-from", "", "look for such lines on `stdout, stderr or both` (default: both)")
 }
 
-// recordOptions are what the flags mean for the recording of a command. They are
-// checked before anything runs.
+// recordOptions returns what the flags mean for the recording of a command. It checks them
+// before anything runs.
 func (f *profileFlags) recordOptions(s streams, command []string, window profile.WindowEvent) (o record.Options, err error) {
 	o = f.options
 	if o.Events, err = f.events(); err != nil {
@@ -65,12 +65,12 @@ func (f *profileFlags) recordOptions(s streams, command []string, window profile
 		return o, usage("%w", err)
 	}
 	if f.recordOnly && f.output == "" {
-		return o, usage("--record-only keeps the capture alone, so say where: -o DIR")
+		return o, usage("--record-only only keeps the capture, so say where: -o DIR")
 	}
 	return o, nil
 }
 
-// compile compiles the regular expression of a flag; nil for none.
+// compile compiles the regular expression of a flag. It returns nil for an empty one.
 func compile(flag, expression string) (*regexp.Regexp, error) {
 	if expression == "" {
 		return nil, nil
@@ -88,11 +88,11 @@ func profileCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile [flags] -- COMMAND [ARG ...]",
 		Short: "Run a command, sample its JVMs, and report where their time went",
-		Long: `Run a command unchanged, read the code of every JVM that it starts out of the
-JVM's memory, sample program counters beside it, and print annotated assembly,
-hot methods and hot native functions when it ends. JMH benchmarks are measured
-in their measurement iterations only, one profile per trial. Of any other
-command there is one profile for each main class and JDK.`,
+		Long: `Run a command unchanged, sample the program counters of every JVM that it starts,
+read the JVMs' code out of their memory, and print annotated assembly, hot methods
+and hot native functions when the command ends. JMH benchmarks are measured in
+their measurement iterations only, with one profile per trial. Any other command
+has one profile for each main class and JDK.`,
 		Example: `  gasm profile -- java -jar benchmarks.jar -f 2 MyBenchmark
   gasm profile --delay 10s --length 30s -- java -jar server.jar
   gasm profile --method 'java.util.HashMap::*' -- java -jar app.jar
@@ -151,37 +151,38 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		say(s.err, "gasm: %s", text)
 	}
 	rec := record.New(o)
-	signals.handTo(rec, s, o.Folder)
-	if err := rec.Run(); err != nil {
-		if sig := rec.StoppedBy(); sig != 0 {
-			return &exitError{128 + int(sig), err}
+	return signals.during(rec, s, o.Folder, flags.files, func() error {
+		if err := rec.Run(); err != nil {
+			if sig := rec.StoppedBy(); sig != 0 {
+				return &exitError{128 + int(sig), err}
+			}
+			return err
 		}
-		return err
-	}
-	var err error
-	if recordOnly {
-		err = finishOnly(rec.Finish, bar)
-	} else {
-		err = reportOn(s, rec.Finish, flags, src, bar)
-	}
-	signals.resume()
-	whole := err == nil && len(rec.Problems()) == 0
-	cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM))
-	rec.Wait() // the report is there already
-	switch code := rec.ExitCode(); {
-	case rec.Interrupted():
-		return &exitError{130, err}
-	case code != 0:
-		return &exitError{code, err}
-	case recordOnly && err != nil: // whoever started the command wants to know how that ended
-		say(s.err, "gasm: %v", err)
-	case !whole && !recordOnly:
-		return &exitError{1, err}
-	}
-	return nil
+		var err error
+		if recordOnly {
+			err = finishOnly(rec.Finish, bar)
+		} else {
+			err = reportOn(s, rec.Finish, flags, src, bar)
+		}
+		signals.reportDone()
+		whole := err == nil && len(rec.Problems()) == 0
+		cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM))
+		rec.Wait() // the report is there already
+		switch code := rec.ExitCode(); {
+		case rec.Interrupted():
+			return &exitError{130, err}
+		case code != 0:
+			return &exitError{code, err}
+		case recordOnly && err != nil: // the exit code is the command's, so only say what went wrong
+			say(s.err, "gasm: %v", err)
+		case !whole && !recordOnly:
+			return &exitError{1, err}
+		}
+		return nil
+	})
 }
 
-// finishOnly completes a capture that nobody wants a report of now.
+// finishOnly completes a capture without making a report.
 func finishOnly(finish func() (*capture.Capture, error), bar *progress.Bar) error {
 	c, err := finish()
 	bar.Done()
@@ -191,11 +192,11 @@ func finishOnly(finish func() (*capture.Capture, error), bar *progress.Bar) erro
 	return err
 }
 
-// windowText tells of a window that has opened or closed.
+// windowText returns a message about a window that has opened or closed.
 func windowText(c record.WindowChange) string {
 	switch {
 	case c.More:
-		return "there are more windows; they are measured, and no longer told of"
+		return "there are more windows; they are measured, but no longer announced"
 	case c.Open:
 		return fmt.Sprintf("window opened after %.1f s", c.After.Seconds())
 	}
@@ -215,13 +216,13 @@ func reportOn(s streams, finish func() (*capture.Capture, error), flags *reportF
 		return err
 	}
 	if flags.format == "text" && flags.file == "" && !c.Attached {
-		say(s.out, "") // parts the report from the command's output
+		say(s.out, "") // separates the report from the command's output
 	}
 	return writeReport(s, flags, src, ps)
 }
 
-// cleanUp removes a temporary capture when it is whole or there is nothing in it to
-// keep, and says where any other one is that is not whole.
+// cleanUp removes a temporary capture if it is whole, or if there is nothing in it to keep.
+// If any other capture is not whole, it says where the capture is.
 func cleanUp(s streams, folder *record.Folder, whole, empty bool) {
 	if empty || whole && folder.Temporary {
 		if err := folder.Remove(); err != nil {

@@ -92,7 +92,7 @@ func TestExamples(t *testing.T) {
 // Each link within the repository leads to a file, and to a heading that it has.
 func TestLinks(t *testing.T) {
 	texts := documents(t)
-	for _, name := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "PERFORMANCE.md", "SECURITY.md"} {
+	for _, name := range []string{"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "PERFORMANCE.md", "SECURITY.md"} {
 		texts[name] = string(readFile(t, "../../"+name))
 	}
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"`)

@@ -11,13 +11,13 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// recordFlags are the values of the flags that profile and attach share.
+// recordFlags holds the values of the flags that profile and attach share.
 type recordFlags struct {
 	output        string
 	frequency     int
 	eventList     string
 	delay, length time.Duration
-	kinds, from   string // of events: what happened, and who tells
+	kinds, from   string // of events: which ones, and from which source
 	probes        probeFlags
 	given         func(flag string) bool
 }
@@ -25,22 +25,22 @@ type recordFlags struct {
 func (f *recordFlags) register(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
-	flags.IntVar(&f.frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 where more take over 1 % of the time)")
+	flags.IntVar(&f.frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 if more would take over 1 % of the time)")
 	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
-	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, by DTrace), or auto: the cheapest that has them")
-	flags.DurationVar(&f.delay, "delay", 0, "measure from this `time` after the start on, as 5s or 500ms")
+	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, with DTrace), or auto: the cheapest source that has them")
+	flags.DurationVar(&f.delay, "delay", 0, "begin to measure this `time` after the start, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
 	f.probes.register(flags)
 }
 
-// maxFrequency is where sampling begins to take most of a processor, so that the
-// command does not get on.
+// maxFrequency is the highest frequency, in Hz. At higher ones sampling takes most of a
+// processor, so that the command hardly proceeds.
 const maxFrequency = 20000
 
-// defaultKinds are those that a profile has without being asked, of a command that is java itself.
+// defaultKinds stands for the kinds of events that are recorded by default if the command is java itself.
 const defaultKinds = "default"
 
-// events are those to be sampled. It also checks how often.
+// events returns the events to sample. It also checks the frequency.
 func (f *recordFlags) events() ([]sampler.Event, error) {
 	if f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency) {
 		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
@@ -52,7 +52,7 @@ func (f *recordFlags) events() ([]sampler.Event, error) {
 	return events, nil
 }
 
-// happenings are the events that are recorded beside samples. The window needs its own.
+// happenings returns the JVM's events to record besides the samples. The window needs its own event.
 func (f *recordFlags) happenings(window profile.WindowEvent) (record.EventChoice, error) {
 	from := record.EventSource(f.from)
 	c, err := record.ParseEventChoice(f.kinds, from)
@@ -64,7 +64,7 @@ func (f *recordFlags) happenings(window profile.WindowEvent) (record.EventChoice
 	if kind == "" {
 		return c, nil
 	}
-	c.Asked = true // its windows are these
+	c.Asked = true // the windows are made of it
 	if name := window.Name(); kind == event.Own && name != "" {
 		c.Own = []string{name}
 	} else if f.given("events") && !c.Has(kind) {

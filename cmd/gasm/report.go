@@ -51,17 +51,17 @@ perfasm and dtraceasm can save both).`,
 		},
 	}
 	flags.register(cmd.Flags())
-	cmd.Flags().StringArrayVar(&flags.methods, "method", nil, "have --save-log write only the code of what matches `PATTERN`, as java.util.HashMap::*; more than once for more")
+	cmd.Flags().StringArrayVar(&flags.methods, "method", nil, "have --save-log write only the code of what matches `PATTERN`, as java.util.HashMap::*; may be given several times")
 	registerRecordings(cmd.Flags(), &recordings)
 	return cmd
 }
 
-// registerRecordings registers the flag for recordings that are not the capture's own.
+// registerRecordings registers the flag for recordings that are not part of the capture.
 func registerRecordings(flags *pflag.FlagSet, recordings *[]string) {
-	flags.StringArrayVar(recordings, "jfr", nil, "take the events of `FILE`, a recording of your own by Flight Recorder, of a JVM of the capture; more than once for more")
+	flags.StringArrayVar(recordings, "jfr", nil, "take the events of `FILE`, a recording of your own by Flight Recorder, of a JVM of the capture; may be given several times")
 }
 
-// addRecordings adds the recordings of that flag to a capture.
+// addRecordings adds the recordings that the flag names to a capture.
 func addRecordings(c *capture.Capture, recordings []string, chosen func(*capture.JVM) bool) error {
 	for _, path := range recordings {
 		if err := c.AddRecording(path, chosen); err != nil {
@@ -95,17 +95,17 @@ func openArguments(args []string) (*capture.Capture, error) {
 	case err != nil:
 		return nil, fmt.Errorf("opening the capture: %w", err)
 	case info.IsDir() && len(args) > 1:
-		return nil, usage("report: %s is a folder; a capture folder stands alone", args[0])
+		return nil, usage("report: %s is a capture folder; name no other file with it", args[0])
 	case info.IsDir():
 		return capture.Open(args[0])
 	case len(args) == 1:
-		return nil, usage("report: %s is a file; behind the samples file name at least one assembly log", args[0])
+		return nil, usage("report: %s is a file; after the samples file name at least one assembly log", args[0])
 	}
 	return capture.OpenFiles(args[0], args[1:])
 }
 
-// profileOf makes the profiles of a capture. It says which logs could not be read,
-// and shows on a terminal how far it has come; doing names the work.
+// profileOf makes the profiles of a capture. It reports which logs could not be read, and
+// shows on a terminal how far it has come; doing names the work.
 func profileOf(s streams, c *capture.Capture, doing string, o profile.Options) (*profile.Profiles, error) {
 	for _, err := range c.Unread {
 		say(s.err, "gasm: %v", err)

@@ -9,20 +9,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// share is the value of a flag that is a part of a whole: 0.05, or 5%.
+// A share is the value of a flag for a part of a whole: 0.05, or 5%.
 type share float64
 
 func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'g', -1, 64) }
 
-// Type is for pflag.
+// Type returns the name of the type, for pflag.
 func (s *share) Type() string { return "share" }
 
-// Set reads a value.
+// Set parses a value.
 func (s *share) Set(text string) error {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil {
-		return errors.New("it is no number")
+		return errors.New("not a number")
 	}
 	if percent {
 		n /= 100
@@ -31,8 +31,7 @@ func (s *share) Set(text string) error {
 	return nil
 }
 
-// kinds says in words what the values of flags are, by the names that pflag has for their
-// types.
+// kinds describes the values of flags in words, by pflag's names for their types.
 var kinds = map[string]string{
 	"int":      "a whole number",
 	"float64":  "a number",
@@ -41,7 +40,7 @@ var kinds = map[string]string{
 	"bool":     "true or false",
 }
 
-// flagError says in words what is wrong with a flag.
+// flagError returns an error that says in plain words what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
@@ -57,7 +56,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		value, _ := pflag.UnquoteUsage(flag)
 		return usage("%s: --%s needs a value: --%s %s", cmd.Name(), flag.Name, flag.Name, strings.ToUpper(value))
 	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "o" && cmd.Flags().Lookup("report") != nil:
-		return usage("%s has no -o, by which profile and attach keep a capture; to write to a file: --report FILE", cmd.Name())
+		return usage("%s has no -o, which is for keeping the capture of profile and attach; to write to a file: --report FILE", cmd.Name())
 	}
 	return usage("%s: %v", cmd.Name(), err)
 }

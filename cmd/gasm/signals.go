@@ -3,49 +3,80 @@ package main
 import (
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// A signalTaker is a recording. It returns false for a signal that means nothing to it any
-// more.
+// A signalTaker is a recording. Signal returns false for a signal that has no meaning for
+// the recording any more, because the command has ended.
 type signalTaker interface {
 	Signal(sig syscall.Signal) (taken bool)
 }
 
-// A signalWatch hands the signals that gasm gets to the recording. When the command
-// has ended, a signal to stop means that the report is not wanted.
-type signalWatch struct{ ch chan os.Signal }
+// A signalWatch hands the signals that gasm gets to the recording. After the command has
+// ended, a signal to stop means that the user does not want the report.
+type signalWatch struct {
+	ch       chan os.Signal
+	stopped  chan syscall.Signal // a signal to stop that the recording did not take
+	reported atomic.Bool         // the report is complete
+}
 
-// catchSignals begins to catch. SIGPIPE is caught so that a closed stdout is an
-// error that cleans up and not the end of gasm; the command has its default.
+// catchSignals begins to catch signals. SIGPIPE is caught so that writing to a closed
+// stdout is an error, after which gasm cleans up, and does not kill gasm. The command gets
+// the default for SIGPIPE.
 func catchSignals() *signalWatch {
-	w := &signalWatch{ch: make(chan os.Signal, 8)}
+	w := &signalWatch{ch: make(chan os.Signal, 8), stopped: make(chan syscall.Signal, 1)}
 	signal.Notify(w.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGPIPE)
 	return w
 }
 
-// handTo hands what was caught, and what will be, to a recording into a folder.
-func (w *signalWatch) handTo(rec signalTaker, s streams, folder *record.Folder) {
-	go func() {
-		ctrlC := false // the first one is for the command, whenever it comes
-		for caught := range w.ch {
-			sig := caught.(syscall.Signal) // they all are, on Unix
-			taken := rec.Signal(sig)
-			stops := sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGINT && ctrlC
-			ctrlC = ctrlC || sig == syscall.SIGINT
-			if !taken && stops {
-				say(s.err, "gasm: stopped before the report was done; the capture is kept in %s", folder.Keep())
-				leave(128 + int(sig))
-			}
+// during calls work, which records and reports, and hands signals to the recording
+// meanwhile. It returns the error of work.
+//
+// If a signal to stop comes when the recording is over, during does not wait for work. It
+// removes the files that are half written, says where the capture is, and returns an error
+// with the exit code. work then ends with the process, which must be next.
+func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, files *outputFiles, work func() error) error {
+	go w.handTo(rec)
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case sig := <-w.stopped:
+		files.abandon()
+		if !w.reported.Load() {
+			say(s.err, "gasm: stopped before the report was done; the capture is kept in %s", folder.Keep())
 		}
-	}()
+		return &exitError{code: 128 + int(sig)}
+	}
 }
 
-// resume takes the keys back that a pager had.
-func (w *signalWatch) resume() { signal.Notify(w.ch, syscall.SIGINT, syscall.SIGQUIT) }
+// handTo hands the caught signals to a recording, until the watch is stopped.
+func (w *signalWatch) handTo(rec signalTaker) {
+	ctrlC := false // the first one is for the command, even if it comes after the command's end
+	for caught := range w.ch {
+		sig := caught.(syscall.Signal) // they all are, on Unix
+		taken := rec.Signal(sig)
+		stops := sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGINT && ctrlC
+		ctrlC = ctrlC || sig == syscall.SIGINT
+		if !taken && stops {
+			select {
+			case w.stopped <- sig:
+			default: // gasm is stopping already
+			}
+		}
+	}
+}
+
+// reportDone notes that the report is complete, and takes the keys back that a pager had.
+func (w *signalWatch) reportDone() {
+	w.reported.Store(true)
+	signal.Notify(w.ch, syscall.SIGINT, syscall.SIGQUIT)
+}
 
 func (w *signalWatch) stop() {
 	signal.Stop(w.ch)

@@ -13,13 +13,13 @@ import (
 	"github.com/gasm-profiler/gasm/report/text"
 )
 
-// sources are what --source names, opened.
+// sources are the sources that --source names, opened.
 type sources struct {
 	paths  []string
 	finder *javasource.Finder // nil without --source
 }
 
-// openSources opens what --source names, before anything runs.
+// openSources opens the sources that --source names, before anything runs.
 func openSources(values []string) (*sources, error) {
 	if len(values) == 0 {
 		return &sources{}, nil
@@ -32,7 +32,7 @@ func openSources(values []string) (*sources, error) {
 	return &sources{paths: paths, finder: finder}, nil
 }
 
-// lineFinder finds lines for the report of profiles; nil without sources.
+// lineFinder returns a function that finds lines of source for the report of profiles; nil without --source.
 func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int) text.SourceLine {
 	if s.finder == nil {
 		return nil
@@ -50,7 +50,7 @@ func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int)
 }
 
 // addJDK adds the source of the JDK that ran, if it is on this machine and the flags name no
-// other. It has all versions of a capture only where there is one.
+// other src.zip. It adds none if the JVMs were of several versions.
 func (s *sources) addJDK(versions []string) {
 	named := slices.ContainsFunc(s.paths, func(path string) bool { return filepath.Base(path) == "src.zip" })
 	slices.Sort(versions)
@@ -58,11 +58,11 @@ func (s *sources) addJDK(versions []string) {
 		return
 	}
 	if path := javasource.JDKSource(versions[0]); path != "" {
-		_ = s.finder.Add(path) // nobody has asked for it
+		_ = s.finder.Add(path) // it was not asked for
 	}
 }
 
-// sayMissing says which lines of the report were not found, and why.
+// sayMissing says why lines of the report were not found.
 func (s *sources) sayMissing(stderr io.Writer) {
 	if s.finder == nil {
 		return
@@ -76,7 +76,7 @@ func (s *sources) sayMissing(stderr io.Writer) {
 	}
 }
 
-// findFiles tells the report of a page where sources are, if there are any.
+// findFiles lets the page find whole source files, if there are any sources.
 func (s *sources) findFiles(o *report.Options) {
 	if s.finder != nil {
 		o.Place, o.FileLines = s.finder.Place, s.finder.Lines
@@ -89,7 +89,7 @@ func (s *sources) close() {
 	}
 }
 
-// notes tell of each src.zip that is another JDK's than the JVMs'.
+// notes returns a note for each src.zip that belongs to another JDK than the JVMs'.
 func (s *sources) notes(jvms []capture.JVM) []string {
 	var notes []string
 	for _, path := range s.paths {

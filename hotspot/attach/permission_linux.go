@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -45,8 +46,8 @@ func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 }
 
 // errNoPtrace is for root in a container.
-var errNoPtrace = errors.New("gasm is root without the capability SYS_PTRACE: give it that (docker run --cap-add SYS_PTRACE; " +
-	"in Kubernetes securityContext.capabilities.add)")
+var errNoPtrace = &fix.Error{Err: errors.New("gasm is root without the capability SYS_PTRACE"),
+	Fix: "give it that (docker run --cap-add SYS_PTRACE; in Kubernetes securityContext.capabilities.add)"}
 
 // whyHidden returns why /proc/PID/maps can't be read.
 func whyHidden(pid, uid int) error {
@@ -54,9 +55,9 @@ func whyHidden(pid, uid int) error {
 	case self == 0:
 		return errNoPtrace
 	case self != uid:
-		return fmt.Errorf("it belongs to %s: run gasm as that user or as root (sudo gasm attach %d)", userName(uid), pid)
+		return &fix.Error{Err: fmt.Errorf("it belongs to %s", userName(uid)), Fix: fmt.Sprintf("run gasm as that user or as root (sudo gasm attach %d)", pid)}
 	}
-	return fmt.Errorf("the kernel protects it, because it has rights that gasm lacks: run gasm as root (sudo gasm attach %d)", pid)
+	return &fix.Error{Err: errors.New("the kernel protects it, because it has rights that gasm lacks"), Fix: fmt.Sprintf("run gasm as root (sudo gasm attach %d)", pid)}
 }
 
 // whyRefused returns why the memory of a process can't be read, although its maps can.
@@ -64,17 +65,17 @@ func whyRefused(err error, uid int) error {
 	if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOSYS) {
 		return err
 	}
-	if own := vmstructs.Allowed(); own != nil && !strings.Contains(own.Error(), "yama") {
-		return fmt.Errorf("%w, as by a container's seccomp filter: allow it there, or run gasm outside", own)
+	if own := vmstructs.Allowed(); errors.Is(own, vmstructs.ErrNoReadv) {
+		return &fix.Error{Err: fmt.Errorf("%w, as by a container's seccomp filter", own), Fix: "allow it there, or run gasm outside"}
 	}
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope") // kernels without Yama have none
 	switch value := strings.TrimSpace(string(scope)); {
 	case value == "3":
 		return errors.New("kernel.yama.ptrace_scope is 3, so no process may be read until the machine is rebooted with another value")
 	case value == "1" || value == "2":
-		return fmt.Errorf("kernel.yama.ptrace_scope is %s: run gasm as root, or sudo sysctl kernel.yama.ptrace_scope=0", value)
+		return &fix.Error{Err: errors.New("kernel.yama.ptrace_scope is " + value), Fix: "run gasm as root, or sudo sysctl kernel.yama.ptrace_scope=0"}
 	case os.Geteuid() == 0:
 		return errNoPtrace
 	}
-	return fmt.Errorf("the kernel refuses it (%w): run gasm as root", err)
+	return &fix.Error{Err: fmt.Errorf("the kernel refuses it (%w)", err), Fix: "run gasm as root"}
 }

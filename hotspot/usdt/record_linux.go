@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -71,7 +70,7 @@ func withDTrace(refused *RefusedError, failed error) *RefusedError {
 	if missing := (*collect.MissingToolError)(nil); errors.As(failed, &missing) {
 		return refused
 	}
-	return &RefusedError{refused.Cause + "; nor by DTrace (" + strings.TrimPrefix(failed.Error(), "dtrace: ") + ")", refused.Mend}
+	return &RefusedError{refused.Cause + "; nor by DTrace (" + collect.WithoutTool(failed) + ")", refused.Mend}
 }
 
 // recordByKernel sets the probes without another program.

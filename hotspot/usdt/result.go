@@ -33,6 +33,9 @@ type Result struct {
 // A RefusedError says why the kernel does not let gasm record probes.
 type RefusedError struct{ Cause, Mend string }
 
+// Parts returns the cause and the fix, for package fix.
+func (e *RefusedError) Parts() (cause, fix string) { return e.Cause, e.Mend }
+
 func (e *RefusedError) Error() string {
 	if e.Mend == "" {
 		return e.Cause

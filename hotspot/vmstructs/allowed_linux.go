@@ -2,12 +2,16 @@ package vmstructs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// ErrNoReadv says that this process may not read even its own memory by process_vm_readv.
+var ErrNoReadv = errors.New("the system call process_vm_readv is refused here")
 
 // Allowed tells why this process may not read the memory of the processes that it
 // starts; nil when it may.
@@ -17,7 +21,7 @@ func Allowed() error {
 	var from, to [1]byte
 	self := processMemory(os.Getpid())
 	if _, err := self.ReadAt(to[:], int64(uintptr(unsafe.Pointer(&from)))); err != nil {
-		return fmt.Errorf("the system call process_vm_readv is refused here: %w", err)
+		return fmt.Errorf("%w: %w", ErrNoReadv, err)
 	}
 	// Kernels without the Yama module have no such file.
 	text, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
@@ -122,14 +123,15 @@ func explain(pid int, err error) error {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, fs.ErrNotExist):
 		return &OpenError{pid, Gone, fmt.Errorf("has ended: %w", err)}
 	case errors.Is(err, unix.EPERM), errors.Is(err, fs.ErrPermission):
-		return &OpenError{pid, Refused, fmt.Errorf("can't be read: %s: %w", whyRefused(pid), err)}
+		why, todo := whyRefused(pid)
+		return &OpenError{pid, Refused, &fix.Error{Err: fmt.Errorf("can't be read: %s (%w)", why, err), Fix: todo}}
 	}
 	return &OpenError{pid, Unknown, fmt.Errorf("can't be read as a JVM with HotSpot: %w", err)}
 }
 
-// whyRefused says why the kernel does not let this process read another's memory, and
-// what would change that (see ptrace(2), "Ptrace access mode checking").
-func whyRefused(pid int) string {
+// whyRefused returns why the kernel does not let this process read another's memory, and
+// what would change that, "" where nothing would (see ptrace(2), "Ptrace access mode checking").
+func whyRefused(pid int) (why, todo string) {
 	owner := -1
 	if p, err := foreign.Open(pid); err == nil {
 		if status, err := p.Status(); err == nil {
@@ -140,15 +142,15 @@ func whyRefused(pid int) string {
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	switch yama := string(bytes.TrimSpace(scope)); {
 	case mayTrace():
-		return "the kernel forbids it even though this process has CAP_SYS_PTRACE (a security module, or another user namespace)"
+		return "the kernel forbids it even though this process has CAP_SYS_PTRACE (a security module, or another user namespace)", ""
 	case os.Geteuid() == 0:
-		return "this is root without CAP_SYS_PTRACE; give the container that capability (docker run --cap-add SYS_PTRACE)"
+		return "this is root without CAP_SYS_PTRACE", "give the container that capability (docker run --cap-add SYS_PTRACE)"
 	case owner != os.Geteuid():
-		return "it belongs to another user; run gasm as that user, or as root"
+		return "it belongs to another user", "run gasm as that user, or as root"
 	case yama == "1" || yama == "2":
-		return fmt.Sprintf("kernel.yama.ptrace_scope is %s; run gasm as root, or allow it: sudo sysctl kernel.yama.ptrace_scope=0", yama)
+		return "kernel.yama.ptrace_scope is " + yama, "run gasm as root, or allow it: sudo sysctl kernel.yama.ptrace_scope=0"
 	case yama == "3":
-		return "kernel.yama.ptrace_scope is 3, which forbids it to all until the next boot"
+		return "kernel.yama.ptrace_scope is 3, which forbids it to all until the next boot", ""
 	}
-	return "it gave up the right to be read (it changed its user, or its program's file is not readable); run gasm as root"
+	return "it gave up the right to be read (it changed its user, or its program's file is not readable)", "run gasm as root"
 }

@@ -17,6 +17,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
 // maxMaps is an upper bound for the list of a process's mappings, in bytes; a longer list is an error. A process may
@@ -115,8 +117,8 @@ func (p *Process) CheckMemory() error {
 func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
 
 func refuseUserSpace(r region) error {
-	return fmt.Errorf("it has mapped %s from a file system in user space (FUSE), which may never answer: "+
-		"run gasm as its user, or the JVM from another file system", r.path)
+	return &fix.Error{Err: fmt.Errorf("it has mapped %s from a file system in user space (FUSE), which may never answer", r.path),
+		Fix: "run gasm as its user, or the JVM from another file system"}
 }
 
 // maxMounts bounds how much of a list of mounts is read, in bytes. A namespace may have 100 000 mounts (fs.mount-max).
@@ -222,7 +224,7 @@ func (p *Process) checkFileSystem(r region) error {
 	case err != nil && p.Ended():
 		return ErrEnded
 	case err != nil:
-		return fmt.Errorf("it has mapped %s from a file system that can't be found out about (%w), and may never answer: run gasm as its user", r.path, err)
+		return &fix.Error{Err: fmt.Errorf("it has mapped %s from a file system that can't be found out about (%w), and may never answer", r.path, err), Fix: "run gasm as its user"}
 	case kind == unix.FUSE_SUPER_MAGIC:
 		return refuseUserSpace(r)
 	}

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
 // A User is the identity of a process for the kernel.
@@ -26,7 +28,7 @@ func (u User) same(other User) bool {
 // thread must be locked to its goroutine, and must end with it. If gasm is not root, the identity stays the same.
 func (u User) become(set func(uid int) error) error {
 	if os.Geteuid() != 0 && os.Geteuid() != u.UID {
-		return errors.New("it belongs to another user: run gasm as that user or as root")
+		return &fix.Error{Err: errors.New("it belongs to another user"), Fix: "run gasm as that user or as root"}
 	}
 	if os.Geteuid() == 0 {
 		if err := u.replace(set); err != nil {

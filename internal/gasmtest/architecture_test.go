@@ -63,6 +63,7 @@ var mayImport = map[string][]string{
 	"internal/gasmtest":        nil,
 	"packaging":                nil,
 	"internal/fields":          nil,
+	"internal/fix":             nil,
 	"internal/foreign":         nil,
 	"internal/htmlpage":        nil,
 	"internal/inotify":         nil,

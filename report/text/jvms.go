@@ -131,56 +131,81 @@ func sameJDK(rows []jvmRow) string {
 	return jdk
 }
 
-// jvmLines returns the lines of the table. Empty columns are left out. The column of JDKs is left out if jdk is not "",
-// because the title has it then.
+// A jvmColumn is a column of the table of JVMs.
+type jvmColumn struct {
+	name string
+	cell func(row *jvmRow) string
+}
+
+// jvmColumns returns the columns before the program's. jdk is the JDK of all JVMs, "" if they differ; all is the number of
+// samples of all JVMs.
+func jvmColumns(rows []jvmRow, all int64, jdk string) []jvmColumn {
+	var columns []jvmColumn
+	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
+		columns = append(columns, jvmColumn{"taken", func(row *jvmRow) string { return strconv.FormatInt(row.counts[takenSamples], 10) }})
+	}
+	columns = append(columns,
+		jvmColumn{"samples", (*jvmRow).samplesText},
+		jvmColumn{"share", func(row *jvmRow) string { return row.shareText(samples, all) }},
+		jvmColumn{"Java", func(row *jvmRow) string { return row.shareText(javaSamples, row.counts[samples]) }},
+		jvmColumn{"JIT", func(row *jvmRow) string { return row.shareText(jitSamples, row.counts[samples]) }},
+		jvmColumn{"GC", func(row *jvmRow) string { return row.shareText(gcSamples, row.counts[samples]) }},
+		jvmColumn{"native", func(row *jvmRow) string { return row.shareText(nativeSamples, row.counts[samples]) }},
+		jvmColumn{"pid", (*jvmRow).pidText},
+	)
+	if jdk == "" {
+		columns = append(columns, jvmColumn{"JDK", func(row *jvmRow) string { return row.jdk }})
+	}
+	return columns
+}
+
+func (row *jvmRow) samplesText() string {
+	if !row.profiled {
+		return "-"
+	}
+	return strconv.FormatInt(row.counts[samples], 10)
+}
+
+// shareText returns the share that one of the row's counts has of a total, "" for none.
+func (row *jvmRow) shareText(which int, total int64) string {
+	if row.counts[which] == 0 {
+		return ""
+	}
+	return amount.ShareOf(row.counts[which], total).String()
+}
+
+// pidText returns the process id, "" if it is unknown.
+func (row *jvmRow) pidText() string {
+	if row.pid == 0 {
+		return ""
+	}
+	return strconv.Itoa(row.pid)
+}
+
+// jvmLines lays the table out. Columns in which all cells are empty are left out, and so is the JDK if all JVMs have the
+// same one.
 func (d *document) jvmLines(rows []jvmRow, all int64, jdk string) []string {
 	var header []string
 	var columns [][]string
-	add := func(name string, cell func(row *jvmRow) string) {
-		var column []string
+	for _, c := range jvmColumns(rows, all, jdk) {
+		cells := make([]string, len(rows))
 		for i := range rows {
-			column = append(column, cell(&rows[i]))
+			cells[i] = c.cell(&rows[i])
 		}
-		if columnWidth(column) > 0 {
-			header, columns = append(header, name), append(columns, column)
+		if columnWidth(cells) > 0 {
+			header, columns = append(header, c.name), append(columns, cells)
 		}
 	}
-	part := func(name string, which int, of func(row *jvmRow) int64) {
-		add(name, func(row *jvmRow) string {
-			if row.counts[which] == 0 {
-				return ""
-			}
-			return amount.ShareOf(row.counts[which], of(row)).String()
-		})
-	}
-	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
-		add("taken", func(row *jvmRow) string { return strconv.FormatInt(row.counts[takenSamples], 10) })
-	}
-	add("samples", func(row *jvmRow) string {
-		if !row.profiled {
-			return "-"
-		}
-		return strconv.FormatInt(row.counts[samples], 10)
-	})
-	part("share", samples, func(*jvmRow) int64 { return all })
-	own := func(row *jvmRow) int64 { return row.counts[samples] }
-	part("Java", javaSamples, own)
-	part("JIT", jitSamples, own)
-	part("GC", gcSamples, own)
-	part("native", nativeSamples, own)
-	add("pid", func(row *jvmRow) string { return strings.TrimPrefix(strconv.Itoa(row.pid), "0") })
-	if jdk == "" {
-		add("JDK", func(row *jvmRow) string { return row.jdk })
-	}
+	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns))
 	width := d.programWidth(header, columns)
-	add("program", func(row *jvmRow) string {
+	programs := make([]string, len(rows))
+	for i := range rows {
+		programs[i] = rows[i].name
 		if width > 0 {
-			return shortDotted(row.name, width, d.Ellipsis())
+			programs[i] = shortDotted(rows[i].name, width, d.Ellipsis())
 		}
-		return row.name
-	})
-	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)
-	return layout.Table(header, transpose(columns), append(aligns, tw.AlignLeft))
+	}
+	return layout.Table(append(header, "program"), transpose(append(columns, programs)), append(aligns, tw.AlignLeft))
 }
 
 // programWidth returns how wide the last column of the table may be; 0 for no limit.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
@@ -252,13 +253,13 @@ func (d *drain) end() error {
 }
 
 // notes returns what the recording lacks.
-func (d *drain) notes() (notes []string) {
+func (d *drain) notes() (notes []fix.Note) {
 	if d.kernel != nil && len(d.kernel.symbols) == 0 {
-		notes = append(notes, namelessKernelNote)
+		notes = append(notes, NamelessKernel)
 	}
 	if d.throttled > 0 {
-		notes = append(notes, fmt.Sprintf("the kernel paused the sampling %d times, because samples came too fast: take a lower --frequency "+
-			"(kernel.perf_cpu_time_max_percent limits the time that samples may take)", d.throttled))
+		notes = append(notes, fix.Note{Text: fmt.Sprintf("the kernel paused the sampling %d times, because samples came too fast", d.throttled),
+			Fix: "take a lower --frequency (kernel.perf_cpu_time_max_percent limits the time that samples may take)"})
 	}
 	return notes
 }

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/tool"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -240,11 +241,11 @@ func (d *DTrace) Events() []sampler.Event {
 func (d *DTrace) Frequency() int { return d.frequency }
 
 // Notes returns what the samples lack, a sentence each.
-func (d *DTrace) Notes() []string {
+func (d *DTrace) Notes() []fix.Note {
 	if kernelClause {
 		return nil
 	}
-	return []string{"dtrace samples user space only: what the kernel does for the program is not in the profile"}
+	return []fix.Note{{Text: "dtrace samples user space only: what the kernel does for the program is not in the profile"}}
 }
 
 // Lost returns how many samples DTrace reported as dropped.

@@ -11,26 +11,27 @@ import (
 
 // missingDTrace returns the error for a machine without DTrace.
 func (h host) missingDTrace(cause string) *MissingToolError {
-	return &MissingToolError{Tool: "dtrace", Cause: cause, Hint: h.installDTrace()}
+	install, hint := h.installDTrace()
+	return &MissingToolError{Tool: "dtrace", Cause: cause, Install: install, Hint: hint}
 }
 
-// installDTrace says how to get DTrace 2.x, by the ID and ID_LIKE of /etc/os-release.
+// installDTrace returns the command that installs DTrace 2.x, or else a hint, by the ID and ID_LIKE of /etc/os-release.
 // Debian has it since 13.
-func (h host) installDTrace() string {
+func (h host) installDTrace() (install, hint string) {
 	if runtime.GOOS == "darwin" {
-		return "it is a part of macOS: /usr/sbin/dtrace"
+		return "", "it is a part of macOS: /usr/sbin/dtrace"
 	}
 	for _, id := range h.distroIDs() {
 		switch id {
 		case "ol", "fedora":
-			return "install it: sudo dnf install dtrace"
+			return "sudo dnf install dtrace", ""
 		case "debian", "ubuntu":
-			return "install it, from Debian 13 or later: sudo apt install dtrace"
+			return "", "install it, from Debian 13 or later: sudo apt install dtrace"
 		case "gentoo":
-			return "install it: sudo emerge dev-debug/dtrace"
+			return "sudo emerge dev-debug/dtrace", ""
 		}
 	}
-	return "get it from https://github.com/oracle/dtrace"
+	return "", "get it from https://github.com/oracle/dtrace"
 }
 
 // Parts of the lines in which DTrace, or sudo, says why it does not sample.

@@ -1,20 +1,32 @@
 package collect
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 	"strings"
+	"syscall"
 )
 
 // A MissingToolError says that the sampler is not on this machine.
 type MissingToolError struct {
 	Tool  string // "perf"
 	Cause string // "not on PATH"
-	Hint  string // what to install
+	// Install is the command that installs the tool, or else the names of its package; "" where Hint says it all.
+	Install string
+	Hint    string // advice, where Install is ""
 }
 
-func (e *MissingToolError) Error() string {
-	return fmt.Sprintf("%s: %s; %s", e.Tool, e.Cause, e.Hint)
+func (e *MissingToolError) Error() string { return e.Tool + ": " + e.withoutTool() }
+
+func (e *MissingToolError) withoutTool() string {
+	if e.Install != "" {
+		return e.Cause + "; install it: " + e.Install
+	}
+	return sentence(e.Cause, e.Hint)
 }
+
+// Parts returns the cause, and what installs the tool, for package fix.
+func (e *MissingToolError) Parts() (cause, fix string) { return e.Cause, cmp.Or(e.Install, e.Hint) }
 
 // A Reason is why a sampler was refused.
 type Reason int
@@ -52,7 +64,12 @@ type RefusedError struct {
 	Stderr string // the line of the tool's own message that says the reason
 }
 
-func (e *RefusedError) Error() string { return sentence(e.Tool, e.Cause, e.Hint) }
+func (e *RefusedError) Error() string { return e.Tool + ": " + e.withoutTool() }
+
+func (e *RefusedError) withoutTool() string { return sentence(e.Cause, e.Hint) }
+
+// Parts returns the cause and the hint, for package fix.
+func (e *RefusedError) Parts() (cause, fix string) { return e.Cause, e.Hint }
 
 // A StoppedError says that the sampler ended before it was asked to. The samples
 // until then are on disk and can be read, unless Err says otherwise.
@@ -62,24 +79,46 @@ type StoppedError struct {
 	Hint   string // the command that fixes it; "" if there is none
 	Stderr string // the line of the tool's own message that says the cause
 	Err    error  // why the samples can't be read, or what ended the sampler; may be nil
+	full   bool   // the tool's own message says that the disk is full
 }
 
-func (e *StoppedError) Error() string {
-	cause := "stopped too early: " + e.Cause
+func (e *StoppedError) Error() string { return e.Tool + ": " + e.withoutTool() }
+
+func (e *StoppedError) withoutTool() string { return sentence(e.Parts()) }
+
+// Parts returns the cause, with e.Err, and the hint, for package fix.
+func (e *StoppedError) Parts() (cause, fix string) {
+	cause = "stopped too early: " + e.Cause
 	if e.Err != nil {
 		cause += ": " + e.Err.Error()
 	}
-	return sentence(e.Tool, cause, e.Hint)
+	return cause, e.Hint
 }
+
+// Is reports whether target is ENOSPC and the sampler's own message says that the disk is full. Another program's error
+// has no number, only a text.
+func (e *StoppedError) Is(target error) bool { return e.full && target == syscall.ENOSPC }
 
 // Unwrap returns e.Err.
 func (e *StoppedError) Unwrap() error { return e.Err }
 
-func sentence(tool, cause, hint string) string {
+func sentence(cause, hint string) string {
 	if hint != "" {
 		cause += "; " + hint
 	}
-	return tool + ": " + cause
+	return cause
+}
+
+// WithoutTool returns the text of an error without the name of its sampler, for a sentence that names it.
+func WithoutTool(err error) string {
+	var e interface {
+		error
+		withoutTool() string
+	}
+	if errors.As(err, &e) {
+		return e.withoutTool()
+	}
+	return err.Error()
 }
 
 // lineWith returns the first line of the text that has one of the words in it,

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -20,7 +21,7 @@ type Native struct {
 	drain  *drain
 	events []sampler.Event
 	hertz  int
-	notes  []string
+	notes  []fix.Note
 	// buffers is the size of the kernel's buffers in bytes.
 	buffers int
 
@@ -62,9 +63,11 @@ type opener func(o perfevent.Options) (*perfevent.Set, error)
 // processes to the drain.
 func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
 	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
-	var note string
+	var note fix.Note
 	n.hertz, note = allowedFrequency(opts.Frequency)
-	n.note(note)
+	if note.Text != "" {
+		n.notes = append(n.notes, note)
+	}
 	r := requestFor(opts.Events, noCyclesCounter())
 	var err error
 	var refused *RefusedError // the first candidate's
@@ -132,16 +135,12 @@ func (n *Native) describe(r request, refused *RefusedError) (specs []string) {
 		}
 	}
 	if hidden {
-		n.note(hiddenKernelNote)
+		n.notes = append(n.notes, HiddenKernel)
 	}
 	return specs
 }
 
-func (n *Native) note(text string) {
-	if text != "" {
-		n.notes = append(n.notes, text)
-	}
-}
+func (n *Native) note(text string) { n.notes = append(n.notes, fix.Note{Text: text}) }
 
 // Events returns the events that are sampled. If this machine can't count cycles, a clock stands in
 // place of them, and a note says so.
@@ -232,7 +231,7 @@ func (n *Native) Resolver() *native.Resolver { return n.drain.resolver }
 
 // Notes returns how the recording differs from what was asked for, a sentence for each difference, with
 // the command that fixes it. Call it after Stop.
-func (n *Native) Notes() []string {
+func (n *Native) Notes() []fix.Note {
 	<-n.done
 	return append(slices.Clone(n.notes), n.drain.notes()...)
 }

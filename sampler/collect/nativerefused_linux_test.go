@@ -62,7 +62,7 @@ func TestNativeNoCounter(t *testing.T) {
 		require.NoError(t, n.Stop())
 		assert.Equal(t, want, strings.Join(sampler.Specs(n.Events()), ","))
 		require.NotEmpty(t, n.Notes())
-		assert.Contains(t, n.Notes()[0], "no cycles counter (qemu: pmu=on), so cpu-clock")
+		assert.Contains(t, n.Notes()[0].Text, "no cycles counter (qemu: pmu=on), so cpu-clock")
 	}
 	check("cpu-clock")
 	check("cpu-clock:u,page-faults", "cycles:Pu", "page-faults")

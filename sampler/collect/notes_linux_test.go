@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
 // TestPerfNotes runs StartPerf with perfs of other machines: a fake one writes a header of perf.data
@@ -47,7 +49,7 @@ file is not found in the buildid cache or in the vmlinux path.
 			t.Error(err)
 		}
 		assert.Equal(t, want, specsOf(p), asked)
-		assert.Equal(t, notes, p.Notes(), asked)
+		assert.Equal(t, notes, fix.Texts(p.Notes()), asked)
 	}
 	check("cycles", "", []attr{attrCycles}, "cycles")
 	check("", "", []attr{attrCycles}, "cycles", late)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"golang.org/x/sys/unix"
@@ -44,7 +45,7 @@ type Perf struct {
 	opened  []openedEvent // the events in perf.data; nil if it could not be read
 	kernel  bool          // every event includes the kernel
 	hertz   int
-	notes   []string
+	notes   []fix.Note
 	slow    func(message string) // may be nil
 	process *process
 	control *os.File // nil for a perf without --control
@@ -68,7 +69,7 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 		return nil, h.missingPerf("not on PATH")
 	}
 	// perf lowers the frequency by itself since 4.17; older ones refuse.
-	var note string
+	var note fix.Note
 	opts.Frequency, note = allowedFrequency(opts.Frequency)
 
 	r := requestFor(opts.Events, noCyclesCounter())
@@ -88,7 +89,7 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 		return nil, err
 	}
 	p.hertz = opts.Frequency
-	if note != "" {
+	if note.Text != "" {
 		p.notes = slices.Insert(p.notes, 0, note)
 	}
 	p.describe(r, refused)
@@ -101,12 +102,12 @@ func (p *Perf) Events() []sampler.Event { return slices.Clone(p.events) }
 
 // Notes returns how the recording differs from what was asked for, a sentence for each difference, with
 // the command that fixes it.
-func (p *Perf) Notes() []string {
+func (p *Perf) Notes() []fix.Note {
 	notes := slices.Clone(p.notes)
 	stderr := p.process.stderr.String()
 	notes = append(notes, partlyOpened(stderr)...)
 	if _, ok := lineWith(stderr, "kptr_restrict"); ok && p.kernel {
-		notes = append(notes, namelessKernelNote)
+		notes = append(notes, NamelessKernel)
 	}
 	return notes
 }
@@ -149,8 +150,8 @@ func (p *Perf) stop() error {
 	if !status.Signaled() && stopped.Stderr != "" {
 		stopped.Cause = stopped.Stderr
 	}
-	if strings.Contains(text, "No space left") {
-		stopped.Hint = "make room in " + filepath.Dir(p.data)
+	if strings.Contains(text, "No space left") { // perf has no other way to say so
+		stopped.full, stopped.Hint = true, "make room in "+filepath.Dir(p.data)
 	}
 	return stopped
 }

@@ -265,7 +265,7 @@ func TestPerfFrequencyLimit(t *testing.T) {
 	}
 	p := start(t, Options{PID: hold(t, busy).pid(), Events: eventsOf("cpu-clock:u"), Frequency: 10 * limit})
 	want := "sudo sysctl kernel.perf_event_max_sample_rate=" + strconv.Itoa(10*limit)
-	if notes := p.Notes(); len(notes) != 1 || !strings.Contains(notes[0], want) {
+	if notes := p.Notes(); len(notes) != 1 || !strings.Contains(notes[0].String(), want) {
 		t.Errorf("notes %q, want one with %s", notes, want)
 	}
 	if p.Frequency() != limit {

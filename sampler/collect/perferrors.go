@@ -10,7 +10,7 @@ import (
 
 // missingPerf returns the error for a machine without perf, or without the perf of its kernel.
 func (h host) missingPerf(cause string) *MissingToolError {
-	return &MissingToolError{Tool: "perf", Cause: cause, Hint: "install it: " + h.installPerf()}
+	return &MissingToolError{Tool: "perf", Cause: cause, Install: h.installPerf()}
 }
 
 // installPerf returns the command that installs perf.

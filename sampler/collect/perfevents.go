@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -86,7 +87,7 @@ func privileges(e sampler.Event) string {
 func (p *Perf) readOpened() error {
 	opened, err := openedEvents(p.data)
 	if err != nil {
-		p.notes = append(p.notes, fmt.Sprintf("can't tell whether perf samples something else than %s: %v", strings.Join(sampler.Specs(p.events), ","), err))
+		p.note("can't tell whether perf samples something else than %s: %v", strings.Join(sampler.Specs(p.events), ","), err)
 		return nil
 	}
 	expected := 0
@@ -121,21 +122,21 @@ func (p *Perf) describe(r request, refused *RefusedError) {
 	}
 	switch {
 	case clock != "":
-		p.notes = append(p.notes, noCounterNote(clock))
+		p.notes = append(p.notes, fix.Note{Text: noCounterNote(clock)})
 	case refused != nil:
 		p.note("PCs may be some instructions late: sampled %s, because %s", asked, refused.Cause)
 	}
 
 	p.kernel = !slices.ContainsFunc(p.opened, func(e openedEvent) bool { return e.userOnly })
 	if !p.kernel && !userOnly {
-		p.notes = append(p.notes, hiddenKernelNote)
+		p.notes = append(p.notes, HiddenKernel)
 	}
 }
 
 // Notes that recordings by perf and native recordings share.
-const (
-	hiddenKernelNote   = "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1"
-	namelessKernelNote = "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0"
+var (
+	HiddenKernel   = fix.Note{Text: "kernel samples are not visible", Fix: "sudo sysctl kernel.perf_event_paranoid=1"}
+	NamelessKernel = fix.Note{Text: "kernel functions have no names", Fix: "sudo sysctl kernel.kptr_restrict=0"}
 )
 
 // noCounterNote is for a machine where a clock is sampled in place of cycles. It is short, so that a
@@ -145,7 +146,7 @@ func noCounterNote(clock string) string {
 }
 
 func (p *Perf) note(format string, args ...any) {
-	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+	p.notes = append(p.notes, fix.Note{Text: fmt.Sprintf(format, args...)})
 }
 
 // unaskedClock returns the name of the clock that perf has opened more often than it was asked to, or
@@ -188,13 +189,15 @@ func (p *Perf) replaceCycles(clock string) bool {
 //	Failure to open event 'cpu_atom/cache-misses/' on PMU 'cpu_atom' which will be removed.
 //
 // For an event that perf has opened nowhere, readOpened has already returned errEventsMissing.
-func partlyOpened(stderr string) (notes []string) {
+func partlyOpened(stderr string) (notes []fix.Note) {
 	for line := range strings.Lines(stderr) {
 		_, text, ok := strings.Cut(line, "Failure to open event '")
 		event, text, ok1 := strings.Cut(text, "' on PMU '")
 		pmu, _, ok2 := strings.Cut(text, "' which will be removed")
 		if ok && ok1 && ok2 {
-			notes = append(notes, fmt.Sprintf("%s is not sampled on the cores of %s, which can't count it: name an event that all cores have (perf list)", sampler.ParseEvent(event).Name, pmu))
+			notes = append(notes, fix.Note{
+				Text: fmt.Sprintf("%s is not sampled on the cores of %s, which can't count it", sampler.ParseEvent(event).Name, pmu),
+				Fix:  "name an event that all cores have (perf list)"})
 		}
 	}
 	return notes

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -40,7 +41,7 @@ func TestPerfTellsWhatItSamples(t *testing.T) {
 		if told := p.Events()[0].Name; told != sampled {
 			t.Errorf("asked for %q: told of %s, sampled %s", asked, told, sampled)
 		}
-		_, noted := lineWith(strings.Join(p.Notes(), "\n"), "no cycles counter (qemu: pmu=on), so "+sampled)
+		_, noted := lineWith(strings.Join(fix.Texts(p.Notes()), "\n"), "no cycles counter (qemu: pmu=on), so "+sampled)
 		if noted != strings.HasSuffix(sampled, "-clock") {
 			t.Errorf("asked for %q: sampled %s, notes %q", asked, sampled, p.Notes())
 		}
@@ -62,7 +63,7 @@ func TestPerfWithoutCounter(t *testing.T) {
 		t.Helper()
 		p := start(t, Options{PID: hold(t, busy).pid(), Events: eventsIn(asked)})
 		assert.Equal(t, want, specsOf(p), asked)
-		if notes := p.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], "no cycles counter (qemu: pmu=on), so cpu-clock") {
+		if notes := p.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0].Text, "no cycles counter (qemu: pmu=on), so cpu-clock") {
 			t.Errorf("%s: notes %q", asked, notes)
 		}
 		if err := p.Stop(); err != nil {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
 func TestRequest(t *testing.T) {
@@ -40,7 +42,7 @@ func TestOpenedInstead(t *testing.T) {
 		require.NoError(t, p.readOpened(), file)
 		p.describe(request{}, nil)
 		assert.Equal(t, want, specsOf(p), "%s: %s", file, asked)
-		assert.Equal(t, []string{note}, p.notes, "%s: %s", file, asked)
+		assert.Equal(t, []string{note}, fix.Texts(p.notes), "%s: %s", file, asked)
 	}
 	const cpu = "no cycles counter (qemu: pmu=on), so cpu-clock"
 	const task = "no cycles counter (qemu: pmu=on), so task-clock"
@@ -61,13 +63,13 @@ func TestOpenedInstead(t *testing.T) {
 	assert.NoError(t, p.readOpened())
 	p.data = "testdata/perfdata/nonexistent"
 	assert.NoError(t, p.readOpened())
-	assert.Equal(t, []string{"can't tell whether perf samples something else than cpu-clock,dummy: open testdata/perfdata/nonexistent: no such file or directory"}, p.notes)
+	assert.Equal(t, []string{"can't tell whether perf samples something else than cpu-clock,dummy: open testdata/perfdata/nonexistent: no such file or directory"}, fix.Texts(p.notes))
 }
 
 func TestPartlyOpened(t *testing.T) {
 	check := func(stderr string, want ...string) {
 		t.Helper()
-		assert.Equal(t, want, partlyOpened(stderr))
+		assert.Equal(t, want, fix.Texts(partlyOpened(stderr)))
 	}
 	check("")
 	check("Error:\nThe instructions event is not supported.\n[ perf record: Woken up 1 times to write data ]\n")

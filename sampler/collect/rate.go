@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -83,10 +84,11 @@ func (r Rate) Note() string {
 
 // allowedFrequency returns how often the kernel lets events be sampled, with a note if that is less
 // than what was asked for.
-func allowedFrequency(asked int) (hertz int, note string) {
+func allowedFrequency(asked int) (hertz int, note fix.Note) {
 	limit, ok := sysctlInt("kernel/perf_event_max_sample_rate")
 	if !ok || limit <= 0 || limit >= asked {
-		return asked, ""
+		return asked, fix.Note{}
 	}
-	return limit, fmt.Sprintf("sampled at %d Hz, not %d: sudo sysctl kernel.perf_event_max_sample_rate=%d", limit, asked, asked)
+	return limit, fix.Note{Text: fmt.Sprintf("sampled at %d Hz, not %d", limit, asked),
+		Fix: fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", asked)}
 }

@@ -199,7 +199,7 @@ func TestPerfNoCycles(t *testing.T) {
 		exec '`+tool+`' "$@"`)
 	pid := hold(t, busy).pid()
 	p := start(t, Options{PID: pid})
-	if notes := p.Notes(); specsOf(p) != "cpu-clock" || len(notes) < 1 || !strings.HasPrefix(notes[0], "no cycles counter (qemu: pmu=on), so cpu-clock") {
+	if notes := p.Notes(); specsOf(p) != "cpu-clock" || len(notes) < 1 || !strings.HasPrefix(notes[0].Text, "no cycles counter (qemu: pmu=on), so cpu-clock") {
 		t.Errorf("events %s, notes %q", specsOf(p), notes)
 	}
 	refusedFor(t, Options{PID: pid, Events: eventsOf("cycles:u")}, ReasonUnsupportedEvent, "can't sample cycles:u")

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/tool"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -42,7 +43,7 @@ type XCTrace struct {
 	stopErr  error
 
 	notesMu sync.Mutex
-	notes   []string
+	notes   []fix.Note
 }
 
 // xctraceRate is how often Time Profiler samples each CPU, in Hz. It can't be changed.
@@ -227,16 +228,16 @@ func (x *XCTrace) Frequency() int {
 }
 
 // Notes returns what the samples lack, a sentence each.
-func (x *XCTrace) Notes() []string {
+func (x *XCTrace) Notes() []fix.Note {
 	x.notesMu.Lock()
 	defer x.notesMu.Unlock()
-	return append([]string{"xctrace samples user space only: what the kernel does for the program is not in the profile"}, x.notes...)
+	return append([]fix.Note{{Text: "xctrace samples user space only: what the kernel does for the program is not in the profile"}}, x.notes...)
 }
 
 func (x *XCTrace) note(format string, args ...any) {
 	x.notesMu.Lock()
 	defer x.notesMu.Unlock()
-	x.notes = append(x.notes, fmt.Sprintf(format, args...))
+	x.notes = append(x.notes, fix.Note{Text: fmt.Sprintf(format, args...)})
 }
 
 // Pause does nothing: xctrace goes on, and samples between windows count in no window.

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/record"
+)
+
+// endedRecording is a recording whose command has ended.
+type endedRecording struct{}
+
+func (endedRecording) Signal(syscall.Signal) bool { return false }
+
+// TestStoppedReport stops gasm while it writes the report. No file may be left half written, and gasm ends as any command
+// that returns an error.
+func TestStoppedReport(t *testing.T) {
+	check := func(wantCode int, wantSaid string, reported bool, signals ...os.Signal) {
+		t.Helper()
+		dir := t.TempDir()
+		folder, err := record.NewFolder(filepath.Join(dir, "capture"))
+		require.NoError(t, err)
+		stderr, err := os.Create(filepath.Join(dir, "stderr"))
+		require.NoError(t, err)
+		defer stderr.Close()
+
+		w := &signalWatch{ch: make(chan os.Signal, 8), stopped: make(chan syscall.Signal, 1)}
+		files := new(outputFiles)
+		hold := make(chan struct{})
+		whole, half := filepath.Join(dir, "whole"), filepath.Join(dir, "half")
+		ended := make(chan error, 1)
+		err = w.during(endedRecording{}, streams{err: stderr}, folder, files, func() error {
+			text := func(w io.Writer) error { _, err := io.WriteString(w, "half of it"); return err }
+			err := errors.Join(files.write(whole, text), files.write(half, func(out io.Writer) error {
+				if err := text(out); err != nil {
+					return err
+				}
+				w.reported.Store(reported)
+				for _, sig := range signals {
+					w.ch <- sig
+				}
+				<-hold
+				return nil
+			}))
+			ended <- errors.Join(err, files.write(filepath.Join(dir, "late"), text))
+			return err
+		})
+		var exit *exitError
+		require.ErrorAs(t, err, &exit)
+		assert.Equal(t, &exitError{code: wantCode}, exit)
+		close(w.ch)
+		close(hold)
+		require.ErrorIs(t, <-ended, errAbandoned)
+		assert.FileExists(t, whole)
+		assert.NoFileExists(t, half)
+		assert.NoFileExists(t, filepath.Join(dir, "late"))
+		said, err := os.ReadFile(stderr.Name())
+		require.NoError(t, err)
+		if wantSaid != "" {
+			wantSaid += fmt.Sprintln(folder.Path)
+		}
+		assert.Equal(t, wantSaid, string(said))
+	}
+	const kept = "gasm: stopped before the report was done; the capture is kept in "
+	check(143, kept, false, syscall.SIGTERM)
+	check(129, kept, false, syscall.SIGWINCH, syscall.SIGHUP)
+	check(130, kept, false, syscall.SIGINT, syscall.SIGINT)
+	check(143, kept, false, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the first one that stops it counts
+	check(143, "", true, syscall.SIGTERM)
+}
+
+// TestFinishedReport has a command end as its work does.
+func TestFinishedReport(t *testing.T) {
+	w := &signalWatch{ch: make(chan os.Signal, 8), stopped: make(chan syscall.Signal, 1)}
+	w.ch <- syscall.SIGINT // one Ctrl-C is for the command
+	assert.Equal(t, io.EOF, w.during(endedRecording{}, streams{}, nil, nil, func() error { return io.EOF }))
+	close(w.ch)
+}

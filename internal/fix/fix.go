@@ -1,0 +1,85 @@
+// Package fix keeps what a user can do about a problem apart from the text that describes it. gasm prints both on one
+// line, while `gasm doctor` and its JSON show them separately:
+//
+//	kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1
+//	|---- Note.Text -------------|  |---- Note.Fix -----------------------|
+//
+// Nothing has to search a printed message for its fix.
+package fix
+
+import (
+	"errors"
+	"strings"
+)
+
+// A Note says that something could not be done as it was asked for, while the work goes on.
+type Note struct {
+	Text string // "kernel samples are not visible"
+	Fix  string // a command, or else advice; "" where nothing helps
+}
+
+// String returns the note as one sentence, with its fix at the end.
+func (n Note) String() string { return join(n.Text, n.Fix) }
+
+// Texts returns the notes as sentences, and nil for none.
+func Texts(notes []Note) (texts []string) {
+	for _, n := range notes {
+		texts = append(texts, n.String())
+	}
+	return texts
+}
+
+// An Error is an error that the user can do something about.
+type Error struct {
+	Err error
+	Fix string // a command, or else advice
+}
+
+// Error returns the text of e.Err with the fix at its end.
+func (e *Error) Error() string { return join(e.Err.Error(), e.Fix) }
+
+// Unwrap returns e.Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Parts returns the text of e.Err, and the fix.
+func (e *Error) Parts() (cause, fix string) { return e.Err.Error(), e.Fix }
+
+// A parted error knows its cause and its fix. Besides [Error], the errors of samplers are such errors.
+type parted interface {
+	error
+	Parts() (cause, fix string)
+}
+
+// Of returns the fix of the first error in err's tree that has one, and "" where none has.
+func Of(err error) string {
+	var e parted
+	if !errors.As(err, &e) {
+		return ""
+	}
+	_, fix := e.Parts()
+	return fix
+}
+
+// Parts returns what went wrong, without the fix, and the fix of the first error in err's tree that has one.
+// What other errors wrap around an [Error] stays in the cause: "JVM 4711 can't be read: it belongs to root" is the
+// cause of an Error "it belongs to root" whose fix is "run gasm as root". Both are "" for nil.
+func Parts(err error) (cause, fix string) {
+	if err == nil {
+		return "", ""
+	}
+	var e parted
+	if !errors.As(err, &e) {
+		return err.Error(), ""
+	}
+	if cause, fix = e.Parts(); e == err {
+		return cause, fix
+	}
+	return strings.Replace(err.Error(), e.Error(), cause, 1), fix
+}
+
+func join(text, fix string) string {
+	if fix == "" {
+		return text
+	}
+	return text + ": " + fix
+}
