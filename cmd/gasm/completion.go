@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -82,8 +83,8 @@ func completeFlags(root *cobra.Command) {
 }
 
 // completeJVMs gives the process ids of the JVMs that can be attached to, with what they run.
-func completeJVMs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	jvms, err := attach.List(cmd.Context())
+func completeJVMs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	jvms, err := attach.List(context.Background())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -60,7 +60,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
 	}, time.Minute, 100*time.Millisecond, "the JVM compiles methods")
 	gasmtest.Stop(t, cmd.Process.Pid)
-	result := f.end()
+	result := f.Stop()
 	untilStop, err := os.ReadFile(logPath)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
@@ -131,7 +131,7 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	assert.GreaterOrEqual(t, len(jvm.installed), enoughMethods)
 	assert.Equal(t, len(jvm.installed), result.Copied+result.Late+result.Missed,
 		"each method that has a tag is counted")
-	// HotSpot may replace a method and free the old one before it could be copied.
+	// HotSpot may replace a method, and drop the old one, before it could be copied.
 	assert.LessOrEqual(t, result.Missed+result.Late, result.Copied/100, "%v", result.Why)
 	assert.Len(t, jvm.copied, result.Copied)
 	for head, c := range jvm.copied {

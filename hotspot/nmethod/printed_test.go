@@ -40,7 +40,7 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		// HotSpot's text has \u00fc in names where a copy has UTF-8.
+		// HotSpot has names with \u00fc, a copy has them in UTF-8.
 		line := strings.TrimSpace(printassembly.JavaName(lines.Text()))
 		words := strings.Fields(line)
 		switch {

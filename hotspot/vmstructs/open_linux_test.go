@@ -246,8 +246,7 @@ func TestRefused(t *testing.T) {
 		var refused *OpenError
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, Refused, refused.Reason)
-		assert.ErrorContains(t, err,
-			fmt.Sprintf("process %d can't be read: it belongs to another user; run gasm as that user, or as root", pid))
+		assert.ErrorContains(t, err, fmt.Sprintf("process %d can't be read: it belongs to another user; run gasm as that user, or as root", pid))
 		return
 	}
 	gasmtest.NeedRoot(t)
