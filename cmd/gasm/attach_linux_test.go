@@ -316,7 +316,7 @@ func TestAttachRefused(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{pid}, 1, "gasm: process " + pid + " (sleep) is no JVM: it has not loaded libjvm.so\n"},
+		{[]string{pid}, 1, "gasm: process " + pid + " (sleep) is not a JVM: it has not loaded libjvm.so\n"},
 		{[]string{"4194305"}, 1, "gasm: no process has the id 4194305: `gasm attach` lists the JVMs that run\n"},
 		{[]string{"no.such.Main"}, 1, "gasm: no JVM that runs here has \"no.such.Main\" in its main class or jar: `gasm attach` lists those that run\n"},
 		{[]string{"--length", "-1s", pid}, 2, "gasm: --delay and --length can't be negative\nTry 'gasm attach --help'.\n"},

@@ -62,7 +62,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
 	}, time.Minute, 100*time.Millisecond, "the JVM compiles methods")
 	gasmtest.Stop(t, cmd.Process.Pid)
-	result, lateness := f.end(), late()
+	result, lateness := f.Stop(), late()
 	untilStop, err := os.ReadFile(logPath)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))

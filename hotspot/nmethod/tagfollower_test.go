@@ -241,15 +241,15 @@ func (f *tagFollower) flush() {
 	f.text = f.text[:0]
 }
 
-// end ends the following after the log was read to its end.
-func (f *tagFollower) end() tagResult {
+// Stop ends the following after the log was read to its end.
+func (f *tagFollower) Stop() tagResult {
 	close(f.stop)
 	<-f.done
 	f.log.Close()
 	return f.result
 }
 
-// appendTo appends the copies to the log, once nobody writes it any more. It must be called once, after end.
+// appendTo appends the copies to the log, once nobody writes it any more. It must be called once, after Stop.
 func (f *tagFollower) appendTo(log string) error {
 	defer f.copies.Close()
 	if size, err := f.copies.Seek(0, io.SeekEnd); size == 0 {

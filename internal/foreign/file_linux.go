@@ -146,7 +146,7 @@ type TooLargeError struct {
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s has %d bytes; at most %d are allowed", e.Path, e.Size, e.Limit)
+	return fmt.Sprintf("%s has %d bytes, more than the %d that such a file may have", e.Path, e.Size, e.Limit)
 }
 
 // ReadAll returns the content of a file. A file of more than limit bytes is a *TooLargeError.

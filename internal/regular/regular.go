@@ -73,7 +73,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if size > limit {
-		return nil, fmt.Errorf("%s has %d bytes; at most %d are allowed", path, size, limit)
+		return nil, fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", path, size, limit)
 	}
 	return io.ReadAll(io.LimitReader(f, size))
 }
