@@ -15,13 +15,13 @@ type Arrow struct {
 
 // Glyphs are the characters that arrows are drawn with.
 type Glyphs struct {
-	startDown, startUp rune // the topmost jump of an arrow that goes down, the lowest jump of an arrow that goes up
-	join               rune // another jump to the same target, between the arrow's ends
-	Pass               rune // a line that an arrow passes
-	fromAbove          rune // the target of an arrow that goes down
-	fromBelow          rune // the target of an arrow that goes up
-	leaveUp, leaveDown rune // a jump that leaves the lines
-	self               rune // a jump to itself
+	startDown, startUp rune     // the topmost jump of an arrow that goes down, the lowest jump of an arrow that goes up
+	join               rune     // another jump to the same target, between the arrow's ends
+	Pass               rune     // a line that an arrow passes
+	fromAbove          rune     // the target of an arrow that goes down
+	fromBelow          rune     // the target of an arrow that goes up
+	leaveUp, leaveDown rune     // a jump that leaves the lines
+	self               rune     // a jump to itself
 	heavy              *strokes // for arrows that close a loop; nil if these have no look of their own
 }
 
