@@ -585,7 +585,7 @@ function drawJump() {
 	const from = code.jumps.get(cursor.id) || [];
 	if (from.length) jumps.push(note("reached by jumps from", ...links(from, 6)));
 	const above = count(cursor) && code.rows[cursor.at - 1];
-	if (above) jumps.push(note("samples tend to be charged to the instruction behind the slow one: look at ", linkTo(above), " above, too"));
+	if (above) jumps.push(note("samples tend to be charged to the instruction after the slow one: look at ", linkTo(above), " above, too"));
 	code.jumpsBox.replaceChildren(...jumps);
 }
 // frames returns the inlining chain of a row, the innermost frame first.

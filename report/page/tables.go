@@ -290,7 +290,7 @@ func (t *tableBuilder) threads() *table {
 
 // compilations returns the table of the versions of the hottest methods.
 func (t *tableBuilder) compilations() *table {
-	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds since the JVM's start, * is within the window", "kind", "method", "compile id", "JVM", "made", "left", "why")
+	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds since the JVM's start, * is within the window", "kind", "method", "compile id", "JVM", "made", "discarded", "why")
 	several := len(t.p.PIDs) > 1
 	if !several {
 		out.Columns = slices.DeleteFunc(out.Columns, func(c column) bool { return c.Name == "JVM" })

@@ -22,17 +22,17 @@ func writeCompilations(v *view) {
 	if len(shown) == 0 {
 		return
 	}
-	left := slices.ContainsFunc(shown, func(c profile.Compilation) bool { return c.Ended != nil })
+	discarded := slices.ContainsFunc(shown, func(c profile.Compilation) bool { return c.Ended != nil })
 	header, aligns := []string{"self", "made"}, []tw.Align{tw.AlignRight, tw.AlignRight}
-	if left {
-		header, aligns = append(header, "left"), append(aligns, tw.AlignRight)
+	if discarded {
+		header, aligns = append(header, "discarded"), append(aligns, tw.AlignRight)
 	}
 	var rows [][]string
 	for i := range shown {
 		c := &shown[i]
 		row := []string{t.inTable(0, c.Counts[0]), t.moment(c.MadeMillis, c.MadeInside)}
-		if left {
-			row = append(row, t.left(c))
+		if discarded {
+			row = append(row, t.discarded(c))
 		}
 		rows = append(rows, append(row, c.Source+compileID(c.CompileID)+t.inJVM(c.PID)+why(c)))
 	}
@@ -50,7 +50,7 @@ func writeCompilations(v *view) {
 	t.Line("")
 }
 
-// telling returns the compilations with samples, those that were made or left within the window, and those that a trap
+// telling returns the compilations with samples, those that were made or discarded within the window, and those that a trap
 // ended. When the window is the whole run, every compilation was made within it, so that alone does not qualify.
 func (t compilations) telling() []profile.Compilation {
 	whole := t.wholeRun()
@@ -73,7 +73,7 @@ func (t compilations) note() string {
 		note = "Times are in seconds since the JVM's start; * is within the window."
 	}
 	if !slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.Ended != nil }) {
-		note += " The log does not say when code was left."
+		note += " The log does not say when code was discarded."
 	}
 	return note
 }
@@ -87,16 +87,16 @@ func (t compilations) moment(millis int64, inside bool) string {
 	return text + " "
 }
 
-// left returns when a compilation was left: invalidated, so that no thread enters it any more. It returns "" if that
-// did not happen.
-func (t compilations) left(c *profile.Compilation) string {
+// discarded returns when HotSpot discarded a compilation, so that no thread enters it any more. It returns "" if that did
+// not happen.
+func (t compilations) discarded(c *profile.Compilation) string {
 	if c.Ended == nil {
 		return ""
 	}
 	return t.moment(c.Ended.UptimeMillis, c.EndedInside)
 }
 
-// why returns why a compilation was left, as far as the log says it: ": uncommon trap, unstable_if".
+// why returns why a compilation was discarded, as far as the log says it: ": uncommon trap, unstable_if".
 func why(c *profile.Compilation) string {
 	if c.Ended == nil {
 		return ""

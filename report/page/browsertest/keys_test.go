@@ -118,7 +118,7 @@ func TestNextJump(t *testing.T) {
 	p := openCode(t, look{})
 	panel := shownSelector(p) + " .jumps"
 	assert.Regexp(t, `in loop \d+.*; loop \d+ closes at \+0x`, p.text(panel))
-	assert.Contains(t, p.text(panel), "behind the slow one")
+	assert.Contains(t, p.text(panel), "after the slow one")
 	p.press(kb.ArrowUp) // from a jump
 	rows := shown + `.querySelectorAll(".r")`
 	next := eval[string](p, `(() => { const rows = [...%s]; return rows.slice(rows.indexOf(document.querySelector(".cur"))).find((r) => r.querySelector("code a")).id })()`, rows)
