@@ -25,13 +25,13 @@ type AttachOptions struct {
 	JVMs   []attach.Process // not empty; all can be read
 	Folder *Folder          // of the capture; not nil
 
-	Events    []sampler.Event // as in Options
+	Counters  []sampler.Event // as in Options
 	Frequency int             // as in Options
 	// Delay and Length limit the measurement to a time after the attaching. Without a length
 	// it goes on until it is stopped or the JVMs have ended.
 	Delay, Length time.Duration
-	// Happenings are the events that are recorded, as in Options.
-	Happenings EventChoice
+	// Events are the events that are recorded, as in Options.
+	Events EventChoice
 	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
@@ -60,7 +60,7 @@ func (o *AttachOptions) Check() error {
 	if o.Delay < 0 || o.Length < 0 {
 		return errors.New("--delay and --length can't be negative")
 	}
-	return o.Happenings.check()
+	return o.Events.check()
 }
 
 // An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run],
@@ -138,8 +138,8 @@ func (a *Attachment) run() error {
 	}
 	a.beginEvents()
 	defer a.live.end() // a second time it does nothing
-	hertz, rateNote := frequency(a.o.Frequency, a.o.Events)
-	o := sampler.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters)
+	o := sampler.Options{Events: a.o.Counters, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}
@@ -170,7 +170,7 @@ func (a *Attachment) run() error {
 // in the profile.
 func (a *Attachment) beginEvents() {
 	a.followed = a.followedJVM
-	a.live.begin(&a.session, a.o.Happenings, false)
+	a.live.begin(&a.session, a.o.Events, false)
 	for _, j := range a.jvms {
 		a.live.found(j.PID)
 	}

@@ -41,14 +41,14 @@ type eventLogs struct {
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	release := jdk.Release(r.o.Command)
 	tool := !startsJava(r.o.Command) && release >= hslog.OldestRelease
-	if len(r.o.Happenings.Log) == 0 || !r.o.Happenings.Asked && !tool && !startsJava(r.o.Command) {
+	if len(r.o.Events.Log) == 0 || !r.o.Events.Asked && !tool && !startsJava(r.o.Command) {
 		return flags
 	}
 	if err := r.makeEventFolder(); err != nil {
 		r.events.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
 		return flags
 	}
-	option := hslog.Flag(r.o.Happenings.Log, filepath.Join(r.events.logs.path, eventHead+"%p"+eventTail))
+	option := hslog.Flag(r.o.Events.Log, filepath.Join(r.events.logs.path, eventHead+"%p"+eventTail))
 	if tool {
 		flags.tool = append(slices.Clip(flags.tool), option)
 	} else {

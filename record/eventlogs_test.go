@@ -25,7 +25,7 @@ func newTestFolder(t *testing.T) *Folder {
 // eventsFor gives a recording with the options that its JVMs have.
 func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording, javaFlags) {
 	t.Helper()
-	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Happenings: EventChoice{Log: kinds, Asked: true}})
+	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: kinds, Asked: true}})
 	return r, r.addEventFlag(javaFlags{})
 }
 
@@ -59,7 +59,7 @@ func TestEventFlags(t *testing.T) {
 	// Nobody has asked for events of a script's JVMs, which may not be able to write a log.
 	for _, asked := range []bool{false, true} {
 		for command, always := range map[string]bool{java17: true, "sh": false} {
-			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Happenings: EventChoice{Log: DefaultKinds, Asked: asked}})
+			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: DefaultKinds, Asked: asked}})
 			assert.Equal(t, asked || always, len(r.addEventFlag(javaFlags{}).launcher) > 0, "%s, asked for: %v", command, asked)
 			assert.Empty(t, r.events.note)
 		}

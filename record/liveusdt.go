@@ -163,7 +163,7 @@ func (c *EventChoice) usdtPatterns() []string {
 // addUSDTFlags adds the options without which some of HotSpot's probes are never reached.
 // All JVMs with probes know them, and those without too.
 func (r *Recording) addUSDTFlags(flags javaFlags) javaFlags {
-	needed := usdt.FlagsOf(r.o.Happenings.usdtPatterns())
+	needed := usdt.FlagsOf(r.o.Events.usdtPatterns())
 	flags.tool = append(slices.Clip(flags.tool), needed...)
 	return flags
 }

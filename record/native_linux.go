@@ -13,8 +13,8 @@ import (
 
 // startNative has gasm itself sample a held process.
 func (r *Recording) startNative(pid int) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, r.o.Events)
-	n, err := sampler.StartNative(sampler.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped, Pauses: r.o.reopens()})
+	hertz, note := frequency(r.o.Frequency, r.o.Counters)
+	n, err := sampler.StartNative(sampler.Options{Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped, Pauses: r.o.reopens()})
 	if err != nil {
 		return nil, err
 	}

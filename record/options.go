@@ -26,10 +26,10 @@ type Options struct {
 	// Otherwise Stderr is the command's own, too.
 	Stdin, Stdout, Stderr *os.File
 
-	Sampler Sampler         // not empty
-	Events  []sampler.Event // what is sampled; none: cycles, or what there is in their place
-	// Frequency is how often each event is sampled, per second and CPU. With 0 it is
-	// as often as this machine affords, see sampler.ChooseRate.
+	Sampler Sampler // not empty
+	// Counters are the events that are sampled; none: cycles, or cpu-clock on a machine without that counter.
+	Counters []sampler.Event
+	// Frequency is how often each counter is sampled, per second and CPU. 0 leaves it to sampler.ChooseRate.
 	Frequency int
 	Sudo      bool // run dtrace by sudo -n
 
@@ -48,9 +48,9 @@ type Options struct {
 	Methods []string   // patterns of the methods whose code is printed; none: all
 	SkipC1  bool       // no code of what C1 compiled
 
-	// Happenings are the events that are recorded beside the samples, such as pauses of the
+	// Events are the events that are recorded beside the samples, such as pauses of the
 	// collector. See ParseEventChoice.
-	Happenings EventChoice
+	Events EventChoice
 
 	// Probes are what of the program's methods is counted, by an agent in its JVMs.
 	Probes []probe.Spec
@@ -117,11 +117,11 @@ func (o *Options) reopens() bool { return o.WindowStart != nil && o.WindowEnd !=
 
 // Check finds out what the options say that makes no sense. It runs nothing.
 func (o *Options) Check() error {
-	sudo := o.Sudo && !o.Happenings.ByDTrace
+	sudo := o.Sudo && !o.Events.ByDTrace
 	switch {
 	case !slices.Contains(samplers, o.Sampler):
 		return fmt.Errorf("--sampler is %q; it can be %s", o.Sampler, layout.Or(SamplerNames()))
-	case o.Sampler == SamplerDTrace && len(o.Events) > 0:
+	case o.Sampler == SamplerDTrace && len(o.Counters) > 0:
 		return errors.New("--event names events of the kernel and the CPU; dtrace samples by time alone")
 	case (o.Sampler == SamplerNative || o.Sampler == SamplerPerf) && sudo:
 		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
@@ -143,11 +143,11 @@ func (o *Options) Check() error {
 			return fmt.Errorf("--method: %w", err)
 		}
 	}
-	if err := o.Happenings.check(); err != nil {
+	if err := o.Events.check(); err != nil {
 		return err
 	}
 	if o.Sampler == SamplerXCTrace {
-		if err := sampler.CheckXCTrace(o.Events, o.Frequency); err != nil {
+		if err := sampler.CheckXCTrace(o.Counters, o.Frequency); err != nil {
 			return err
 		}
 	}

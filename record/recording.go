@@ -106,7 +106,7 @@ func (r *Recording) run() error {
 	if live, ok := r.code.(*liveCode); ok {
 		r.followed = live.followed
 	}
-	choice := r.o.Happenings
+	choice := r.o.Events
 	choice.Sudo = r.o.Sudo
 	r.live.begin(&r.session, choice, true)
 	if err := r.code.begin(r.sampling, command.PID()); err != nil {

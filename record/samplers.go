@@ -67,7 +67,7 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 	if errors.Is(perfErr, ErrNotRun) {
 		return nil, perfErr
 	}
-	if len(r.o.Events) > 0 || !mayTryOther(perfErr) {
+	if len(r.o.Counters) > 0 || !mayTryOther(perfErr) {
 		return nil, firstFailure(err, perfErr)
 	}
 	why += "; nor could perf be used: " + withoutTool(perfErr)
@@ -100,9 +100,9 @@ func firstFailure(native, perf error) error {
 
 // startPerf starts perf; whyNotNative is for the capture's notes.
 func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, r.o.Events)
+	hertz, note := frequency(r.o.Frequency, r.o.Counters)
 	perf, err := sampler.StartPerf(r.stopped, sampler.Options{
-		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.o.reopens()})
+		Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.o.reopens()})
 	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
 	}
@@ -259,7 +259,7 @@ func (d *dtraceSampling) wait() { d.Wait() }
 
 // startXCTrace starts xctrace; whyNotOther is for the capture's notes.
 func (r *Recording) startXCTrace(whyNotOther string) (sampling, error) {
-	x, err := sampler.StartXCTrace(context.Background(), sampler.XCTraceOptions{Events: r.o.Events, Dir: r.o.Folder.Path, Slow: r.o.Message})
+	x, err := sampler.StartXCTrace(context.Background(), sampler.XCTraceOptions{Events: r.o.Counters, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
 	}

@@ -91,10 +91,10 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 		return err
 	}
 	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
-	if o.Events, err = f.events(); err != nil {
+	if o.Counters, err = f.counters(); err != nil {
 		return err
 	}
-	if o.Happenings, err = f.happenings(flags.window); err != nil {
+	if o.Events, err = f.events(flags.window); err != nil {
 		return err
 	}
 	if o.Probes, err = f.probes.specs(flags.windowMethod); err != nil {

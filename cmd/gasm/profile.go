@@ -45,10 +45,10 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 // checked before anything runs.
 func (f *profileFlags) recordOptions(s streams, command []string, window profile.WindowEvent) (o record.Options, err error) {
 	o = f.options
-	if o.Events, err = f.events(); err != nil {
+	if o.Counters, err = f.counters(); err != nil {
 		return o, err
 	}
-	if o.Happenings, err = f.happenings(window); err != nil {
+	if o.Events, err = f.events(window); err != nil {
 		return o, err
 	}
 	o.Frequency, o.Delay, o.Length = f.frequency, f.delay, f.length
