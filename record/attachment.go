@@ -15,6 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/processend"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -100,7 +101,7 @@ func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
 	a.gasm, a.folder, a.tell, a.waits, a.patience = o.Gasm, o.Folder, o.Problem, o.Message, newPatience()
 	for _, j := range o.JVMs {
-		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: startTicks(j.PID)})
+		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: processend.StartTicks(j.PID)})
 	}
 	return a
 }
@@ -199,7 +200,7 @@ func (a *Attachment) follow() error {
 }
 
 func (a *Attachment) followOne(j *attachedJVM) (err error) {
-	if hasEnded(j.PID, j.ticks) {
+	if processend.HasEnded(j.PID, j.ticks) {
 		return errors.New("it has ended")
 	}
 	if a.o.DebugInfo {
@@ -267,7 +268,7 @@ func (a *Attachment) wait() {
 	defer close(done)
 	for _, j := range a.jvms {
 		go func() {
-			if !awaitEnd(j.PID, j.ticks, done) {
+			if !processend.Await(j.PID, j.ticks, done) {
 				return
 			}
 			select {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/regular"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
+	"github.com/gasm-profiler/gasm/record/processend"
 )
 
 // debugInfoFlag is HotSpot's flag for debug info of more places than those in which the JVM
@@ -25,7 +27,7 @@ const debugInfoFlag = "DebugNonSafepoints"
 type debugInfoSwitch struct {
 	debugInfoNote
 	dir    string
-	lock   *lock
+	lock   *lockedfolder.Lock
 	memory *os.File // of the JVM, which is no other program's
 }
 
@@ -83,14 +85,14 @@ func (s *debugInfoSwitch) switched() bool { return s != nil }
 
 // restore switches the flag off again, and removes the note.
 func (s *debugInfoSwitch) restore() error {
-	if hasEnded(s.pid, s.ticks) {
+	if processend.HasEnded(s.pid, s.ticks) {
 		s.forget()
 		return nil
 	}
 	err := writeByte(s.memory, s.address, 0)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !hasEnded(s.pid, s.ticks) { // the JVM's memory is there
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !processend.HasEnded(s.pid, s.ticks) { // the JVM's memory is there
 		s.memory.Close()
-		s.lock.close() // what is left is told of by the next gasm
+		s.lock.Close() // what is left is told of by the next gasm
 		return fmt.Errorf("%s (%w)", s.left(), err)
 	}
 	s.forget()
@@ -105,7 +107,7 @@ func (n debugInfoNote) left() string {
 
 // write makes the note.
 func (s *debugInfoSwitch) write() (err error) {
-	dirs := temporaryFolders()
+	dirs := lockedfolder.TemporaryFolders()
 	slices.Reverse(dirs) // the next gasm may have another TMPDIR
 	for _, dir := range dirs {
 		if s.dir, err = os.MkdirTemp(dir, debugInfoPattern); err == nil {
@@ -115,7 +117,7 @@ func (s *debugInfoSwitch) write() (err error) {
 	if err != nil {
 		return err
 	}
-	if s.lock, err = makeLock(s.dir); err == nil {
+	if s.lock, err = lockedfolder.Make(s.dir); err == nil {
 		text := fmt.Appendf(nil, "%d %d %d\n", s.pid, s.ticks, s.address)
 		err = os.WriteFile(filepath.Join(s.dir, debugInfoFile), text, 0o600)
 	}
@@ -130,14 +132,14 @@ func (s *debugInfoSwitch) forget() {
 	os.RemoveAll(s.dir)
 	s.memory.Close()
 	if s.lock != nil {
-		s.lock.close()
+		s.lock.Close()
 	}
 }
 
 // takeOver finds the note of a gasm that was killed, for a flag that is on; nil when gasm has
 // not switched it on.
 func takeOver(n debugInfoNote) (s *debugInfoSwitch) {
-	eachDebugInfoNote(func(found debugInfoNote, dir string, l *lock) (kept bool) {
+	eachDebugInfoNote(func(found debugInfoNote, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {
 			return false
 		}
@@ -149,8 +151,8 @@ func takeOver(n debugInfoNote) (s *debugInfoSwitch) {
 
 // eachDebugInfoNote calls see for each note that a killed gasm has left of a flag that is
 // on, and holds its lock meanwhile, or longer when see says so. It removes all others.
-func eachDebugInfoNote(see func(n debugInfoNote, dir string, l *lock) (kept bool)) {
-	eachLeft(debugInfoName, func(dir string, l *lock) bool {
+func eachDebugInfoNote(see func(n debugInfoNote, dir string, l *lockedfolder.Lock) (kept bool)) {
+	lockedfolder.EachLeft(debugInfoName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := leftDebugInfo(dir, l); ok {
 			return see(n, dir, l)
 		}
@@ -161,12 +163,12 @@ func eachDebugInfoNote(see func(n debugInfoNote, dir string, l *lock) (kept bool
 
 // leftDebugInfo reads the note in a folder that another gasm has left. It is false where
 // there is none, or the JVM has ended, or its flag is off.
-func leftDebugInfo(dir string, l *lock) (n debugInfoNote, ok bool) {
+func leftDebugInfo(dir string, l *lockedfolder.Lock) (n debugInfoNote, ok bool) {
 	text, err := regular.ReadFile(filepath.Join(dir, debugInfoFile), 1<<10)
-	if err != nil || thisMoment().boot != l.began.boot {
+	if err != nil || !l.SameBoot() {
 		return n, false
 	}
-	if _, err := fmt.Sscanf(strings.TrimSpace(string(text)), "%d %d %d", &n.pid, &n.ticks, &n.address); err != nil || hasEnded(n.pid, n.ticks) {
+	if _, err := fmt.Sscanf(strings.TrimSpace(string(text)), "%d %d %d", &n.pid, &n.ticks, &n.address); err != nil || processend.HasEnded(n.pid, n.ticks) {
 		return n, false
 	}
 	value, err := readByte(n.pid, n.address)
@@ -175,7 +177,7 @@ func leftDebugInfo(dir string, l *lock) (n debugInfoNote, ok bool) {
 
 // LeftDebugInfo says of each JVM in which a killed gasm has left a flag on what puts it back.
 func LeftDebugInfo() (left []string) {
-	eachDebugInfoNote(func(n debugInfoNote, _ string, _ *lock) bool {
+	eachDebugInfoNote(func(n debugInfoNote, _ string, _ *lockedfolder.Lock) bool {
 		left = append(left, n.left())
 		return false
 	})

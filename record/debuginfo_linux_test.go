@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/record/processend"
 )
 
 // leaveNote makes the note of a gasm that was killed, of a byte in this process.
@@ -21,7 +23,7 @@ func leaveNote(t *testing.T, text string) (dir string) {
 	require.NoError(t, s.write())
 	t.Cleanup(func() { os.RemoveAll(s.dir) })
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, debugInfoFile), []byte(text), 0o600))
-	s.lock.close()
+	s.lock.Close()
 	return s.dir
 }
 
@@ -33,7 +35,7 @@ func TestDebugInfoNotes(t *testing.T) {
 	flag := &page[0]
 	*flag = 1
 	address := uint64(uintptr(unsafe.Pointer(flag)))
-	pid, ticks := os.Getpid(), startTicks(os.Getpid())
+	pid, ticks := os.Getpid(), processend.StartTicks(os.Getpid())
 	good := fmt.Sprintf("%d %d %d\n", pid, ticks, address)
 	told := func() bool {
 		return strings.Contains(strings.Join(LeftDebugInfo(), "\n"), fmt.Sprintf("in JVM %d,", pid))
@@ -84,7 +86,7 @@ func TestDebugInfoNotes(t *testing.T) {
 
 // A process that is no JVM, or has ended, is told of.
 func TestSwitchDebugInfoRefused(t *testing.T) {
-	s, err := switchDebugInfo(t.Context(), os.Getpid(), startTicks(os.Getpid()))
+	s, err := switchDebugInfo(t.Context(), os.Getpid(), processend.StartTicks(os.Getpid()))
 	require.ErrorContains(t, err, "--debug-info: ")
 	assert.Nil(t, s)
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
 // A Folder is where a capture is written. Only its owner may read it, because a
@@ -15,12 +17,12 @@ type Folder struct {
 	// Temporary tells that the user named no folder, so that it is gasm's to remove.
 	Temporary bool
 
-	lock *lock      // of a temporary folder, until it is kept
-	logs *logFolder // nil before there is one
+	lock *lockedfolder.Lock // of a temporary folder, until it is kept
+	logs *logFolder         // nil before there is one
 	// gathered tells that the logs are here.
 	gathered atomic.Bool
 	// users are the processes for which some of the logs' folder had to stay.
-	users []process
+	users []lockedfolder.Process
 }
 
 // NewFolder makes the folder of a capture, and finds out whether it can be written.
@@ -64,7 +66,7 @@ func newTemporaryFolder() (*Folder, error) {
 		os.RemoveAll(path)
 		return nil, fmt.Errorf("%w (set TMPDIR, or name a folder with -o)", err)
 	}
-	lock, err := makeLock(path)
+	lock, err := lockedfolder.Make(path)
 	if err != nil {
 		os.RemoveAll(path)
 		return nil, fmt.Errorf("the capture folder can't be written: %w (set TMPDIR, or name a folder with -o)", err)
@@ -96,7 +98,7 @@ func (f *Folder) Remove() error {
 		os.Remove(f.Path) // fails when it is not empty, as it should
 		return nil
 	case f.logsInside() && len(f.users) > 0:
-		f.lock.close() // a later gasm removes it
+		f.lock.Close() // a later gasm removes it
 		return nil
 	}
 	return os.RemoveAll(f.Path)
@@ -110,7 +112,7 @@ func (f *Folder) Keep() string {
 	}
 	f.release()
 	if f.lock != nil {
-		os.Remove(filepath.Join(f.Path, lockFile))
+		os.Remove(filepath.Join(f.Path, lockedfolder.LockFile))
 	}
 	return f.Path
 }
@@ -139,7 +141,7 @@ func (f *Folder) InUse() string {
 	if len(f.users) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ", processList(f.users), filepath.Dir(f.logs.path))
+	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ", lockedfolder.ProcessList(f.users), filepath.Dir(f.logs.path))
 	if f.logsInside() && !f.Temporary {
 		return text + "has a folder for them, " + filepath.Base(f.logs.path) + ", until you remove it"
 	}

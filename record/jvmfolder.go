@@ -14,6 +14,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
 // A jvmFolder is a folder in the /tmp that a JVM has, which may be of another mount namespace. It is the JVM's user's, who
@@ -31,12 +32,12 @@ const jvmFolderHead = "gasm-jvm-"
 var errNotThere = errors.New("it is not there")
 
 // jvmFolderPath makes up the path of a new folder, as the JVM has it.
-func jvmFolderPath() string { return path.Join("/tmp", jvmFolderHead+secretName()) }
+func jvmFolderPath() string { return path.Join("/tmp", jvmFolderHead+lockedfolder.SecretName()) }
 
 // isJVMFolder reports whether a path is one of jvmFolderPath.
 func isJVMFolder(folder string) bool {
 	secret, ok := strings.CutPrefix(folder, "/tmp/"+jvmFolderHead)
-	return ok && len(secret) == secretLength && !strings.Contains(secret, "/")
+	return ok && len(secret) == lockedfolder.SecretLength && !strings.Contains(secret, "/")
 }
 
 // newJVMFolder makes a folder of a path of jvmFolderPath.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
 // left tells whether LeftFolders names a folder, and why.
@@ -70,15 +70,15 @@ func TestSweep(t *testing.T) {
 	alive, err := NewFolder("")
 	require.NoError(t, err)
 	elsewhere := t.TempDir()
-	made, err := makeLock(elsewhere)
+	made, err := lockedfolder.Make(elsewhere)
 	require.NoError(t, err)
-	made.close()
+	made.Close()
 	link, bare := filepath.Join(temp, "gasm-1"), filepath.Join(temp, "gasm-2")
 	require.NoError(t, os.Symlink(elsewhere, link))
 	require.NoError(t, os.Mkdir(bare, 0o700))
-	killed.lock.close() // as the kernel does
+	killed.lock.Close() // as the kernel does
 	unborn, full := filepath.Join(temp, "gasm-3"), filepath.Join(temp, "gasm-4")
-	for dir, file := range map[string]string{unborn: lockFile + ".new", full: "perf.data"} {
+	for dir, file := range map[string]string{unborn: lockedfolder.LockFile + ".new", full: "perf.data"} {
 		require.NoError(t, os.Mkdir(dir, 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
 		require.NoError(t, os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)))
@@ -87,43 +87,8 @@ func TestSweep(t *testing.T) {
 	sweep()
 	assert.NoDirExists(t, killed.Path)
 	assert.NoDirExists(t, unborn)
-	for _, path := range []string{kept.Path, alive.Path, filepath.Join(elsewhere, lockFile), link, bare, full} {
+	for _, path := range []string{kept.Path, alive.Path, filepath.Join(elsewhere, lockedfolder.LockFile), link, bare, full} {
 		_, err := os.Lstat(path)
 		assert.NoError(t, err)
-	}
-}
-
-func TestUsersOf(t *testing.T) {
-	now := thisMoment()
-	assert.Equal(t, now, parseMoment(now.text()))
-	dir := t.TempDir()
-	user := exec.Command("sleep", "60")
-	user.Env = append(os.Environ(), "X=-XX:LogFile="+dir+"/log")
-	require.NoError(t, user.Start())
-	defer user.Process.Kill()
-	assert.Equal(t, []process{{user.Process.Pid, "sleep"}}, usersOf(now, dir+"/"))
-	assert.Empty(t, usersOf(now, dir[:len(dir)-1]+"/"), "a folder whose name begins as the other one's")
-	before := now
-	before.boot = "another"
-	assert.Empty(t, usersOf(before, dir+"/"), "before the machine was started anew")
-	assert.GreaterOrEqual(t, startTicks(user.Process.Pid), startTicks(os.Getpid()))
-	p, err := foreign.Open(user.Process.Pid)
-	require.NoError(t, err)
-	defer p.Close()
-	assert.True(t, startedIn(p, now))
-	later := now
-	later.ticks = startTicks(user.Process.Pid) + 1
-	assert.False(t, startedIn(p, later))
-}
-
-func TestProcessList(t *testing.T) {
-	p := func(n int) (all []process) {
-		for i := range n {
-			all = append(all, process{i + 1, "p"})
-		}
-		return all
-	}
-	for n, want := range map[int]string{1: "p (1)", 2: "p (1) and p (2)", 5: "p (1), p (2), p (3), p (4) and p (5)", 7: "p (1), p (2), p (3), p (4) and 3 more"} {
-		assert.Equal(t, want, processList(p(n)))
 	}
 }

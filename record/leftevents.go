@@ -16,6 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/regular"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
+	"github.com/gasm-profiler/gasm/record/processend"
 )
 
 // An eventNote is a folder with a note while a JVM logs or records events for gasm, or has its
@@ -26,7 +28,7 @@ type eventNote struct {
 	uid, gid int    // the JVM's user, whom the folder belongs to
 	path     string // of the folder that it writes into, as it has it: of events, or of probes
 	dir      string // of the note
-	lock     *lock
+	lock     *lockedfolder.Lock
 	off      bool // all that was switched on is off again, and only the folder is left
 }
 
@@ -41,7 +43,7 @@ var eventNoteName = regexp.MustCompile(`^` + eventNotePattern + `[0-9]+$`)
 // leaveEventNote makes the note.
 func leaveEventNote(pid int, ticks uint64, user foreign.User, jvmPath string) (n *eventNote, err error) {
 	n = &eventNote{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, path: jvmPath}
-	dirs := temporaryFolders()
+	dirs := lockedfolder.TemporaryFolders()
 	slices.Reverse(dirs) // the next gasm may have another TMPDIR
 	for _, dir := range dirs {
 		if n.dir, err = os.MkdirTemp(dir, eventNotePattern); err == nil {
@@ -51,7 +53,7 @@ func leaveEventNote(pid int, ticks uint64, user foreign.User, jvmPath string) (n
 	if err != nil {
 		return nil, err
 	}
-	if n.lock, err = makeLock(n.dir); err == nil {
+	if n.lock, err = lockedfolder.Make(n.dir); err == nil {
 		err = n.write("")
 	}
 	if err != nil {
@@ -81,7 +83,7 @@ func (n *eventNote) forget() {
 // leave ends the use of the note, which stays: the next gasm finds it.
 func (n *eventNote) leave() {
 	if n.lock != nil {
-		n.lock.close()
+		n.lock.Close()
 	}
 }
 
@@ -207,12 +209,12 @@ func endLeftEvents(ctx context.Context, pid int, ticks uint64) {
 // eachEventNote calls see for each note that a gasm has left of a JVM that runs and may go on. It removes all others, with
 // what these JVMs have written.
 func eachEventNote(see func(n *eventNote)) {
-	eachLeft(eventNoteName, func(dir string, l *lock) bool {
+	lockedfolder.EachLeft(eventNoteName, func(dir string, l *lockedfolder.Lock) bool {
 		n, ok := readEventNote(dir)
 		switch {
 		case !ok:
 			os.RemoveAll(dir)
-		case thisMoment().boot != l.began.boot || hasEnded(n.pid, n.ticks):
+		case !l.SameBoot() || processend.HasEnded(n.pid, n.ticks):
 			n.removeFolderHere()
 			os.RemoveAll(dir)
 		case n.off && endNote(context.Background(), n) == nil:

@@ -12,11 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
+	"github.com/gasm-profiler/gasm/record/processend"
 )
 
 // A note names a folder that gasm may remove, so only one of gasm's own is believed.
 func TestReadEventNote(t *testing.T) {
-	secret := strings.Repeat("a", secretLength)
+	secret := strings.Repeat("a", lockedfolder.SecretLength)
 	for path, want := range map[string]string{
 		"/tmp/gasm-jvm-" + secret:               "logs or records events for",
 		"/tmp/gasm-probes-4711":                 "counts for probes of",
@@ -58,11 +60,11 @@ func isLeft(t *testing.T, n *eventNote) bool {
 func TestEventNotes(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
-	alive, err := leaveEventNote(pid, startTicks(pid), self(), "/tmp/gasm-probes-2147483646")
+	alive, err := leaveEventNote(pid, processend.StartTicks(pid), self(), "/tmp/gasm-probes-2147483646")
 	require.NoError(t, err)
 	t.Cleanup(alive.forget)
 	t.Cleanup(func() { os.RemoveAll(alive.path) })
-	ended, err := leaveEventNote(pid, startTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647") // another process has its id now
+	ended, err := leaveEventNote(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647") // another process has its id now
 	require.NoError(t, err)
 	t.Cleanup(ended.forget)
 	require.NoError(t, os.Mkdir(ended.path, 0o700))
@@ -70,8 +72,8 @@ func TestEventNotes(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(ended.path) })
 	assert.False(t, isLeft(t, alive), "a gasm that lives has it")
 	assert.DirExists(t, ended.dir)
-	alive.lock.close() // as the kernel does
-	ended.lock.close()
+	alive.lock.Close() // as the kernel does
+	ended.lock.Close()
 	for range 2 {
 		assert.True(t, isLeft(t, alive))
 	}
@@ -86,10 +88,10 @@ func TestEventNotes(t *testing.T) {
 func TestLeftFoldersOfJVMs(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
-	off, err := leaveEventNote(pid, startTicks(pid), self(), jvmFolderPath())
+	off, err := leaveEventNote(pid, processend.StartTicks(pid), self(), jvmFolderPath())
 	require.NoError(t, err)
 	t.Cleanup(off.forget)
-	ended, err := leaveEventNote(pid, startTicks(pid)+1, self(), jvmFolderPath())
+	ended, err := leaveEventNote(pid, processend.StartTicks(pid)+1, self(), jvmFolderPath())
 	require.NoError(t, err)
 	t.Cleanup(ended.forget)
 	for _, n := range []*eventNote{off, ended} {
@@ -105,8 +107,8 @@ func TestLeftFoldersOfJVMs(t *testing.T) {
 	assert.Equal(t, &eventNote{pid: pid, ticks: off.ticks, uid: self().UID, gid: self().GID, path: off.path, dir: off.dir, off: true}, read)
 	sweep()
 	assert.DirExists(t, off.path, "a gasm that lives has it")
-	off.lock.close() // as the kernel does
-	ended.lock.close()
+	off.lock.Close() // as the kernel does
+	ended.lock.Close()
 	sweep()
 	for _, n := range []*eventNote{off, ended} {
 		assert.NoDirExists(t, n.path)

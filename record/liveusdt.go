@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/record/processend"
 )
 
 // liveUSDT records HotSpot's USDT probes in JVMs that run.
@@ -71,7 +72,7 @@ func (l *liveUSDT) awaitBegun(stop <-chan struct{}) {
 // record records the probes of a JVM until it ends, or all are to end. It calls begun at least once, when it has begun or failed.
 func (l *liveUSDT) record(pid int, begun func()) {
 	defer begun()
-	ticks := startTicks(pid)
+	ticks := processend.StartTicks(pid)
 	f, err := os.OpenFile(l.s.path(capture.USDTText(pid)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
@@ -87,7 +88,7 @@ func (l *liveUSDT) record(pid int, begun func()) {
 	}
 	begun()
 	l.noteSilent(pid, optionsWithout(pid, usdt.FlagsOf(l.patterns)))
-	awaitEnd(pid, ticks, l.stop)
+	processend.Await(pid, ticks, l.stop)
 	result := recorder.Stop()
 	if err := errors.Join(result.Err, f.Close()); err != nil {
 		l.s.problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))

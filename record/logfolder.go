@@ -1,7 +1,6 @@
 package record
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
 // A logFolder is where the JVMs of a command create their logs. A command may become
@@ -32,7 +32,7 @@ type logFolder struct {
 	files  string // what the paths of java's files in the parent begin with
 	// closed is why no other user can create logs in it; "" when all can.
 	closed string
-	lock   *lock
+	lock   *lockedfolder.Lock
 }
 
 // maxLogFolder is how long a log folder's path can be. The name of a log must be longer
@@ -46,7 +46,7 @@ const maxLogFolder = 235
 // capture's path is too long, any place is good enough.
 func newLogFolder(capture *Folder) (l *logFolder, err error) {
 	l = &logFolder{parent: capture.Path, lock: capture.lock}
-	for _, dir := range temporaryFolders() {
+	for _, dir := range lockedfolder.TemporaryFolders() {
 		if !passable(dir) {
 			continue
 		}
@@ -56,12 +56,12 @@ func newLogFolder(capture *Folder) (l *logFolder, err error) {
 		}
 	}
 	place := capture.Path
-	if l.own && (sameFileSystem(l.parent, place) || len(place)+1+secretLength > maxLogFolder) {
+	if l.own && (sameFileSystem(l.parent, place) || len(place)+1+lockedfolder.SecretLength > maxLogFolder) {
 		place = l.parent
 	}
-	if len(place)+1+secretLength > maxLogFolder {
+	if len(place)+1+lockedfolder.SecretLength > maxLogFolder {
 		err = fmt.Errorf("HotSpot can't write its logs: %s has %d bytes, and a path of at most %d is needed: "+
-			"set TMPDIR to a folder with a shorter path, or name one with -o", place, len(place), maxLogFolder-1-secretLength)
+			"set TMPDIR to a folder with a shorter path, or name one with -o", place, len(place), maxLogFolder-1-lockedfolder.SecretLength)
 	} else {
 		err = l.make(place)
 	}
@@ -71,34 +71,15 @@ func newLogFolder(capture *Folder) (l *logFolder, err error) {
 	return l, err
 }
 
-// temporaryFolders are where gasm makes folders that are not the user's: that of TMPDIR,
-// and those that every Unix has.
-func temporaryFolders() []string {
-	dirs := []string{"/tmp", "/var/tmp"}
-	if temp, err := filepath.Abs(os.TempDir()); err == nil && temp != dirs[0] && temp != dirs[1] {
-		dirs = append([]string{temp}, dirs...)
-	}
-	return dirs
-}
-
-// secretLength is that of a log folder's name: 128 bits in hexadecimal.
-const secretLength = 32
-
-func secretName() string {
-	secret := make([]byte, secretLength/2)
-	_, _ = rand.Read(secret) // it never fails
-	return hex.EncodeToString(secret)
-}
-
 // make locks the parent and makes the folder in a place.
 func (l *logFolder) make(place string) (err error) {
 	if l.lock == nil {
-		if l.lock, err = makeLock(l.parent); err != nil {
+		if l.lock, err = lockedfolder.Make(l.parent); err != nil {
 			return err
 		}
 	}
-	l.files = filepath.Join(l.parent, secretName()+".")
-	l.path = filepath.Join(place, secretName())
+	l.files = filepath.Join(l.parent, lockedfolder.SecretName()+".")
+	l.path = filepath.Join(place, lockedfolder.SecretName())
 	if err := os.Mkdir(l.path, 0o700); err != nil {
 		return fmt.Errorf("making a folder for the JVMs' logs: %w", err)
 	}
@@ -164,7 +145,7 @@ const logHead = "asm-"
 func logTail(folder string) string {
 	digest := sha256.Sum256([]byte(filepath.Base(folder)))
 	filler := strings.Repeat(hex.EncodeToString(digest[:]), 1+maxLogFolder/sha256.Size/2)
-	return "." + filler[:max(secretLength, len(folder))] + ".log"
+	return "." + filler[:max(lockedfolder.SecretLength, len(folder))] + ".log"
 }
 
 // hotSpotTemp is where a JVM writes its log when it can't elsewhere
@@ -220,9 +201,9 @@ func (l *logFolder) describe() string {
 
 // release removes the folder, unless a process still has it in its environment: a JVM
 // that it starts, or is, could not log. It tells which processes these are.
-func (l *logFolder) release() (users []process) {
-	defer l.lock.close()
-	if users = usersOf(l.lock.began, l.path+"/", l.files); len(users) > 0 {
+func (l *logFolder) release() (users []lockedfolder.Process) {
+	defer l.lock.Close()
+	if users = l.lock.Users(l.path+"/", l.files); len(users) > 0 {
 		return users
 	}
 	for _, log := range l.strays() {
@@ -236,7 +217,7 @@ func (l *logFolder) release() (users []process) {
 		os.RemoveAll(l.parent)
 		return nil
 	}
-	os.Remove(filepath.Join(l.parent, lockFile))
+	os.Remove(filepath.Join(l.parent, lockedfolder.LockFile))
 	for _, name := range []string{optionsName, directivesName} {
 		os.Remove(l.files + name)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/regular"
+	"github.com/gasm-profiler/gasm/record/processend"
 )
 
 // addProbeFlag adds the option that starts gasm's agent in the command's JVMs. All JVMs read it, and some twice, which the agent
@@ -263,7 +264,7 @@ func (a *Attachment) loadProbes(j *attachedJVM) (rep *rings.Report, err error) {
 	var left *probe.LeftError
 	switch {
 	case err == nil:
-	case hasEnded(j.PID, j.ticks):
+	case processend.HasEnded(j.PID, j.ticks):
 		err = fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, jcmd.ErrEnded)
 	case errors.As(err, &left):
 		err = fmt.Errorf("%w; %s", err, tryAgain)
@@ -341,7 +342,7 @@ func (a *Attachment) unload(j *attachedJVM) (done bool) {
 	defer cancel()
 	defer a.sayWaiting(j.PID, "remove the probes")()
 	err := j.probes.Unload(ctx)
-	if err == nil || hasEnded(j.PID, j.ticks) {
+	if err == nil || processend.HasEnded(j.PID, j.ticks) {
 		return true
 	}
 	a.problem(fmt.Errorf("%w; %s", err, tryAgain))

@@ -20,6 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/processend"
 )
 
 // A toldJVM is a running JVM that is told by its attach socket to log events, and to record
@@ -55,7 +56,7 @@ const (
 )
 
 func newToldJVM(pid, ownPID int, choice *EventChoice, wait *patience) *toldJVM {
-	t := &toldJVM{pid: pid, ownPID: ownPID, ticks: startTicks(pid), choice: choice, patience: wait, begun: make(chan struct{})}
+	t := &toldJVM{pid: pid, ownPID: ownPID, ticks: processend.StartTicks(pid), choice: choice, patience: wait, begun: make(chan struct{})}
 	t.process, _ = foreign.Open(pid) // start says that it has ended
 	return t
 }
@@ -90,7 +91,7 @@ const (
 func (t *toldJVM) awaitStart(ctx context.Context) bool {
 	looked := time.Now()
 	for {
-		if t.process == nil || hasEnded(t.pid, t.ticks) {
+		if t.process == nil || processend.HasEnded(t.pid, t.ticks) {
 			return false
 		}
 		started, known := attach.Started(t.process)
@@ -196,7 +197,7 @@ func (t *toldJVM) refused(from string, err error) {
 	var notTold *jcmd.NotToldError
 	why := err.Error()
 	switch {
-	case hasEnded(t.pid, t.ticks):
+	case processend.HasEnded(t.pid, t.ticks):
 		why = "it ended before that had begun"
 	case errors.Is(err, context.Canceled), errors.Is(err, errStopped):
 		why = "gasm was stopped, or the JVM ended, before that had begun"
@@ -219,13 +220,13 @@ func (t *toldJVM) end(ctx context.Context) bool {
 }
 
 func (t *toldJVM) endBegun(ctx context.Context) {
-	if t.folder == nil || hasEnded(t.pid, t.ticks) {
+	if t.folder == nil || processend.HasEnded(t.pid, t.ticks) {
 		return
 	}
 	switch err := t.switchOff(ctx); {
 	case err == nil:
 		t.note.switchedOff()
-	case !hasEnded(t.pid, t.ticks):
+	case !processend.HasEnded(t.pid, t.ticks):
 		t.problems = append(t.problems, fmt.Errorf("JVM %d still logs or records events: `gasm attach` ends that as soon as it answers (%w)", t.pid, err))
 		t.note.leave()
 	}
@@ -256,7 +257,7 @@ func (t *toldJVM) release() {
 
 // discard removes what is there for a capture that is not to be.
 func (t *toldJVM) discard() {
-	if hasEnded(t.pid, t.ticks) {
+	if processend.HasEnded(t.pid, t.ticks) {
 		t.repository.remove()
 	}
 	t.release()
@@ -328,7 +329,7 @@ func (t *toldJVM) takeRecordings(s *session) (names []string) {
 	for number := range taken {
 		names = append(names, capture.RecordingFile(t.pid, number))
 	}
-	if hasEnded(t.pid, t.ticks) {
+	if processend.HasEnded(t.pid, t.ticks) {
 		t.repository.remove()
 	}
 	return names
