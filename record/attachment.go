@@ -15,6 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/command"
 	"github.com/gasm-profiler/gasm/record/processend"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -321,7 +322,7 @@ func (a *Attachment) Signal(sig syscall.Signal) bool {
 	if a.ended {
 		return false
 	}
-	if stops(sig) {
+	if command.Stops(sig) {
 		if a.stopped == 0 {
 			a.stopped = sig
 		}

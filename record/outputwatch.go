@@ -55,14 +55,6 @@ func (w *outputWatch) only(from WindowSource) {
 	w.stderr.windows = w.stderr.windows && from != FromStdout
 }
 
-// seers give the functions that see stdout and stderr. w may be nil.
-func (w *outputWatch) seers() (stdout, stderr func(out []byte, monoNanos int64)) {
-	if w == nil {
-		return nil, nil
-	}
-	return w.stdout.See, w.stderr.See
-}
-
 // ofBoth tells whether the lines of both streams count alike.
 func (w *outputWatch) ofBoth() bool { return w.stdout.windows && w.stderr.windows }
 

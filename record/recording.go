@@ -3,11 +3,13 @@ package record
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/command"
 )
 
 // ErrNotRun is the error of a command that was stopped before it ran.
@@ -37,7 +39,7 @@ type Recording struct {
 	over       bool      // they ended while the command ran, because no window was to open any more
 
 	mu      sync.Mutex
-	command *heldCommand // while it runs, for signals
+	command *command.Held // while it runs, for signals
 	ended   bool
 	ctrlC   bool
 	early   syscall.Signal // the first signal to stop before the command ran; 0 without
@@ -88,18 +90,21 @@ func (r *Recording) run() error {
 	}
 	defer r.sites.end()
 	r.longNote = flags.longNote(r.o.Command)
-	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
-		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output,
-		WatchStderr: r.o.byLines() && r.o.WindowFrom != FromStdout})
+	o := command.Options{Command: r.o.Command, Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr,
+		SeeStdout: r.output.stdout.See, OneStream: r.output.ofBoth()}
+	if r.o.byLines() && r.o.WindowFrom != FromStdout {
+		o.SeeStderr = r.output.stderr.See
+	}
+	held, err := command.Start(o)
 	if err != nil {
 		return err
 	}
 	r.jmhFiles = newJMHFiles(r.patience.reach, r.output)
 	r.jmhFiles.followCommand(r.o.Command)
 	defer r.jmhFiles.stop()
-	if r.sampling, err = r.startSampler(command.PID()); err != nil {
-		command.Abandon()
-		r.stoppedEarly(command.stoppedBy())
+	if r.sampling, err = r.startSampler(held.PID()); err != nil {
+		held.Abandon()
+		r.stoppedEarly(held.StoppedBy())
 		return err
 	}
 	r.clocks.start = capture.ReadClock()
@@ -109,26 +114,26 @@ func (r *Recording) run() error {
 	choice := r.o.Events
 	choice.Sudo = r.o.Sudo
 	r.live.begin(&r.session, choice, true)
-	if err := r.code.begin(r.sampling, command.PID()); err != nil {
-		command.Abandon()
+	if err := r.code.begin(r.sampling, held.PID()); err != nil {
+		held.Abandon()
 		return err
 	}
-	if !r.begin(command) {
+	if !r.begin(held) {
 		r.endCode()
-		command.Abandon()
+		held.Abandon()
 		return ErrNotRun
 	}
 	r.live.usdt.expect(r.sampling)
-	if err := command.Release(); err != nil {
+	if err := held.Release(); err != nil {
 		r.end()
 		r.endCode()
-		r.stoppedEarly(command.stoppedBy())
+		r.stoppedEarly(held.StoppedBy())
 		return err
 	}
 	r.startedMonoNanos = monotonic.Nanos() // behind the exec: what came before is gasm's own
-	keeper := r.keepWindows(command)
+	keeper := r.keepWindows(held)
 	drain := r.drainWindows(r.o.Probes, r.ringFiles)
-	r.exitCode = command.Wait()
+	r.exitCode = held.Wait()
 	r.endedMonoNanos = monotonic.Nanos()
 	r.end()
 	drain.end()
@@ -207,13 +212,13 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 	r.ctrlC = r.ctrlC || sig == syscall.SIGINT
 	switch {
 	case r.ended:
-		if stops(sig) {
+		if command.Stops(sig) {
 			r.patience.hurry()
 		}
 		return false
 	case r.command != nil:
-		r.command.handOn(sig)
-	case stops(sig) && r.early == 0:
+		r.command.HandOn(sig)
+	case command.Stops(sig) && r.early == 0:
 		r.early = sig
 		r.stop()
 	}
@@ -228,11 +233,6 @@ func (r *Recording) stoppedEarly(sig syscall.Signal) {
 	if r.early == 0 {
 		r.early = sig
 	}
-}
-
-// stops tells the signals that end a program which does not handle them.
-func stops(sig syscall.Signal) bool {
-	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
 // StoppedBy is the signal by which the command was stopped before it ran; 0 when it
@@ -252,13 +252,13 @@ func (r *Recording) Interrupted() bool {
 
 // begin makes the command get the signals from now on. It is false when it is not to
 // run.
-func (r *Recording) begin(command *heldCommand) bool {
+func (r *Recording) begin(held *command.Held) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.early != 0 {
 		return false
 	}
-	r.command = command
+	r.command = held
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/command"
 )
 
 // A WindowChange says that a window has opened or closed.
@@ -41,14 +42,14 @@ const (
 )
 
 // keepWindows begins to follow the windows of a command that has just started.
-func (r *Recording) keepWindows(command *heldCommand) *windowKeeper {
+func (r *Recording) keepWindows(held *command.Held) *windowKeeper {
 	k := &windowKeeper{r: r, tell: make(chan WindowChange, mostTold+1), told: make(chan struct{}),
 		stop: make(chan struct{}), done: make(chan struct{})}
 	go k.run()
 	go func() {
 		defer close(k.told)
 		for change := range k.tell {
-			command.awaitLineEnd(lineWait)
+			held.AwaitLineEnd(lineWait)
 			if r.o.Window != nil {
 				r.o.Window(change)
 			}

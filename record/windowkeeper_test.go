@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -10,11 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/record/command"
 )
 
 // A switchLog notes what is done with the sampling and the code, and when.
@@ -63,7 +60,7 @@ func keeping(o Options) (*Recording, *switchLog, *windowKeeper) {
 		}
 		log.note(text)
 	}
-	return r, log, r.keepWindows(&heldCommand{})
+	return r, log, r.keepWindows(&command.Held{})
 }
 
 // done gives what was said and done, in the order of each.
@@ -145,30 +142,4 @@ func keepLines(t *testing.T) {
 	check("", "E", "a - E - E", "closed", "pause, stop, code ends")
 	check("S", "", "S - S", "opened", "")
 	check("S", "E", strings.Repeat("S E ", 20)+"-", strings.Repeat("opened, closed, ", mostTold/2)+"more", "pause, code pauses")
-}
-
-// A message waits until the command has ended its line, and not for ever.
-func TestAwaitLineEnd(t *testing.T) {
-	stdin, keyboard := pipe(t)
-	l := start(t, heldOptions{Stdin: stdin}, "sh", "-c", "printf 'half '; read -r go; echo a line; read -r go")
-	require.NoError(t, l.Release())
-	read := func(want string) {
-		t.Helper()
-		got := make([]byte, len(want))
-		_, err := io.ReadFull(l.out, got)
-		require.NoError(t, err)
-		require.Equal(t, want, string(got))
-	}
-	took := func(limit time.Duration) time.Duration {
-		began := time.Now()
-		l.awaitLineEnd(limit)
-		return time.Since(began)
-	}
-	read("half ")
-	assert.GreaterOrEqual(t, took(100*time.Millisecond), 100*time.Millisecond)
-	keyboard.WriteString("go\n")
-	read("a line\n")
-	assert.Less(t, took(time.Minute), 30*time.Second)
-	keyboard.WriteString("go\n")
-	assert.Equal(t, 0, l.Wait())
 }

@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
-MEASURED='/(cmd/gasm|cmd/gasm/hostile|record|sampler|sampler/perfevent|event/usdt)$'
+MEASURED='/(cmd/gasm|cmd/gasm/hostile|record|record/[a-z]+|sampler|sampler/perfevent|event/usdt)$'
 COMPARED='/(doctor|hotspot/[a-z]+|event/[a-z]+)$'
 PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
 result=0

@@ -1,4 +1,4 @@
-package record
+package command
 
 import (
 	"bytes"
@@ -36,15 +36,15 @@ func newTerminal(t *testing.T) terminal {
 }
 
 // run runs a command on the terminal and gives what arrives there.
-func (tm terminal) run(t *testing.T, during func(*heldCommand), command ...string) (out []byte, code int) {
+func (tm terminal) run(t *testing.T, during func(*Held), command ...string) (out []byte, code int) {
 	t.Helper()
-	return tm.runHeld(t, during, heldOptions{Command: command, Stdout: tm.screen, Stderr: os.Stderr})
+	return tm.runHeld(t, during, Options{Command: command, Stdout: tm.screen, Stderr: os.Stderr})
 }
 
 // runHeld is run with all options.
-func (tm terminal) runHeld(t *testing.T, during func(*heldCommand), opts heldOptions) (out []byte, code int) {
+func (tm terminal) runHeld(t *testing.T, during func(*Held), opts Options) (out []byte, code int) {
 	t.Helper()
-	l, err := hold(opts)
+	l, err := Start(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,20 +88,20 @@ func TestTerminal(t *testing.T) {
 
 func TestTerminalResize(t *testing.T) {
 	tm := newTerminal(t)
-	resize := func(l *heldCommand) {
+	resize := func(l *Held) {
 		if err := pty.Setsize(tm.screen, &pty.Winsize{Rows: 20, Cols: 70}); err != nil {
 			t.Error(err)
 		}
-		l.Resize()
+		l.resize()
 	}
 	out, _ := tm.run(t, resize, "sh", "-c", `exec 3<&1; i=0; while [ $i -lt 600 ]; do [ "$(stty size <&3)" = "20 70" ] && echo resized && exit; sleep 0.1; i=$((i+1)); done`)
 	if string(out) != "resized\n" {
 		t.Errorf("got %q", out)
 	}
-	l := start(t, heldOptions{}, "true")
-	l.Resize() // a pipe has no size
+	l := start(t, Options{}, "true")
+	l.resize() // a pipe has no size
 	l.finish(t)
-	l.Resize() // nor has what is closed
+	l.resize() // nor has what is closed
 }
 
 // TestTerminalBackgroundChild leaves a process that holds the terminal; no
@@ -111,7 +111,7 @@ func TestTerminalBackgroundChild(t *testing.T) {
 	tm.run(t, nil, "true")
 	time.Sleep(50 * time.Millisecond) // its goroutines are on their way out
 	goroutines := runtime.NumGoroutine()
-	out, code := tm.run(t, (*heldCommand).Resize, "sh", "-c", "sleep 1000 >&1 2>/dev/null & echo $!")
+	out, code := tm.run(t, (*Held).resize, "sh", "-c", "sleep 1000 >&1 2>/dev/null & echo $!")
 	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
 	if code != 0 || err != nil {
 		t.Fatalf("got %q, code %d", out, code)

@@ -1,4 +1,4 @@
-package record
+package command
 
 import (
 	"os"
@@ -8,24 +8,24 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A passage takes what the command prints through gasm. Nothing is changed in it.
+// A passage passes what the command prints through gasm, unchanged.
 type passage struct {
 	ours *os.File // gasm's end
 	to   *os.File // gasm's own stdout or stderr
-	// see is shown each piece first, because the time of a line is the time of its arrival;
-	// nil for nobody.
+	// see is called with each piece before it is passed on, because the time of a line is the time of its arrival. It may be
+	// nil.
 	see    func(out []byte, monoNanos int64)
-	copied chan struct{} // closed when the output is at its end
-	// idleSince is when the reading began to wait, 0 while output is on its way.
+	copied chan struct{} // closed when the output has ended
+	// idleSince is when the last Read began, by CLOCK_MONOTONIC in ns; 0 while output is being passed on.
 	idleSince atomic.Int64
-	midLine   atomic.Bool // what was written last is not the end of a line
+	midLine   atomic.Bool // the last piece did not end with the end of a line
 }
 
 func newPassage(ours, to *os.File, see func([]byte, int64)) *passage {
 	return &passage{ours: ours, to: to, see: see, copied: make(chan struct{})}
 }
 
-// copy passes the output on, to its end.
+// copy passes the output on until it ends.
 func (p *passage) copy() {
 	defer close(p.copied)
 	buf := make([]byte, 1<<16)
@@ -46,13 +46,12 @@ func (p *passage) copy() {
 			p.midLine.Store(buf[n-1] != '\n')
 		}
 		if err != nil {
-			return // EOF; EIO from a terminal whose last user is gone
+			return // EOF, or EIO from a terminal that no process has open any more
 		}
 	}
 }
 
-// drain waits for the rest of the output: to its end, or until nothing has come
-// for a second.
+// drain waits until the output has ended, or until nothing has come for a second.
 func (p *passage) drain() {
 	for {
 		select {
@@ -66,5 +65,5 @@ func (p *passage) drain() {
 	}
 }
 
-// inLine tells whether the output is in the middle of a line, or on its way.
+// inLine reports whether the output is in the middle of a line, or is being passed on.
 func (p *passage) inLine() bool { return p.idleSince.Load() == 0 || p.midLine.Load() }

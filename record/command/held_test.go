@@ -1,4 +1,4 @@
-package record
+package command
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if code, held := Hold(); held {
+	if code, held := RunHolder(); held {
 		os.Exit(code)
 	}
 	gasmtest.ProtectTmp()
@@ -33,20 +33,20 @@ func TestMain(m *testing.M) {
 
 // A launched command's stdout and stderr are pipes that the test reads.
 type launched struct {
-	*heldCommand
+	*Held
 	out, err       *os.File
 	outEnd, errEnd *os.File
 }
 
 // start starts a command with opts' stdin, flags and watcher.
-func start(t testing.TB, opts heldOptions, command ...string) launched {
+func start(t testing.TB, opts Options, command ...string) launched {
 	t.Helper()
 	var l launched
 	var err error
 	l.out, l.outEnd = pipe(t)
 	l.err, l.errEnd = pipe(t)
 	opts.Command, opts.Stdout, opts.Stderr = command, l.outEnd, l.errEnd
-	if l.heldCommand, err = hold(opts); err != nil {
+	if l.Held, err = Start(opts); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -88,7 +88,7 @@ func (l launched) printed() (out, stderr []byte, code int) {
 
 func sh(t testing.TB, script string, args ...string) (out, stderr string, code int) {
 	t.Helper()
-	o, e, code := start(t, heldOptions{}, append([]string{"sh", "-c", script, "name"}, args...)...).finish(t)
+	o, e, code := start(t, Options{}, append([]string{"sh", "-c", script, "name"}, args...)...).finish(t)
 	return string(o), string(e), code
 }
 
@@ -96,7 +96,7 @@ func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
 func TestLaunchHolds(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "ran")
-	l := start(t, heldOptions{}, "sh", "-c", `touch "$0"; echo $$`, marker)
+	l := start(t, Options{}, "sh", "-c", `touch "$0"; echo $$`, marker)
 	time.Sleep(50 * time.Millisecond)
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("the command ran before its release")
@@ -129,13 +129,13 @@ func TestLaunchPassesThrough(t *testing.T) {
 	if err := os.WriteFile("tool", []byte("#!/bin/sh\necho \"$0\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, code := start(t, heldOptions{}, "./tool").finish(t); string(out) != "./tool\n" || code != 0 {
+	if out, _, code := start(t, Options{}, "./tool").finish(t); string(out) != "./tool\n" || code != 0 {
 		t.Errorf("got %q, code %d, want ./tool", out, code)
 	}
 	stdin, stdinEnd := pipe(t)
 	stdinEnd.WriteString("typed")
 	stdinEnd.Close()
-	if out, _, _ := start(t, heldOptions{Stdin: stdin}, "cat").finish(t); string(out) != "typed" {
+	if out, _, _ := start(t, Options{Stdin: stdin}, "cat").finish(t); string(out) != "typed" {
 		t.Errorf("got %q from stdin", out)
 	}
 }
@@ -148,15 +148,15 @@ func TestLaunchExitCodes(t *testing.T) {
 			t.Errorf("%q: got %d, want %d", script, code, want)
 		}
 	}
-	l := start(t, heldOptions{}, "sleep", "100")
+	l := start(t, Options{}, "sleep", "100")
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
 	}
-	l.Signal(syscall.SIGTERM)
+	l.signal(syscall.SIGTERM)
 	if _, _, code := l.printed(); code != 143 {
 		t.Errorf("after SIGTERM: got %d, want 143", code)
 	}
-	l.Signal(syscall.SIGTERM) // nothing is there any more
+	l.signal(syscall.SIGTERM) // nothing is there any more
 }
 
 // TestLaunchProcess compares what a process gets from its parent with what it
@@ -215,8 +215,8 @@ func TestLaunchStdoutBytes(t *testing.T) {
 	if err := os.WriteFile(file, want, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, watch := range []*outputWatch{nil, newOutputWatch(nil, nil)} {
-		out, _, code := start(t, heldOptions{Watch: watch}, "cat", file).finish(t)
+	for _, see := range []func([]byte, int64){nil, func([]byte, int64) {}} {
+		out, _, code := start(t, Options{SeeStdout: see}, "cat", file).finish(t)
 		if code != 0 || !bytes.Equal(out, want) {
 			t.Errorf("got code %d and %d bytes, which are other ones", code, len(out))
 		}
@@ -224,7 +224,7 @@ func TestLaunchStdoutBytes(t *testing.T) {
 }
 
 func TestLaunchSlowReader(t *testing.T) {
-	l := start(t, heldOptions{}, "sh", "-c", "head -c 5000000 /dev/zero")
+	l := start(t, Options{}, "sh", "-c", "head -c 5000000 /dev/zero")
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestLaunchSlowReader(t *testing.T) {
 
 func TestLaunchBackgroundChild(t *testing.T) {
 	began := time.Now()
-	l := start(t, heldOptions{}, "sh", "-c", "sleep 30 2>/dev/null & echo $!")
+	l := start(t, Options{}, "sh", "-c", "sleep 30 2>/dev/null & echo $!")
 	out, _, code := l.finish(t)
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("waited %v", took)
@@ -267,7 +267,7 @@ func TestLaunchBackgroundChild(t *testing.T) {
 }
 
 func TestLaunchClosedStdout(t *testing.T) {
-	l := start(t, heldOptions{}, "sh", "-c", "exec yes")
+	l := start(t, Options{}, "sh", "-c", "exec yes")
 	l.out.Close()
 	if _, _, code := l.finish(t); code != 128+int(syscall.SIGPIPE) {
 		t.Errorf("got %d, want death by SIGPIPE", code)
@@ -275,7 +275,7 @@ func TestLaunchClosedStdout(t *testing.T) {
 }
 
 func TestAbandon(t *testing.T) {
-	l := start(t, heldOptions{}, "touch", filepath.Join(t.TempDir(), "ran"))
+	l := start(t, Options{}, "touch", filepath.Join(t.TempDir(), "ran"))
 	pid, marker := l.PID(), l.cmd.Args[len(l.cmd.Args)-1]
 	l.Abandon()
 	if alive(pid) {
@@ -336,8 +336,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 // TestHolderKilled ends the held process before its release.
 func TestHolderKilled(t *testing.T) {
-	l := start(t, heldOptions{}, "true")
-	l.Signal(syscall.SIGKILL)
+	l := start(t, Options{}, "true")
+	l.signal(syscall.SIGKILL)
 	l.awaitEnd(t)
 	err := l.Release()
 	if err == nil || !strings.Contains(err.Error(), "launching true: ") {
@@ -351,20 +351,20 @@ func TestHolderStopped(t *testing.T) {
 	const whenHeld = time.Hour // in place of a time: once it waits for its release
 	marker := filepath.Join(t.TempDir(), "ran")
 	check := func(sig syscall.Signal, after time.Duration) {
-		l := start(t, heldOptions{}, "touch", marker)
+		l := start(t, Options{}, "touch", marker)
 		if after == whenHeld {
 			l.awaitGate(t)
 		} else {
 			time.Sleep(after)
 		}
-		l.Signal(sig)
+		l.signal(sig)
 		l.awaitEnd(t)
 		if err := l.Release(); err == nil {
 			t.Errorf("%v after %v: the command ran with exit code %d", sig, after, l.Wait())
 			return
 		}
 		// The Go runtime has an exit code of its own in its first instructions.
-		if got := l.stoppedBy(); got != sig && after == whenHeld {
+		if got := l.StoppedBy(); got != sig && after == whenHeld {
 			t.Errorf("%v after %v: got %v", sig, after, got)
 		}
 		l.outEnd.Close()
@@ -387,7 +387,7 @@ func TestHolderStopped(t *testing.T) {
 	}
 }
 
-func TestCommandErrors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -405,11 +405,11 @@ func TestCommandErrors(t *testing.T) {
 		t.Helper()
 		out, outEnd := pipe(t)
 		defer out.Close()
-		l, err := hold(heldOptions{Command: []string{command, "arg"}, Stdout: outEnd})
+		l, err := Start(Options{Command: []string{command, "arg"}, Stdout: outEnd})
 		if err == nil {
 			err = l.Release()
 		}
-		var commandErr *CommandError
+		var commandErr *Error
 		if !errors.As(err, &commandErr) || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", command, err, want)
 		}
@@ -442,8 +442,8 @@ func TestLaunchLeaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	launch := func(command string) *heldCommand {
-		l, err := hold(heldOptions{Command: []string{command}, Stdout: out, Stderr: out})
+	launch := func(command string) *Held {
+		l, err := Start(Options{Command: []string{command}, Stdout: out, Stderr: out})
 		if err != nil {
 			t.Fatal(err)
 		}

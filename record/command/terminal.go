@@ -1,4 +1,4 @@
-package record
+package command
 
 import (
 	"os"
@@ -10,16 +10,15 @@ import (
 	"golang.org/x/term"
 )
 
-// outputFor makes the two ends of the command's stdout or stderr: ours to read from, and the
-// command's to write to. Where gasm's own one is a terminal, the command gets a
-// pseudo-terminal of the same size, so that it prints colours and flushes its lines as
-// it would without gasm. The pseudo-terminal changes nothing in what passes through.
+// outputFor makes the two ends of the command's stdout or stderr: ours to read from, and the command's to write to. Where
+// gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints colours and
+// flushes its lines as it would without gasm. The pseudo-terminal changes nothing in what passes through.
 func outputFor(stdout *os.File) (ours, commands *os.File, err error) {
 	if stdout != nil && term.IsTerminal(int(stdout.Fd())) {
 		if ours, commands, err = terminalLike(stdout); err == nil {
 			return ours, commands, nil
 		}
-		// Some minimal containers have no pseudo-terminals. Then it is a pipe.
+		// Some minimal containers have no pseudo-terminals. The command gets a pipe there.
 	}
 	return os.Pipe()
 }
@@ -29,12 +28,12 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// Raw, because the real terminal already turns \n into \r\n.
+	// It is raw, because the real terminal already turns \n into \r\n.
 	if _, err = term.MakeRaw(int(commands.Fd())); err == nil {
 		err = pty.InheritSize(stdout, ours)
 	}
-	// Fd has put it into blocking mode, in which Close does not end a Read.
-	if err == nil && ours.SetReadDeadline(time.Time{}) == nil { // the runtime can poll it
+	// Fd has put the file into blocking mode, in which Close does not end a Read.
+	if err == nil && ours.SetReadDeadline(time.Time{}) == nil { // true if the Go runtime can poll the file
 		err = unix.SetNonblock(int(ours.Fd()), true)
 	}
 	if err != nil {
@@ -45,12 +44,12 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	return ours, commands, nil
 }
 
-// Resize tells the command's terminals the size of ours; for SIGWINCH.
-func (h *heldCommand) Resize() {
+// resize gives the command's terminals the size of ours, after a SIGWINCH.
+func (h *Held) resize() {
 	for _, p := range h.passages {
 		size, err := unix.IoctlGetWinsize(int(p.to.Fd()), unix.TIOCGWINSZ)
 		if err != nil {
-			continue // no terminal
+			continue // not a terminal
 		}
 		if ours, err := p.ours.SyscallConn(); err == nil {
 			_ = ours.Control(func(fd uintptr) { _ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) })
@@ -58,22 +57,20 @@ func (h *heldCommand) Resize() {
 	}
 }
 
-// handOn gives the running command a signal that gasm got.
-func (h *heldCommand) handOn(sig syscall.Signal) {
+// HandOn passes a signal that gasm got on to the running command.
+func (h *Held) HandOn(sig syscall.Signal) {
 	switch {
 	case sig == syscall.SIGPIPE:
 	case sig == syscall.SIGWINCH:
-		h.Resize()
+		h.resize()
 	case (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && fromTerminal():
-		// Ctrl-C and Ctrl-\ go to all processes in the terminal's foreground, so
-		// the command has its own.
+		// The terminal sends Ctrl-C and Ctrl-\ to all processes in its foreground, so the command has got the signal already.
 	default:
-		h.Signal(sig)
+		h.signal(sig)
 	}
 }
 
-// fromTerminal tells whether gasm is in the foreground of a terminal, where keys
-// make signals.
+// fromTerminal reports whether gasm is in the foreground of a terminal, where keys send signals.
 func fromTerminal() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {
