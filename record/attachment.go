@@ -17,6 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
 	"github.com/gasm-profiler/gasm/record/processend"
+	"github.com/gasm-profiler/gasm/record/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -376,8 +377,8 @@ func (a *Attachment) Finish() (*capture.Capture, error) {
 func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	d := a.description()
 	d.Command, d.Attached, d.Code = []string{}, true, capture.CodeCopied
-	span, note := a.spanByTime(a.o.Delay, a.o.Length, "the sampling")
-	d.JVMs, d.Trials = jvms, []capture.Trial{wholeTrial(jvms, []capture.Span{span})}
+	span, note := windows.ByTime(a.wholeRun(), a.o.Delay, a.o.Length, "the sampling")
+	d.JVMs, d.Trials = jvms, []capture.Trial{windows.Whole(jvms, []capture.Span{span})}
 	d.Notes.Add(a.sampling.Notes()...)
 	d.Notes.Add(a.problemNotes()...)
 	d.Notes.Add(note, a.endNote())

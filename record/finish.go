@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/record/windows"
 )
 
 // Finish completes the capture on disk and opens it. The caller closes it.
@@ -25,13 +26,14 @@ func (r *Recording) Finish() (*capture.Capture, error) {
 
 // describe gives the capture's description. It numbers JMH's forks among the JVMs.
 func (r *Recording) describe(jvms []capture.JVM) capture.Description {
-	trials, note := r.trials(jvms)
+	trials, windowNotes := r.rules.Trials(&windows.Run{Command: r.o.Command, Span: r.wholeRun(), StartedWallNanos: r.clocks.start.WallNanos, JVMs: jvms, Output: r.output})
 	d := r.description()
 	d.Command, d.Code, d.Selection, d.JVMs, d.Trials, d.ExitCode = r.o.Command, r.code.kind(), r.o.selectionText(), jvms, trials, r.exitCode
 	d.Notes.Add(r.sampling.Notes()...)
 	d.Notes.Add(r.codeNote, r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
-	d.Notes.Add(note, r.resultNote, r.blackholeNote(), r.clocks.note())
+	d.Notes.Add(windowNotes...)
+	d.Notes.Add(r.blackholeNote(), r.clocks.note())
 	return d
 }
 

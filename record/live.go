@@ -85,7 +85,7 @@ func (c *liveCode) mapped(m native.Mapping) {
 	if seen, err := attach.Look(m.PID); err == nil {
 		j.Process = *seen
 	}
-	c.r.jmhFiles.followJVM(m.PID)
+	c.r.jmhFiles.FollowJVM(c.r.patience.reach, m.PID)
 	if err := j.follow(c.r.patience.begin, c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
 		c.r.problem(err)
 		return

@@ -14,7 +14,7 @@ import (
 // startNative has gasm itself sample a held process.
 func (r *Recording) startNative(pid int) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
-	n, err := sampler.StartNative(sampler.Options{Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped, Pauses: r.o.reopens()})
+	n, err := sampler.StartNative(sampler.Options{Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped, Pauses: r.rules.Reopen()})
 	if err != nil {
 		return nil, err
 	}

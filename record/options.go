@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -99,21 +100,23 @@ func names[T ~string](values []T) []string {
 	return all
 }
 
-// WindowSource says where lines begin and end windows.
-type WindowSource string
+// WindowSource says which stream's lines begin and end windows.
+type WindowSource = windows.Source
 
-// The sources; "" is FromBoth.
+// The sources; "" means FromBoth.
 const (
-	FromStdout WindowSource = "stdout"
-	FromStderr WindowSource = "stderr"
-	FromBoth   WindowSource = "both"
+	FromStdout = windows.FromStdout
+	FromStderr = windows.FromStderr
+	FromBoth   = windows.FromBoth
 )
 
-// byLines tells whether lines of the output begin or end the windows.
-func (o *Options) byLines() bool { return o.WindowStart != nil || o.WindowEnd != nil }
+// A WindowChange says that a window has opened or closed.
+type WindowChange = windows.Change
 
-// reopens tells whether a window may open after one has closed.
-func (o *Options) reopens() bool { return o.WindowStart != nil && o.WindowEnd != nil }
+// rules returns the options for windows.
+func (o *Options) rules() windows.Rules {
+	return windows.Rules{Delay: o.Delay, Length: o.Length, Start: o.WindowStart, End: o.WindowEnd, From: o.WindowFrom, File: o.WindowFile}
+}
 
 // Check finds out what the options say that makes no sense. It runs nothing.
 func (o *Options) Check() error {
@@ -127,16 +130,10 @@ func (o *Options) Check() error {
 		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
 	case o.Sampler == SamplerXCTrace && sudo:
 		return errors.New("--sudo is for dtrace; xctrace needs no root")
-	case o.Delay < 0 || o.Length < 0:
-		return errors.New("--delay and --length can't be negative")
-	case (o.Delay > 0 || o.Length > 0) && o.byLines():
-		return errors.New("--delay/--length and --window-start/--window-end say two different windows; use one pair")
-	case o.WindowFile != "" && (o.Delay > 0 || o.Length > 0 || o.byLines()):
-		return errors.New("--window-file says when it is measured, and so do --delay/--length and --window-start/--window-end; use one of them")
-	case !slices.Contains([]WindowSource{"", FromStdout, FromStderr, FromBoth}, o.WindowFrom):
-		return fmt.Errorf("--window-from is %q; it can be stdout, stderr or both", o.WindowFrom)
-	case o.WindowFrom != "" && !o.byLines():
-		return errors.New("--window-from says where lines are looked for: it takes --window-start or --window-end")
+	}
+	rules := o.rules()
+	if err := rules.Check(); err != nil {
+		return err
 	}
 	for _, m := range o.Methods {
 		if err := printassembly.CheckPattern(m); err != nil {

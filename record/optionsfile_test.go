@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
+	"github.com/gasm-profiler/gasm/record/windows"
 )
 
 // javas returns the path of java in each JDK of this machine.
@@ -128,7 +129,7 @@ func TestJMHLive(t *testing.T) {
 	gasmtest.NeedTime(t)
 	jar, path := gasmtest.NeedBenchmarks(t), gasmtest.NeedJava(t)
 	r, flags := flagsFor(t, path, "-jar", jar)
-	w := newOutputWatch(nil, nil)
+	w := windows.NewOutput(windows.Rules{})
 	w.OnJMHProbe(r.options.Quiet)
 	began := monotonic.Nanos()
 	out, _, code := run(t, flags, w.See, path, "-jar", jar, "VectorSum", "-f", "1", "-wi", "0", "-i", "2", "-r", "100ms")
@@ -143,7 +144,7 @@ func TestJMHLive(t *testing.T) {
 	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) < 2 || len(logs) > 3 {
 		t.Errorf("got logs %q, want the host's and the fork's, and at most one of the JVMs that JMH asked", logs)
 	}
-	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, monotonic.Nanos())
+	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", StartMonoNanos: began}}, monotonic.Nanos())
 	if len(trials) != 1 || len(trials[0].Windows) != 2 {
 		t.Errorf("got %v, want two windows", trials)
 	}

@@ -87,7 +87,7 @@ func (p *printedCode) resume() {}
 // foundJVM is called when a JVM has begun to write its log.
 func (p *printedCode) foundJVM(log writtenLog) {
 	p.r.clocks.found[log.pid] = capture.ReadClock()
-	p.r.jmhFiles.followJVM(log.pid)
+	p.r.jmhFiles.FollowJVM(p.r.patience.reach, log.pid)
 	p.r.live.found(log.pid)
 }
 

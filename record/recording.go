@@ -6,10 +6,12 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
+	"github.com/gasm-profiler/gasm/record/windows"
 )
 
 // ErrNotRun is the error of a command that was stopped before it ran.
@@ -25,18 +27,17 @@ var ErrNoJVM = errors.New("no code, no report")
 type Recording struct {
 	session
 	o        Options
-	output   *outputWatch
-	jmhFiles *jmhFiles
+	rules    windows.Rules
+	output   *windows.Output
+	jmhFiles *windows.JMHFiles
 	code     codeWay
 	codeNote string // that code is had in another way than it was asked for
 	longNote string // that the options are too long for JDK 8
 	events   eventLogs
 	sites    *sitePublisher // nil without
-	// resultNote says why the scores are not those of JMH's results.
-	resultNote string
-	exitCode   int
-	endOnce    sync.Once // ends the sampling and the following of code
-	over       bool      // they ended while the command ran, because no window was to open any more
+	exitCode int
+	endOnce  sync.Once // ends the sampling and the following of code
+	over     bool      // they ended while the command ran, because no window was to open any more
 
 	mu      sync.Mutex
 	command *command.Held // while it runs, for signals
@@ -50,8 +51,8 @@ type Recording struct {
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	r := &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
-	r.output.only(o.WindowFrom)
+	r := &Recording{o: o, rules: o.rules()}
+	r.output = windows.NewOutput(r.rules)
 	r.gasm, r.folder, r.tell, r.progress, r.patience = o.Gasm, o.Folder, o.Problem, o.Progress, newPatience()
 	r.clocks.found = map[int]capture.Clock{}
 	r.code, r.codeNote = r.chooseCode()
@@ -91,17 +92,17 @@ func (r *Recording) run() error {
 	defer r.sites.end()
 	r.longNote = flags.longNote(r.o.Command)
 	o := command.Options{Command: r.o.Command, Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr,
-		SeeStdout: r.output.stdout.See, OneStream: r.output.ofBoth()}
-	if r.o.byLines() && r.o.WindowFrom != FromStdout {
-		o.SeeStderr = r.output.stderr.See
+		SeeStdout: r.output.See, OneStream: r.output.OneStream()}
+	if r.rules.ByLines() && r.o.WindowFrom != FromStdout {
+		o.SeeStderr = r.output.SeeStderr
 	}
 	held, err := command.Start(o)
 	if err != nil {
 		return err
 	}
-	r.jmhFiles = newJMHFiles(r.patience.reach, r.output)
-	r.jmhFiles.followCommand(r.o.Command)
-	defer r.jmhFiles.stop()
+	r.jmhFiles = windows.NewJMHFiles(r.output)
+	r.jmhFiles.FollowCommand(r.o.Command)
+	defer r.jmhFiles.Stop()
 	if r.sampling, err = r.startSampler(held.PID()); err != nil {
 		held.Abandon()
 		r.stoppedEarly(held.StoppedBy())
@@ -137,7 +138,7 @@ func (r *Recording) run() error {
 	r.endedMonoNanos = monotonic.Nanos()
 	r.end()
 	drain.end()
-	keeper.end()
+	keeper.End()
 	r.endSampling()
 	r.clocks.end = capture.ReadClock()
 	return nil
@@ -267,4 +268,19 @@ func (r *Recording) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.command, r.ended = nil, true
+}
+
+// lineWait is how long a message waits for the end of a line that the command prints.
+const lineWait = 250 * time.Millisecond
+
+// keepWindows begins to follow the windows of a command that has just started.
+func (r *Recording) keepWindows(held *command.Held) *windows.Keeper {
+	return windows.Keep(windows.Kept{Rules: r.rules, Output: r.output, StartedMonoNanos: r.startedMonoNanos,
+		Pause: r.pause, Resume: r.resume, Over: r.windowsOver,
+		Changed: func(change WindowChange) {
+			held.AwaitLineEnd(lineWait)
+			if r.o.Window != nil {
+				r.o.Window(change)
+			}
+		}})
 }

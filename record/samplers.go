@@ -102,7 +102,7 @@ func firstFailure(native, perf error) error {
 func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
 	perf, err := sampler.StartPerf(r.stopped, sampler.Options{
-		Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.o.reopens()})
+		Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.rules.Reopen()})
 	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
 	}

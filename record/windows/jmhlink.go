@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ import (
 
 // A jmhLink asks the kernel when JMH's forks sent what JMH prints.
 type jmhLink struct {
-	output  *outputWatch
+	output  *Output
 	port    atomic.Uint32 // JMH's end of the newest fork's connection; 0 before
 	moments chan jmhMoment
 	done    chan struct{}
@@ -53,7 +53,7 @@ const (
 )
 
 // newJMHLink begins to answer for the lines that output sees.
-func newJMHLink(output *outputWatch) *jmhLink {
+func newJMHLink(output *Output) *jmhLink {
 	l := &jmhLink{output: output, moments: make(chan jmhMoment, mostMoments), done: make(chan struct{})}
 	output.mu.Lock()
 	output.jmh.onMoment = l.ask
@@ -205,8 +205,8 @@ func iterationLength(value string) time.Duration {
 // maxIteration is longer than an iteration is.
 const maxIteration = 1000 * time.Hour
 
-// mended are a fork's iterations, and the operations of each, with what is known of the times at which it sent them.
-func (f *jmhFork) mended() (iterations []capture.Span, operations []float64) {
+// corrected returns a fork's iterations, and the operations of each, with what is known of the times at which it sent them.
+func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) {
 	iterations, operations = slices.Clone(f.iterations), slices.Clone(f.operations)
 	next := int64(0)
 	for i := len(iterations) - 1; i >= 0; i-- {

@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"os"
@@ -45,8 +45,8 @@ func TestJMHFile(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(jmhHead+"# Fork: 1 of 1\nIteration   7: 1.0 ns/op\n"), 0o600))
 				require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)))
 			}
-			w := newOutputWatch(nil, nil)
-			f := newJMHFile(path, nil, (&lineWatch{of: w, jmh: true}).See)
+			w := NewOutput(Rules{})
+			f := newJMHFile(path, nil, (&stream{of: w, jmh: true}).see)
 			f.read(1)
 			file, err := os.Create(path)
 			require.NoError(t, err)
@@ -130,16 +130,16 @@ func TestJMHFiles(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	t.Chdir(dir)
-	w := newOutputWatch(nil, nil)
-	files := newJMHFiles(t.Context(), w)
-	files.followCommand(strings.Fields("java -jar b.jar -o out.txt"))
+	w := NewOutput(Rules{})
+	files := NewJMHFiles(w)
+	files.FollowCommand(strings.Fields("java -jar b.jar -o out.txt"))
 	files.follow(strings.Fields("java -jar b.jar -o out.txt"), dir, nil)
 	files.follow(strings.Fields("java -jar b.jar -o "+dir+"/out.txt"), "/", nil)
 	files.follow(strings.Fields("java -cp c ForkedMain 127.0.0.1 36045"), dir, nil)
 	files.follow(nil, dir, nil)
 	assert.Len(t, files.byPath, 1)
 	require.NoError(t, os.WriteFile("out.txt", []byte(jmhHead+"# Fork: 1 of 1\nIteration   1: 1.0 ns/op\n"), 0o600))
-	files.stop()
+	files.Stop()
 	assert.Len(t, w.jmh.forks, 1)
 	files.follow(strings.Fields("java -o late.txt"), dir, nil)
 	assert.Len(t, files.byPath, 1)

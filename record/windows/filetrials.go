@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"fmt"
@@ -8,16 +8,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// trialsOfFile are the trials that the window file has; none where it has no window of a JVM of the
+// trialsOfFile returns the trials of the window file at a path. There are none where the file has no window of a JVM of the
 // command. The note says what could not be used.
-func (r *Recording) trialsOfFile(jvms []capture.JVM) (trials []capture.Trial, note string) {
-	path := r.o.WindowFile
+func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 	f, _, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Sprintf("the windows could not be read (--window-file): %v; the whole run is measured", err)
 	}
 	defer f.Close()
-	t := newFileTrials(jvms, r.wholeRun())
+	t := newFileTrials(run.JVMs, run.Span)
 	file := newWindowFile(f)
 	for file.Scan() {
 		switch rec := file.Record().(type) {
@@ -37,23 +36,23 @@ func (r *Recording) trialsOfFile(jvms []capture.JVM) (trials []capture.Trial, no
 	return t.end(), note
 }
 
-// fileTrials makes trials of a file's windows.
+// fileTrials collects the windows of a file into trials.
 type fileTrials struct {
 	jvms   []capture.JVM
-	byPID  map[int][]int // indexes of jvms; 0 has all
+	byPID  map[int][]int // indexes of jvms; all of them for the process id 0
 	run    capture.Span  // the whole recording
 	trials []capture.Trial
 	byName map[string]int // indexes of trials
 	counts []trialCounts  // of trials
 	taken  int            // windows
 	left   int            // lines that could not be used
-	first  string         // why the first one could not
+	first  string         // why the first of these could not be used
 }
 
-// trialCounts are what a trial has of windows, to know whether all tell the same things.
+// trialCounts says how many windows a trial has, and how many of these have operations.
 type trialCounts struct {
 	windows, operations int
-	pid                 int // of the last window
+	pid                 int // that of the last window
 }
 
 func newFileTrials(jvms []capture.JVM, run capture.Span) *fileTrials {
@@ -65,14 +64,14 @@ func newFileTrials(jvms []capture.JVM, run capture.Span) *fileTrials {
 	return t
 }
 
-// leave notes a line that is left out.
+// leave notes that a line is left out, and why.
 func (t *fileTrials) leave(why string) {
 	if t.left++; t.left == 1 {
 		t.first = why
 	}
 }
 
-// note says what was left out; "" for nothing.
+// note says what was left out; "" when nothing was.
 func (t *fileTrials) note(path string) string {
 	switch t.left {
 	case 0:
@@ -83,10 +82,10 @@ func (t *fileTrials) note(path string) string {
 	return fmt.Sprintf("%d lines of %s (--window-file) are left out, the first: %s", t.left, path, t.first)
 }
 
-// maxFileTrials is as many as a capture has.
+// maxFileTrials is the largest number of trials in a capture.
 const maxFileTrials = 5_000
 
-// add takes a window. That of process 0 is one of each JVM.
+// add adds a window. A window of process 0 becomes a window of each JVM.
 func (t *fileTrials) add(w *fileWindow) {
 	if w.ToMonoNanos <= t.run.FromMonoNanos || w.FromMonoNanos >= t.run.ToMonoNanos {
 		t.leave("a window is not within the run: its times must be those of CLOCK_MONOTONIC, in ns")
@@ -94,7 +93,7 @@ func (t *fileTrials) add(w *fileWindow) {
 	}
 	of := t.byPID[w.PID]
 	if len(of) == 0 {
-		t.leave(fmt.Sprintf("process %d is no JVM of the command", w.PID))
+		t.leave(fmt.Sprintf("process %d is not a JVM of the command", w.PID))
 		return
 	}
 	at, ok := t.byName[w.Trial]
@@ -126,7 +125,7 @@ func (t *fileTrials) add(w *fileWindow) {
 	addFileScore(trial, w, newFork)
 }
 
-// addFileScore adds the score of a window to those of its trial.
+// addFileScore adds the score of a window to the scores of its trial. newFork is true for the first window of a fork.
 func addFileScore(t *capture.Trial, w *fileWindow, newFork bool) {
 	if w.Score == 0 || w.Unit == "" || t.Score != nil && t.Score.Unit != w.Unit {
 		return
@@ -141,12 +140,12 @@ func addFileScore(t *capture.Trial, w *fileWindow, newFork bool) {
 	s.Forks[len(s.Forks)-1] = append(s.Forks[len(s.Forks)-1], w.Score)
 }
 
-// end sums up the trials.
+// end sums up the trials and returns them.
 func (t *fileTrials) end() []capture.Trial {
 	for i := range t.trials {
 		trial := &t.trials[i]
 		if t.counts[i].operations < t.counts[i].windows {
-			trial.Operations = 0 // of some windows they are not known
+			trial.Operations = 0 // the operations of some windows are not known
 		}
 		if trial.Score != nil {
 			trial.Score.Estimate()

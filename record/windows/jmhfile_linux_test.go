@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"os"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -58,7 +59,9 @@ func TestJMHFileOfUser(t *testing.T) {
 		"a name of a folder": func() error { return os.Mkdir(path, 0o777) },
 	} {
 		t.Run(what, func(t *testing.T) {
-			p, w, err := enter(t.Context(), cmd.Process.Pid)
+			p, err := foreign.Open(cmd.Process.Pid)
+			require.NoError(t, err)
+			w, err := p.World(t.Context())
 			require.NoError(t, err)
 			defer p.Close()
 			seen := make(chan string, 100)

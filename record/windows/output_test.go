@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func TestWatcherSpans(t *testing.T) {
 			}
 			return regexp.MustCompile(re)
 		}
-		w := newOutputWatch(compile(start), compile(end))
+		w := NewOutput(Rules{Start: compile(start), End: compile(end)})
 		for i, p := range parts {
 			w.See([]byte(p), int64(i+1)*10)
 		}
@@ -55,15 +55,14 @@ func TestWatcherSpans(t *testing.T) {
 // Lines of both streams open and close windows, or of one. Each stream has lines of its own,
 // and what JVMs say because of gasm's options is no line of the command's.
 func TestWatcherStreams(t *testing.T) {
-	check := func(from WindowSource, want string, parts ...string) { // "o:" or "e:" and text
+	check := func(from Source, want string, parts ...string) { // "o:" or "e:" and text
 		t.Helper()
-		w := newOutputWatch(regexp.MustCompile("^MEASURE|Picked|NonSafe"), regexp.MustCompile("^DONE"))
-		w.only(from)
+		w := NewOutput(Rules{Start: regexp.MustCompile("^MEASURE|Picked|NonSafe"), End: regexp.MustCompile("^DONE"), From: from})
 		for i, part := range parts {
 			if text, ok := strings.CutPrefix(part, "e:"); ok {
-				w.stderr.See([]byte(text), int64(i+1)*10)
+				w.SeeStderr([]byte(text), int64(i+1)*10)
 			} else {
-				w.stdout.See([]byte(strings.TrimPrefix(part, "o:")), int64(i+1)*10)
+				w.See([]byte(strings.TrimPrefix(part, "o:")), int64(i+1)*10)
 			}
 		}
 		var got []string
@@ -74,7 +73,7 @@ func TestWatcherStreams(t *testing.T) {
 			t.Errorf("from %q, %q: got %q, want %q", from, parts, got, want)
 		}
 	}
-	for _, both := range []WindowSource{"", FromBoth} {
+	for _, both := range []Source{"", FromBoth} {
 		check(both, "10-20 30-40", "o:MEASURE\n", "e:DONE\n", "e:MEASURE\n", "o:DONE\n")
 		check(both, "30-40", "o:MEAS", "e:URE\n", "o:URE\n", "e:DONE\n")
 	}
@@ -87,11 +86,11 @@ func TestWatcherStreams(t *testing.T) {
 }
 
 func TestUnclosedNote(t *testing.T) {
-	o := Options{}
+	o := Rules{}
 	if got, want := o.unclosedNote(1), "no line of output matched --window-end: the one window goes on to the end of the run"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	o.WindowFrom = FromStderr
+	o.From = FromStderr
 	want := "of 3 windows, the last one was not closed: no line of stderr matched --window-end after it had opened, so it goes on to the end of the run"
 	if got := o.unclosedNote(3); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -132,8 +131,8 @@ func FuzzWatcher(f *testing.F) {
 			out = slices.Concat([]byte(jmhHead+"# Fork: 1 of 1\nIteration   1: "), out)
 		}
 		start, end := regexp.MustCompile("MEAS|[0-9]: "), regexp.MustCompile("DONE|/op")
-		see := func(chunks []chunk) *outputWatch {
-			w := newOutputWatch(start, end)
+		see := func(chunks []chunk) *Output {
+			w := NewOutput(Rules{Start: start, End: end})
 			for _, c := range chunks {
 				w.See(c.text, c.at)
 			}
@@ -143,7 +142,7 @@ func FuzzWatcher(f *testing.F) {
 			}
 			return w
 		}
-		result := func(w *outputWatch) string {
+		result := func(w *Output) string {
 			jvms := []capture.JVM{{PID: 1, Main: "Main"}, {PID: 2, Main: forkedMain}}
 			return fmt.Sprint(w.Spans(), w.JMHTrials(jvms, 1e9), jvms, w.JMHBlackholes())
 		}

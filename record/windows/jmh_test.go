@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"bytes"
@@ -41,8 +41,8 @@ func jvmsOf(chunks []chunk) []capture.JVM {
 func last(chunks []chunk) int64 { return chunks[len(chunks)-1].at + 1e6 }
 
 // watch shows chunks to a new watcher.
-func watch(chunks []chunk) *outputWatch {
-	w := newOutputWatch(nil, nil)
+func watch(chunks []chunk) *Output {
+	w := NewOutput(Rules{})
 	for _, c := range chunks {
 		w.See(c.text, c.at)
 	}
@@ -190,7 +190,7 @@ func TestJMHLines(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	check := func(name, want string, parts ...string) {
 		t.Helper()
-		w := newOutputWatch(nil, nil)
+		w := NewOutput(Rules{})
 		for i, p := range parts {
 			w.See([]byte(p), int64(i+1)*10)
 		}
@@ -236,7 +236,7 @@ func TestJMHProbe(t *testing.T) {
 		t.Helper()
 		for _, n := range []int{1, len(out)} {
 			var got []string
-			w := newOutputWatch(nil, nil)
+			w := NewOutput(Rules{})
 			w.OnJMHProbe(func(begins bool) { got = append(got, fmt.Sprint(begins)) })
 			for _, c := range pieces([]chunk{{1, []byte(out)}}, n) {
 				w.See(c.text, c.at)
@@ -251,5 +251,5 @@ func TestJMHProbe(t *testing.T) {
 	check("# JMH version: 1.37\n# VM version: JDK 17\n# VM options: <none>\n", "true", "")
 	check("# JMH version: 1.21\n# VM version: JDK 1.8.0\n# VM options: <none>\n# Warmup: 5 iterations, 10 s each\n# Fork: 1 of 1\n", "true false", "")
 	check("# Warmup: 5 rounds\nhello\n", "", "")
-	newOutputWatch(nil, nil).See([]byte(jmhHead), 1) // nobody wants to know
+	NewOutput(Rules{}).See([]byte(jmhHead), 1) // nobody wants to know
 }

@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"fmt"
@@ -7,14 +7,12 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// JMHTrials gives the trials that JMH announced, with the JVMs that ran them and the
-// times of their measured iterations. There are none when the command was not JMH, or
-// measured nothing. It sets the Fork and the WarmupOf of those among jvms that are forks. An iteration
-// that was cut short ends at endMonoNanos.
+// JMHTrials returns the trials that JMH announced, with the JVMs that ran them and the times of their measured iterations.
+// There are none when the command was not JMH, or measured nothing. It sets Fork and WarmupOf of the forks among jvms. An
+// iteration that was cut short ends at endMonoNanos.
 //
-// A fork that was measured and left no log is in no trial; [outputWatch.LostForks]
-// names it afterwards.
-func (w *outputWatch) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []capture.Trial {
+// A measured fork that left no log is in no trial. [Output.LostForks] names it afterwards.
+func (w *Output) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []capture.Trial {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	forks := w.jmh.forks
@@ -45,7 +43,7 @@ func (w *outputWatch) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []captur
 			index[names[i]] = at
 			trials = append(trials, capture.Trial{Name: names[i]})
 		}
-		iterations, operations := f.mended()
+		iterations, operations := f.corrected()
 		addOperations(&trials[at], len(trials[at].Windows) == 0, operations)
 		addScores(&trials[at], &f)
 		j.Fork = f.number
@@ -59,18 +57,17 @@ func (w *outputWatch) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []captur
 	return trials
 }
 
-// LostForks names the measured forks that the last JMHTrials found no JVM for:
-// "fork 1 of org.sample.Bench.measure".
-func (w *outputWatch) LostForks() []string {
+// LostForks returns the measured forks for which the last call of JMHTrials found no JVM: "fork 1 of
+// org.sample.Bench.measure".
+func (w *Output) LostForks() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.lostForks
 }
 
-// forkJVM finds the JVM that ran a fork's iterations; nil when it left no log. JMH runs
-// one fork after the other, so it is the ForkedMain that started last before the first
-// iteration. Where JMH runs the benchmark in its own JVM (-f 0), it is the JVM that
-// started last before the first iteration and is no ForkedMain.
+// forkJVM returns the JVM that ran a fork's iterations; nil when it left no log. JMH runs one fork after the other, so this is
+// the last ForkedMain that started before the first iteration. Where JMH runs the benchmark in its own JVM (-f 0), it is
+// the last JVM that started before the first iteration and is not a ForkedMain.
 func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	var found *capture.JVM
 	for i := range jvms {
@@ -86,8 +83,8 @@ func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	return found
 }
 
-// trialNames gives the name of each fork's trial. JMH's mode is part of it where one
-// benchmark runs in several modes.
+// trialNames returns the name of each fork's trial. JMH's mode is part of the name where one benchmark runs in several
+// modes.
 func trialNames(forks []jmhFork) []string {
 	modes := map[string][]string{}
 	for _, f := range forks {

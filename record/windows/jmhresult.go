@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jmhresult"
 )
 
-// resultFile finds the file that JMH writes its results to as JSON (-rf json -rff FILE); "" where
-// the command does not ask for it. Without -rff, JMH's file is jmh-result.json.
+// resultFile returns the file that JMH writes its results to as JSON (-rf json -rff FILE); "" where the command has no
+// -rf json. Without -rff, JMH's file is jmh-result.json.
 func resultFile(command []string) string {
 	format, path := "", "jmh-result.json"
 	for i, word := range command[1:] {
@@ -33,11 +33,11 @@ func resultFile(command []string) string {
 	return path
 }
 
-// clockGrain is by how much a file system's times may be behind the clock.
+// clockGrain is how much earlier than the clock a file system's times may be.
 const clockGrain = 2 * time.Second
 
-// takeResults takes the trials' scores from JMH's results, which are exact and have JMH's own
-// errors, where its progress lines are rounded. The note says why that could not be done.
+// takeResults sets the trials' scores to those of JMH's results. These are exact and have JMH's own errors, whereas its
+// progress lines are rounded. The note says why that could not be done.
 func takeResults(command []string, startedWallNanos int64, trials []capture.Trial) (note string) {
 	path := resultFile(command)
 	if path == "" || len(trials) == 0 {
@@ -67,8 +67,8 @@ func takeResults(command []string, startedWallNanos int64, trials []capture.Tria
 	return ""
 }
 
-// isOfMode tells whether a trial's name is that of a result with JMH's mode behind it, which it has
-// where the benchmark runs in several modes; see trialNames.
+// isOfMode reports whether a trial's name is that of a result, followed by JMH's mode. It is so where the benchmark runs in
+// several modes; see trialNames.
 func isOfMode(trial, result string) bool {
 	rest, ok := strings.CutPrefix(trial, result+", ")
 	return ok && modes[rest] != ""

@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func TestJMHLink(t *testing.T) {
 	defer host.Close()
 
 	const late = 200 * time.Millisecond
-	w := newOutputWatch(nil, nil)
+	w := NewOutput(Rules{})
 	link := newJMHLink(w)
 	port := listener.Addr().(*net.TCPAddr).Port
 	self, err := foreign.Open(os.Getpid())
@@ -85,7 +85,7 @@ func TestJMHLink(t *testing.T) {
 
 // A command without a port, or of another network, is no fork that can be asked about.
 func TestJMHLinkFound(t *testing.T) {
-	w := newOutputWatch(nil, nil)
+	w := NewOutput(Rules{})
 	link := newJMHLink(w)
 	defer link.stop()
 	self, err := foreign.Open(os.Getpid())

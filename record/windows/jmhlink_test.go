@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"testing"
@@ -43,13 +43,13 @@ func TestMended(t *testing.T) {
 	} {
 		f := jmhFork{iterations: []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200}, {FromMonoNanos: 210, ToMonoNanos: 310}}, operations: []float64{1000, 0}, sent: c.sent}
 		for range 2 { // asking again changes nothing
-			iterations, operations := f.mended()
+			iterations, operations := f.corrected()
 			assert.Equal(t, c.want, iterations, c.name)
 			assert.InDelta(t, 1000*c.factor, operations[0], 1e-6, c.name)
 			assert.Zero(t, operations[1], c.name)
 		}
 	}
 	open := jmhFork{iterations: []capture.Span{{FromMonoNanos: 100}}, operations: []float64{0}, sent: []sentTimes{{began: 90, over: 95}}}
-	iterations, _ := open.mended()
+	iterations, _ := open.corrected()
 	assert.Equal(t, []capture.Span{{FromMonoNanos: 90}}, iterations, "one that has not ended")
 }

@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"os"
@@ -47,8 +47,8 @@ func TestWindowFile(t *testing.T) {
 		"window 99999999999 2 3":                "process can't be",
 		"window 1 2 3 NaN":                      "a window has a process id",
 		"window 1 2 3 4 -1":                     "a window has a process id",
-		"fork two":                              "no number",
-		"fork -1":                               "no number",
+		"fork two":                              "not a number",
+		"fork -1":                               "not a number",
 		"score avgt":                            "a mode and a unit",
 		"end":                                   "neither a trial",
 		"trial " + strings.Repeat("x", 200_000): "longer than",
@@ -69,15 +69,13 @@ func TestWindowFile(t *testing.T) {
 	assert.NoError(t, f.Err())
 }
 
-// fileRun gives the trials of a window file, in a run from 50 to 1000 with two forks.
+// fileRun returns the trials of a window file, in a run from 50 to 1000 with two forks.
 func fileRun(t *testing.T, text string) (trials []capture.Trial, jvms []capture.JVM, note string) {
 	path := filepath.Join(t.TempDir(), "windows")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	r := New(Options{Command: []string{"true"}, WindowFile: path, Code: CodePrint})
-	r.startedMonoNanos, r.endedMonoNanos = 50, 1000
 	jvms = []capture.JVM{{PID: 11, Main: forkedMain}, {PID: 12, Main: forkedMain}, {PID: 13, Main: "Other"}}
-	trials, note = r.trials(jvms)
-	return trials, jvms, note
+	trials, notes := (&Rules{File: path}).Trials(&Run{Span: capture.Span{FromMonoNanos: 50, ToMonoNanos: 1000}, JVMs: jvms})
+	return trials, jvms, strings.Join(notes, "")
 }
 
 func TestFileTrials(t *testing.T) {
@@ -97,7 +95,7 @@ func TestFileTrials(t *testing.T) {
 
 	trials, _, note = fileRun(t, "window 11 100 200 5\nwindow 11 300 400\nwindow 99 100 200\nwindow 11 2000 3000\nx\n")
 	assert.Contains(t, note, "3 lines of ")
-	assert.Contains(t, note, "the first: process 99 is no JVM of the command")
+	assert.Contains(t, note, "the first: process 99 is not a JVM of the command")
 	assert.Len(t, trials[0].Windows, 2)
 	assert.Zero(t, trials[0].Operations, "those of a window are not known")
 
@@ -107,9 +105,8 @@ func TestFileTrials(t *testing.T) {
 	assert.Len(t, trials[0].Windows, 3)
 	assert.Equal(t, capture.Span{FromMonoNanos: 50, ToMonoNanos: 1000}, trials[0].Windows[0].Span)
 
-	r := New(Options{Command: []string{"true"}, WindowFile: filepath.Join(t.TempDir(), "none"), Code: CodePrint})
-	_, note = r.trials(nil)
-	assert.Contains(t, note, "could not be read (--window-file)")
+	_, notes := (&Rules{File: filepath.Join(t.TempDir(), "none")}).Trials(&Run{})
+	assert.Contains(t, strings.Join(notes, ""), "could not be read (--window-file)")
 }
 
 // FuzzWindowFile reads any text: windows are in order and within limits, whatever stands there.

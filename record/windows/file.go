@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"fmt"
@@ -11,28 +11,27 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A window file is what a program, or what drives it, writes of the times in which it is to be
-// measured (--window-file). It is text, a line for each thing:
+// A windowFile reads a window file (--window-file). A program, or what drives it, writes there in which times it is to be
+// measured. The file is text:
 //
-//	# what begins with a # is a comment, and empty lines say nothing
+//	# lines that begin with # are comments; empty lines are skipped
 //	trial org.sample.Bench.measure (size=10)
 //	fork 2
 //	score avgt ns/op
 //	window 4711 1884749632617 1885749632617 63512000 15.745
 //
-// A window is of the process 4711, or of all JVMs where there is a 0, from the first time to the
-// second one: CLOCK_MONOTONIC in ns, which is what System.nanoTime() gives on Linux. Behind them
-// may stand the number of operations that were done in the window, and the score. Trial, fork and
-// score (JMH's mode, and the unit) are those of the windows below them; none of them has to be
-// there.
+// A window line has a process id, or 0 for all JVMs, and the times from which to which it lasts: CLOCK_MONOTONIC in ns, which
+// is what System.nanoTime() returns on Linux. After these, it may have the number of operations that were done in the
+// window, and the score. Lines for the trial, the fork and the score (JMH's mode, and the unit) apply to the windows below
+// them. All three are optional.
 type windowFile struct {
 	in     *lines.Reader
 	record any
-	window fileWindow // with what the lines so far say of those that follow
+	window fileWindow // with what the lines so far say about the windows that follow
 	bad    windowSyntaxError
 }
 
-// A fileWindow is one line of a window file, with what the lines above it say.
+// A fileWindow is a window line, with what the lines above it say.
 type fileWindow struct {
 	Trial, Mode, Unit string
 	Fork              int
@@ -41,7 +40,7 @@ type fileWindow struct {
 	Score      float64 // 0 when unknown
 }
 
-// A windowSyntaxError is a line of a window file that is none of those above.
+// A windowSyntaxError is a line that has none of these forms.
 type windowSyntaxError struct {
 	Line int
 	Msg  string
@@ -50,8 +49,8 @@ type windowSyntaxError struct {
 func (e *windowSyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Msg) }
 
 const (
-	maxWindowLine = 64 << 10  // bytes; JMH's parameters are the longest
-	maxWindows    = 1_000_000 // as of a capture
+	maxWindowLine = 64 << 10  // in bytes; JMH's parameters are the longest
+	maxWindows    = 1_000_000 // the largest number in a capture
 	maxFork       = 100_000
 )
 
@@ -59,7 +58,7 @@ func newWindowFile(r io.Reader) *windowFile {
 	return &windowFile{in: lines.NewReader(r, maxWindowLine)}
 }
 
-// Scan reads the next record. It is false at the end, and after an error of reading.
+// Scan reads the next record. It returns false at the end of the file, and after an error.
 func (f *windowFile) Scan() bool {
 	for f.in.Scan() {
 		if f.in.TooLong() {
@@ -85,13 +84,13 @@ func (f *windowFile) fail(msg string) bool {
 	return true
 }
 
-// Record gives a *fileWindow or a *windowSyntaxError, valid until the next Scan.
+// Record returns a *fileWindow or a *windowSyntaxError, which is valid until the next Scan.
 func (f *windowFile) Record() any { return f.record }
 
-// Err is the error that ended the reading; nil at the end of the file.
+// Err returns the error that ended the reading; nil after the end of the file.
 func (f *windowFile) Err() error { return f.in.Err() }
 
-// take reads a line. msg says what is wrong with it.
+// take takes a line. msg says what is wrong with the line; "" if nothing is.
 func (f *windowFile) take(keyword, rest string) (msg string, isWindow bool) {
 	w := &f.window
 	switch keyword {
@@ -100,7 +99,7 @@ func (f *windowFile) take(keyword, rest string) (msg string, isWindow bool) {
 	case "fork":
 		n, err := strconv.Atoi(rest)
 		if err != nil || n < 0 || n > maxFork {
-			return "the fork is no number", false
+			return "the fork is not a number", false
 		}
 		w.Fork = n
 	case "score":

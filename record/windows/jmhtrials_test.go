@@ -1,4 +1,4 @@
-package record
+package windows
 
 import (
 	"reflect"
@@ -8,9 +8,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-func TestWholeTrial(t *testing.T) {
+func TestWhole(t *testing.T) {
 	span := func(from, to int64) capture.Span { return capture.Span{FromMonoNanos: from, ToMonoNanos: to} }
-	got := wholeTrial([]capture.JVM{{PID: 9}, {PID: 4}}, []capture.Span{span(1, 2), span(5, 6)})
+	got := Whole([]capture.JVM{{PID: 9}, {PID: 4}}, []capture.Span{span(1, 2), span(5, 6)})
 	want := capture.Trial{Windows: []capture.Window{{PID: 9, Span: span(1, 2)}, {PID: 9, Span: span(5, 6)}, {PID: 4, Span: span(1, 2)}, {PID: 4, Span: span(5, 6)}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -18,7 +18,7 @@ func TestWholeTrial(t *testing.T) {
 	if pids := got.PIDs(); !slices.Equal(pids, []int{4, 9}) {
 		t.Errorf("got pids %v, want 4 and 9", pids)
 	}
-	if got := wholeTrial(nil, []capture.Span{span(1, 2)}); len(got.Windows) != 0 || len(got.PIDs()) != 0 {
+	if got := Whole(nil, []capture.Span{span(1, 2)}); len(got.Windows) != 0 || len(got.PIDs()) != 0 {
 		t.Errorf("without JVMs: got %v", got)
 	}
 }
@@ -48,7 +48,7 @@ func TestForkJVM(t *testing.T) {
 			"a.B.c\n  pid 11, fork 1: 20 to 30\n  pid 12, fork 2: 60 to 70\n"},
 	}
 	for _, test := range tests {
-		w := newOutputWatch(nil, nil)
+		w := NewOutput(Rules{})
 		for i, p := range parts {
 			w.See([]byte(p), int64(i+1)*10)
 		}
@@ -62,7 +62,7 @@ func TestForkJVM(t *testing.T) {
 
 // TestForkJVMHost checks -f 0 in a script that runs Java before and after.
 func TestForkJVMHost(t *testing.T) {
-	w := newOutputWatch(nil, nil)
+	w := NewOutput(Rules{})
 	w.See([]byte(jmhHead+"# Fork: N/A, test runs in the host VM\nIteration   1: "), 50)
 	w.See([]byte("1.0 ns/op\n"), 60)
 	jvms := []capture.JVM{
@@ -76,7 +76,7 @@ func TestForkJVMHost(t *testing.T) {
 
 // A measured fork without a log is named, one that was found is not.
 func TestLostForks(t *testing.T) {
-	w := newOutputWatch(nil, nil)
+	w := NewOutput(Rules{})
 	w.See([]byte(jmhHead+"# Fork: 1 of 2\nIteration   1: "), 20)
 	w.See([]byte("1.0 ns/op\n# Fork: 2 of 2\nIteration   1: "), 60)
 	w.See([]byte("1.0 ns/op\n"), 70)
