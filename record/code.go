@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // CodeSource says how the machine code of the JVMs is had.
@@ -60,7 +61,7 @@ func (r *Recording) chooseCode() (way codeWay, note string) {
 		}
 		note = "HotSpot printed its code, which slows a program's warm-up: gasm could not copy it out of the JVMs' memory (" + err.Error() + ")"
 	}
-	if all := o.printAll(CompilerLogsFault()); all != "" {
+	if all := o.printAll(folder.CompilerLogsFault()); all != "" {
 		note = all
 	}
 	return &printedCode{r: r}, note
@@ -112,9 +113,6 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
-// directivesName is the end of the name of the file of compiler directives; see logFolder.
-const directivesName = "directives.json"
-
 // selection says whose code is printed, and writes the file that HotSpot needs for it.
 // That file's path begins with the prefix.
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
@@ -122,7 +120,7 @@ func (o *Options) selection(prefix string) (sel printassembly.Selection, err err
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {
 		return sel, nil
 	}
-	sel.DirectivesFile = prefix + directivesName
+	sel.DirectivesFile = prefix + folder.DirectivesName
 	if err := writeForAll(sel.DirectivesFile, sel.Directives()); err != nil {
 		return sel, fmt.Errorf("a file for HotSpot can't be written: %w", err)
 	}

@@ -51,7 +51,7 @@ func TestDebugInfoNotes(t *testing.T) {
 	assert.True(t, told())
 	left := LeftFolders()
 	require.NotEmpty(t, left)
-	assert.Contains(t, left, LeftFolder{dir, "gasm was killed; " + debugInfoNote{pid, ticks, address}.left()})
+	assert.Contains(t, left, LeftFolder{Path: dir, Why: "gasm was killed; " + debugInfoNote{pid, ticks, address}.left()})
 
 	s := takeOver(debugInfoNote{pid, ticks, address})
 	require.NotNil(t, s)

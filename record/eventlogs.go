@@ -1,7 +1,6 @@
 package record
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // eventLogs are the logs of events that the command's JVMs write.
@@ -32,8 +32,8 @@ import (
 // yet. To put the option into a JAVA_TOOL_OPTIONS that is longer than 1023 bytes, which JDK 8
 // ignores, takes the user's own options away from JDK 8, too.
 type eventLogs struct {
-	logs *logFolder // nil without
-	note string     // why there are none, or not of all JVMs
+	logs *folder.Logs // nil without
+	note string       // why there are none, or not of all JVMs
 }
 
 // addEventFlag adds the option that makes JVMs log their events. Without it the recording
@@ -48,7 +48,7 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 		r.events.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
 		return flags
 	}
-	option := hslog.Flag(r.o.Events.Log, filepath.Join(r.events.logs.path, eventHead+"%p"+eventTail))
+	option := hslog.Flag(r.o.Events.Log, r.events.logs.EventPattern())
 	if tool {
 		flags.tool = append(slices.Clip(flags.tool), option)
 	} else {
@@ -58,21 +58,18 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 }
 
 // makeEventFolder makes the folder for the logs, unless HotSpot prints its code into one.
-func (r *Recording) makeEventFolder() (err error) {
+func (r *Recording) makeEventFolder() error {
 	if err := eventObstacle(r.o.Command); err != nil {
 		return err
 	}
-	logs := r.folder.logs
-	if logs == nil {
-		if logs, err = newLogFolder(r.folder); err != nil {
-			return err
-		}
-		r.folder.logs = logs
+	logs, err := r.folder.MakeLogs()
+	if err != nil {
+		return err
 	}
-	if logs.closed != "" && !startsJava(r.o.Command) {
-		return fmt.Errorf("a JVM of another user would not start, because it can't write to %s", logs.describe())
+	if logs.Closed != "" && !startsJava(r.o.Command) {
+		return fmt.Errorf("a JVM of another user would not start, because it can't write to %s", logs.Describe())
 	}
-	if err := hslog.CheckFolder(logs.path); err != nil {
+	if err := hslog.CheckFolder(logs.Path); err != nil {
 		return err
 	}
 	r.events.logs = logs
@@ -108,10 +105,8 @@ func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
 	if r.events.logs == nil {
 		return notes
 	}
-	if !r.folder.gathered.Load() { // HotSpot's code was not printed
-		if err := r.folder.gather(); err != nil {
-			r.problem(err)
-		}
+	if err := r.folder.Gather(); err != nil {
+		r.problem(err)
 	}
 	var without []string
 	for i := range jvms {
@@ -141,27 +136,4 @@ func jvmWithout(j *capture.JVM) string {
 		return fmt.Sprintf("%s (JDK %d can't log them with their times)", name, release)
 	}
 	return name + " (not started by the java program, or with -Xlog:disable)"
-}
-
-// The names of logs of events in a log folder are these, with the process id between them,
-// and perhaps the number of a full file behind them.
-const eventHead, eventTail = "ev-", ".log"
-
-// gatherEvents moves the logs of events into the capture's folder, with the names that they
-// have. What it finds may be of another user's making, see gather.
-func (l *logFolder) gatherEvents(dir string) error {
-	var errs []error
-	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
-		for _, log := range logsIn(l.path, eventHead, eventTail+suffix) {
-			to := filepath.Join(dir, capture.EventLog(log.pid)+suffix)
-			if _, err := os.Lstat(to); err == nil {
-				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %s is there already", log.pid, to))
-				continue
-			}
-			if err := takeLog(log.path, to, maxEventLog); err != nil && (i == 0 || !errors.Is(err, os.ErrNotExist)) {
-				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %w", log.pid, err))
-			}
-		}
-	}
-	return errors.Join(errs...)
 }

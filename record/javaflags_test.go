@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // fakeJDK makes the folder of a JDK with a program in it that is none.
@@ -46,10 +47,10 @@ func TestJavaFlags(t *testing.T) {
 	} {
 		r, flags := flagsFor(t, c.command...)
 		tool := slices.DeleteFunc(slices.Clone(flags.tool), func(f string) bool { return c.quietTool && f == printassembly.QuietLog })
-		assert.Equal(t, printassembly.CaptureFlags(r.logs.pattern(), printassembly.Selection{}), tool, c.name)
+		assert.Equal(t, printassembly.CaptureFlags(r.logs.Pattern(), printassembly.Selection{}), tool, c.name)
 		assert.Equal(t, c.quietTool, slices.Contains(flags.tool, printassembly.QuietLog), c.name)
 		launcher := strings.Join(flags.launcher, "\n")
-		assert.Equal(t, c.file, launcher == "@"+r.logs.files+optionsName, c.name)
+		assert.Equal(t, c.file, launcher == "@"+r.logs.Files+folder.OptionsName, c.name)
 		if c.file {
 			text, err := os.ReadFile(r.options.path)
 			require.NoError(t, err)
@@ -70,7 +71,7 @@ func TestSecretFiles(t *testing.T) {
 	r, _ := flagsFor(t, fakeJDK(t, "17.0.15", "java"))
 	secret := regexp.MustCompile(`^[0-9a-f]{32}`)
 	open := 0
-	entries, err := os.ReadDir(r.logs.parent)
+	entries, err := os.ReadDir(filepath.Dir(r.logs.Files))
 	require.NoError(t, err)
 	for _, e := range entries {
 		info, err := e.Info()
@@ -125,7 +126,7 @@ func TestChooseCode(t *testing.T) {
 		r := New(c.o)
 		assert.Equal(t, c.kind, r.code.kind(), c.name)
 		assert.Contains(t, r.codeNote, c.note, c.name)
-		if c.note == "" && CompilerLogsFault() == "" {
+		if c.note == "" && folder.CompilerLogsFault() == "" {
 			assert.Empty(t, r.codeNote, c.name)
 		}
 	}
@@ -155,13 +156,4 @@ func TestPrintAll(t *testing.T) {
 		assert.Equal(t, c.want == "", note == "", c.name)
 		assert.Empty(t, c.o.selectionText(), c.name)
 	}
-}
-
-func TestIsPrivate(t *testing.T) {
-	dir := t.TempDir()
-	for mode, want := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o711: true, 0o777 | os.ModeSticky: false, 0o770: false} {
-		require.NoError(t, os.Chmod(dir, mode))
-		assert.Equal(t, want, isPrivate(dir), mode)
-	}
-	assert.False(t, isPrivate(dir+"/none"))
 }

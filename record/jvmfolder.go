@@ -75,7 +75,6 @@ func (f *jvmFolder) write(name, text string) error { return f.dir.Create(name, [
 // Recorder keeps 250 MB, and a chunk more for a moment; HotSpot begins another log at 20 MB, unless a single event is larger.
 const (
 	maxRecording = 1 << 30
-	maxEventLog  = 1 << 28
 )
 
 // take copies a file of at most limit bytes out of the folder.

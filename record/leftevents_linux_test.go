@@ -115,3 +115,13 @@ func TestLeftFoldersOfJVMs(t *testing.T) {
 		assert.NoDirExists(t, n.dir)
 	}
 }
+
+// left reports whether LeftFolders returns a folder, and why it was left.
+func left(path string) (why string, found bool) {
+	folders := LeftFolders()
+	i := slices.IndexFunc(folders, func(f LeftFolder) bool { return f.Path == path })
+	if i < 0 {
+		return "", false
+	}
+	return folders[i].Why, true
+}

@@ -6,15 +6,16 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/inotify"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // A mappingWatch notes which files the JVMs have mapped while they live, for the
 // names of native functions. JVMs are found by the logs that they write.
 type mappingWatch struct {
-	logs     *logFolder
+	logs     *folder.Logs
 	resolver *native.Resolver
 	read     bool             // mappings are read; the sampler may tell of them as well
-	found    func(writtenLog) // is called once for each JVM
+	found    func(folder.Log) // is called once for each JVM
 	next     map[int]mappingRead
 	stopped  chan struct{}
 	done     chan struct{}
@@ -33,7 +34,7 @@ const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
 // watchMappings begins to watch the JVMs that write logs into a folder. It calls
 // found for each of them, from a goroutine of its own. Without read it does only that.
-func watchMappings(logs *logFolder, read bool, found func(writtenLog)) *mappingWatch {
+func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappingWatch {
 	w := &mappingWatch{logs: logs, read: read, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
 		stopped: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
@@ -48,11 +49,11 @@ func (w *mappingWatch) run() {
 		<-w.stopped
 		return
 	}
-	files := inotify.NewFiles(w.logs.path)
+	files := inotify.NewFiles(w.logs.Path)
 	defer files.Close()
 	var strays <-chan struct{}
-	if w.logs.closed != "" { // other users' JVMs log in hotSpotTemp
-		folder := inotify.NewFiles(hotSpotTemp)
+	if w.logs.Closed != "" { // other users' JVMs log in folder.HotSpotTemp
+		folder := inotify.NewFiles(folder.HotSpotTemp)
 		defer folder.Close()
 		strays = folder.C
 	}
@@ -87,12 +88,12 @@ func (w *mappingWatch) due() (at time.Time, ok bool) {
 
 // look reads the mappings of the JVMs that are new, or whose pause is over.
 func (w *mappingWatch) look(now time.Time) {
-	logs := w.logs.logs()
-	if w.logs.closed != "" {
-		logs = append(logs, w.logs.strays()...)
+	logs := w.logs.Written()
+	if w.logs.Closed != "" {
+		logs = append(logs, w.logs.Strays()...)
 	}
 	for _, log := range logs {
-		pid := log.pid
+		pid := log.PID
 		r, known := w.next[pid]
 		if known && (r.pause == 0 || now.Before(r.at)) {
 			continue

@@ -3,6 +3,8 @@ package record
 import (
 	"os"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // An optionsFile is a file of options that java reads when it starts a JVM, from JDK 9
@@ -25,13 +27,10 @@ type optionsFile struct {
 	usual, quiet string
 }
 
-// optionsName is the end of the name of the file; see logFolder.
-const optionsName = "java.options"
-
 // newOptionsFile makes the file, with options that are always in it. Its path begins with
 // the prefix.
 func newOptionsFile(prefix string, usual, quiet []string) (*optionsFile, error) {
-	o := &optionsFile{path: prefix + optionsName, usual: argumentLines(usual), quiet: argumentLines(quiet)}
+	o := &optionsFile{path: prefix + folder.OptionsName, usual: argumentLines(usual), quiet: argumentLines(quiet)}
 	return o, writeForAll(o.path, []byte(o.usual))
 }
 

@@ -109,7 +109,7 @@ func TestOptionsFile(t *testing.T) {
 			if got := strings.Contains(out, "CompileCommand: blackhole"); got != blackholes {
 				t.Errorf("%s, %s: said CompileCommand: %v, want %v\n%s", path, state, got, blackholes, out)
 			}
-			if err := r.logs.gather(dir); err != nil {
+			if err := r.logs.Gather(dir); err != nil {
 				t.Error(err)
 			}
 			if got, err := capture.Logs(dir); err != nil || len(got) != logs {
@@ -136,7 +136,7 @@ func TestJMHLive(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(w.JMHBlackholes(), "compiler (auto-detected") {
 		t.Errorf("got code %d, blackholes %q\n%s", code, w.JMHBlackholes(), out)
 	}
-	if err := r.logs.gather(r.r.folder.Path); err != nil {
+	if err := r.logs.Gather(r.r.folder.Path); err != nil {
 		t.Error(err)
 	}
 	// JMH asks two JVMs about blackholes. It announces the first one by a line of its own. On a busy machine that JVM may have

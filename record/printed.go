@@ -9,12 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // printedCode is the code that HotSpot prints into logs.
 type printedCode struct {
 	r        *Recording
-	logs     *logFolder
+	logs     *folder.Logs
 	options  *optionsFile // for a command that is java itself
 	mappings *mappingWatch
 	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
@@ -29,16 +30,15 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	if name, cause := OverridingVariable(); name != "" {
 		return flags, fmt.Errorf("%s: unset %s", cause, name)
 	}
-	if p.logs, err = newLogFolder(p.r.folder); err != nil {
+	if p.logs, err = p.r.folder.MakeLogs(); err != nil {
 		return flags, err
 	}
-	p.r.folder.logs = p.logs
-	sel, err := p.r.o.selection(p.logs.files)
+	sel, err := p.r.o.selection(p.logs.Files)
 	if err != nil {
 		return flags, err
 	}
 	p.logsCompilation = !sel.All()
-	logFile := p.logs.pattern()
+	logFile := p.logs.Pattern()
 	if sel.DirectivesFile == "" {
 		flags.tool = printassembly.CaptureFlags(logFile, sel)
 		flags.launcher = flags.tool
@@ -59,7 +59,7 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	if !startsJava(p.r.o.Command) {
 		return flags, nil
 	}
-	if p.options, err = newOptionsFile(p.logs.files, flags.launcher, printassembly.QuietFlags()); err != nil {
+	if p.options, err = newOptionsFile(p.logs.Files, flags.launcher, printassembly.QuietFlags()); err != nil {
 		return flags, fmt.Errorf("a file for java can't be written: %w", err)
 	}
 	p.r.output.OnJMHProbe(p.options.Quiet)
@@ -85,16 +85,16 @@ func (p *printedCode) pause()  {}
 func (p *printedCode) resume() {}
 
 // foundJVM is called when a JVM has begun to write its log.
-func (p *printedCode) foundJVM(log writtenLog) {
-	p.r.clocks.found[log.pid] = capture.ReadClock()
-	p.r.jmhFiles.FollowJVM(p.r.patience.reach, log.pid)
-	p.r.live.found(log.pid)
+func (p *printedCode) foundJVM(log folder.Log) {
+	p.r.clocks.found[log.PID] = capture.ReadClock()
+	p.r.jmhFiles.FollowJVM(p.r.patience.reach, log.PID)
+	p.r.live.found(log.PID)
 }
 
 func (p *printedCode) end() *native.Resolver { return p.mappings.stop() }
 
 func (p *printedCode) finish() (jvms []capture.JVM, notes []string, err error) {
-	if err := p.r.folder.gather(); err != nil {
+	if err := p.r.folder.Gather(); err != nil {
 		p.r.problem(err)
 	}
 	jvms, err = p.jvms()
@@ -114,7 +114,7 @@ func (p *printedCode) jvms() ([]capture.JVM, error) {
 	default:
 		return nil, fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
 			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, does it run as another user or in another "+
-			"root directory, where it can't write to %s, or is it not HotSpot?)", p.r.o.Command[0], ErrNoJVM, p.logs.describe())
+			"root directory, where it can't write to %s, or is it not HotSpot?)", p.r.o.Command[0], ErrNoJVM, p.logs.Describe())
 	}
 	var jvms []capture.JVM
 	var unread []error
@@ -130,7 +130,7 @@ func (p *printedCode) jvms() ([]capture.JVM, error) {
 		j.Log = nil // the capture opens all of it
 		jvms = append(jvms, j)
 		if p.logsCompilation {
-			removeCompilerLogs(j.PID)
+			folder.RemoveCompilerLogs(j.PID)
 		}
 	}
 	if len(jvms) == 0 {

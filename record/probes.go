@@ -28,27 +28,23 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	if changer := rootChanger(r.o.Command); changer != "" && !startsJava(r.o.Command) {
 		return flags, fmt.Errorf("a JVM that %s starts would not find gasm's agent, and not start: leave out the probes, or attach to it (gasm attach --probe …)", changer)
 	}
-	if r.folder.logs == nil {
-		logs, err := newLogFolder(r.folder)
-		if err != nil {
-			return flags, err
-		}
-		r.folder.logs = logs
+	logs, err := r.folder.MakeLogs()
+	if err != nil {
+		return flags, err
 	}
-	logs := r.folder.logs
-	if strings.Contains(logs.files, "=") {
-		return flags, fmt.Errorf("a JVM can't load an agent from %s, because of the =: set TMPDIR to another folder", filepath.Dir(logs.files))
+	if strings.Contains(logs.Files, "=") {
+		return flags, fmt.Errorf("a JVM can't load an agent from %s, because of the =: set TMPDIR to another folder", filepath.Dir(logs.Files))
 	}
-	if err := probe.Write(logs.files, logs.path, r.o.Probes); err != nil {
+	if err := probe.Write(logs.Files, logs.Path, r.o.Probes); err != nil {
 		return flags, err
 	}
 	if wantsSites(r.o.Probes) {
 		var err error
-		if r.sites, err = publishSites(logs.agents, r.problem, r.o.Message); err != nil {
+		if r.sites, err = publishSites(func() map[int]agentFiles { return logAgents(logs) }, r.problem, r.o.Message); err != nil {
 			return flags, err
 		}
 	}
-	option := probe.StartOption(logs.files)
+	option := probe.StartOption(logs.Files)
 	flags.tool = append(slices.Clip(flags.tool), option)
 	flags.launcher = append(slices.Clip(flags.launcher), option)
 	return flags, nil
@@ -66,28 +62,13 @@ func rootChanger(command []string) string {
 	return ""
 }
 
-// gatherProbes moves what probes have counted into the capture's folder.
-func (l *logFolder) gatherProbes(dir string) error {
-	var errs []error
-	for tail, limit := range map[string]int64{".ring": probe.MaxRings, ".txt": probe.MaxReport} {
-		for _, f := range logsIn(l.path, "probes-", tail) {
-			if err := takeLog(f.path, filepath.Join(dir, fmt.Sprintf("probes-%d%s", f.pid, tail)), limit); err != nil {
-				errs = append(errs, fmt.Errorf("taking the probes of JVM %d: %w", f.pid, err))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // takeProbes moves what probes have counted into the capture, and notes in each JVM that it has them.
 func (r *Recording) takeProbes(jvms []capture.JVM) (notes []string) {
 	if len(r.o.Probes) == 0 {
 		return nil
 	}
-	if !r.folder.gathered.Load() {
-		if err := r.folder.gather(); err != nil {
-			r.problem(err)
-		}
+	if err := r.folder.Gather(); err != nil {
+		r.problem(err)
 	}
 	notes = r.probesOf(jvms)
 	for _, n := range notes {

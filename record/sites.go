@@ -17,6 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/sdt"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/regular"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // A sitePublisher shows the probes of JVMs to other tracers (--probe-sdt): as gasm's agent tells of a method, in the report that it
@@ -223,7 +224,7 @@ func (a logAgent) OpenObject(name string) (sdt.Storage, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		_, err = checkLog(info)
+		_, err = folder.CheckLog(info)
 	}
 	if err != nil {
 		f.Close()
@@ -243,10 +244,10 @@ func (a logAgent) RemoveObject(name string) error {
 func (a logAgent) ObjectPath(name string) string { return a.path(name) }
 
 // agents are those of the command's JVMs that have begun to write by now.
-func (l *logFolder) agents() map[int]agentFiles {
+func logAgents(l *folder.Logs) map[int]agentFiles {
 	found := map[int]agentFiles{}
-	for _, report := range logsIn(l.path, "probes-", ".txt") {
-		found[report.pid] = logAgent{l.path, report.pid}
+	for _, report := range l.Reports() {
+		found[report.PID] = logAgent{l.Path, report.PID}
 	}
 	return found
 }

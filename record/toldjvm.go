@@ -20,6 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/folder"
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
@@ -295,7 +296,7 @@ const tellLate = 100 * time.Millisecond
 func (t *toldJVM) takeLog(s *session) (name string) {
 	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
 		to := capture.EventLog(t.pid) + suffix
-		switch err := t.folder.take(toldLog+suffix, s.path(to), maxEventLog); {
+		switch err := t.folder.take(toldLog+suffix, s.path(to), folder.MaxEventLog); {
 		case err == nil && i == 0:
 			name = to
 		case errors.Is(err, errNotThere) && (i > 0 || t.problems != nil): // it may not have begun, which the problem says

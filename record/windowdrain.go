@@ -99,9 +99,9 @@ func (d *windowDrain) take(some func(*rings.Drain, io.Writer) error) {
 // ringFiles finds the files that the command's JVMs count in.
 func (r *Recording) ringFiles() map[int]ringOpener {
 	found := map[int]ringOpener{}
-	for _, f := range logsIn(r.folder.logs.path, "probes-", ".ring") {
-		found[f.pid] = func() (io.ReaderAt, func(), error) {
-			in, _, err := regular.OpenNoLink(f.path)
+	for _, f := range r.folder.Logs().Rings() {
+		found[f.PID] = func() (io.ReaderAt, func(), error) {
+			in, _, err := regular.OpenNoLink(f.Path)
 			return in, func() { in.Close() }, err
 		}
 	}

@@ -1,9 +1,8 @@
-package record
+package folder
 
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -17,29 +16,29 @@ import (
 )
 
 // newTestLogs makes a capture's folder and a log folder, as a recording does.
-func newTestLogs(t *testing.T) (*Folder, *logFolder) {
+func newTestLogs(t *testing.T) (*Capture, *Logs) {
 	t.Helper()
-	folder, err := NewFolder(filepath.Join(t.TempDir(), "capture"))
+	folder, err := New(filepath.Join(t.TempDir(), "capture"))
 	require.NoError(t, err)
-	folder.logs, err = newLogFolder(folder)
+	_, err = folder.MakeLogs()
 	require.NoError(t, err)
 	t.Cleanup(func() { folder.release() })
 	return folder, folder.logs
 }
 
-// A name tells HotSpot's process id, as HotSpot writes it.
-func logName(l *logFolder, pid string) string {
-	return strings.ReplaceAll(l.pattern(), "%p", "pid"+pid)
+// logName returns the path of a log, with the process id as HotSpot writes it.
+func logName(l *Logs, pid string) string {
+	return strings.ReplaceAll(l.Pattern(), "%p", "pid"+pid)
 }
 
 func TestGather(t *testing.T) {
 	folder, logs := newTestLogs(t)
 	require.NoError(t, os.WriteFile(logName(logs, "4711"), []byte("<hotspot_log>"), 0o644))
-	head, tail := strayName(logs.path)
-	stray := filepath.Join(hotSpotTemp, head+"4712"+tail)
+	head, tail := strayName(logs.Path)
+	stray := filepath.Join(HotSpotTemp, head+"4712"+tail)
 	require.NoError(t, os.WriteFile(stray, []byte("<hotspot_log stray>"), 0o644))
 
-	// What other users may have put there is not taken, and not read.
+	// What other users may have put there is neither taken nor read.
 	secret := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	require.NoError(t, os.Symlink(secret, logName(logs, "1")))
@@ -48,10 +47,10 @@ func TestGather(t *testing.T) {
 	require.NoError(t, os.WriteFile(linked, []byte("secret"), 0o600))
 	require.NoError(t, os.Link(linked, logName(logs, "3")))
 	require.NoError(t, os.Mkdir(logName(logs, "4"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(logs.path, "asm-pid5.log"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(logs.Path, "asm-pid5.log"), nil, 0o600))
 
-	err := logs.gather(folder.Path)
-	require.ErrorContains(t, err, "taking the log of JVM 3: it is not a plain file")
+	err := logs.Gather(folder.Path)
+	require.ErrorContains(t, err, "taking the log of JVM 3: it is not a regular file")
 	found, err := capture.Logs(folder.Path)
 	require.NoError(t, err)
 	assert.Equal(t, []string{filepath.Join(folder.Path, "asm-4711.log"), filepath.Join(folder.Path, "asm-4712.log")}, found)
@@ -66,7 +65,7 @@ func TestGather(t *testing.T) {
 	assert.NoFileExists(t, stray)
 	folder.Keep()
 	assert.Empty(t, folder.InUse())
-	assert.NoDirExists(t, logs.path)
+	assert.NoDirExists(t, logs.Path)
 }
 
 // A log on another file system is copied, as far as there is room.
@@ -81,7 +80,7 @@ func TestCopyLog(t *testing.T) {
 	require.NoError(t, os.Symlink(log, filepath.Join(dir, "link")))
 	require.ErrorIs(t, copyLog(filepath.Join(dir, "link"), to+"2", noLimit), syscall.ELOOP)
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o666))
-	require.ErrorContains(t, copyLog(filepath.Join(dir, "pipe"), to+"3", noLimit), "not a plain file")
+	require.ErrorContains(t, copyLog(filepath.Join(dir, "pipe"), to+"3", noLimit), "not a regular file")
 	require.ErrorIs(t, copyLog(log, to, noLimit), os.ErrExist)
 
 	disk := gasmtest.NeedSmallDisk(t, "64k")
@@ -93,7 +92,7 @@ func TestCopyLog(t *testing.T) {
 	assert.Positive(t, info.Size())
 }
 
-// A file that is larger than what it should be, or that has nothing on disk, is not taken.
+// A file that is too large, or that has nothing on disk, is not taken.
 func TestTakeLogLimits(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
@@ -102,7 +101,7 @@ func TestTakeLogLimits(t *testing.T) {
 	}{
 		"large":  {1001, 1000, "it has 1001 bytes, and gasm takes 1000"},
 		"sparse": {1 << 40, noLimit, "it has 1099511627776 bytes, of which 0 are on disk: no JVM writes such a file"},
-		"rings":  {70 << 20, 512 << 20, ""}, // of a file system that compresses
+		"rings":  {70 << 20, 512 << 20, ""}, // on a file system that compresses
 	} {
 		for what, take := range map[string]func(from, to string, limit int64) error{"moved": takeLog, "copied": copyLog} {
 			from, to := filepath.Join(dir, name), filepath.Join(dir, name+" "+what)
@@ -119,8 +118,8 @@ func TestTakeLogLimits(t *testing.T) {
 	}
 }
 
-// HotSpot takes the place of %p in the whole path for its place in the name alone; see
-// logTail. The name must be long enough for that, and not too long for the system.
+// HotSpot uses the position of %p in the whole path as its position in the name alone; see logTail. The name must be long
+// enough for that, and not too long for the file system.
 func TestLogTail(t *testing.T) {
 	for length := 1; length <= maxLogFolder; length++ {
 		folder := strings.Repeat("d", length)
@@ -134,12 +133,12 @@ func TestLogTail(t *testing.T) {
 	assert.NotContains(t, logTail("/tmp/secret"), "secret")
 }
 
-// Where a log folder is: beside the capture, for all users; where others can't pass or the
-// path is too long for HotSpot, elsewhere.
+// The log folder is beside the capture, for all users. It is elsewhere where other users can't pass, or where the path is too
+// long for HotSpot.
 func TestLogFolderPlaces(t *testing.T) {
 	_, logs := newTestLogs(t)
-	if logs.own && logs.closed == "" {
-		for path, want := range map[string]os.FileMode{logs.parent: 0o711, logs.path: 0o733 | os.ModeSticky} {
+	if logs.own && logs.Closed == "" {
+		for path, want := range map[string]os.FileMode{logs.parent: 0o711, logs.Path: 0o733 | os.ModeSticky} {
 			info, err := os.Stat(path)
 			require.NoError(t, err)
 			assert.Equal(t, want, info.Mode()&^os.ModeDir, path)
@@ -155,9 +154,9 @@ func TestLogFolderPlaces(t *testing.T) {
 		{"on another file system", filepath.Join(disk, "capture"), true},
 		{"with a long path", filepath.Join(long, "capture"), false},
 	} {
-		folder, err := NewFolder(c.dir)
+		folder, err := New(c.dir)
 		require.NoError(t, err)
-		folder.logs, err = newLogFolder(folder)
+		_, err = folder.MakeLogs()
 		require.NoError(t, err, c.name)
 		assert.Equal(t, c.inCapture, folder.logsInside(), c.name)
 		folder.Keep()
@@ -180,30 +179,5 @@ func TestPassable(t *testing.T) {
 	require.NoError(t, os.Symlink(below, link))
 	for path, want := range map[string]bool{"/": true, "/usr/bin": true, below: false, link: false, dir + "/none": false} {
 		assert.Equal(t, want, passable(path), path)
-	}
-}
-
-// A JVM of any release that can't open its log goes on, and its log is found.
-func TestStrayLogs(t *testing.T) {
-	gasmtest.NeedRoot(t)
-	setpriv := gasmtest.NeedTool(t, "setpriv", "it is in util-linux")
-	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
-		if exec.Command(setpriv, "--reuid=65534", "--clear-groups", j.Java(), "-version").Run() != nil {
-			t.Logf("%s: another user can't run it here", j.Name())
-			continue
-		}
-		folder, logs := newTestLogs(t)
-		require.NoError(t, os.Chmod(logs.parent, 0o700))
-		r := New(Options{Command: []string{setpriv}, Folder: folder, Code: CodePrint}).code.(*printedCode)
-		flags, err := r.javaFlags()
-		require.NoError(t, err)
-		require.NoError(t, os.Chmod(r.logs.parent, 0o700))
-		out, _ := java(t, flags, setpriv, "--reuid=65534", "--clear-groups", j.Java(), "-version")
-		assert.Contains(t, out, "Warning:  Forcing option -XX:LogFile="+hotSpotTemp, j.Name())
-		require.NoError(t, r.logs.gather(folder.Path))
-		found, err := capture.Logs(folder.Path)
-		require.NoError(t, err)
-		assert.Len(t, found, 1, j.Name())
-		r.logs.release()
 	}
 }

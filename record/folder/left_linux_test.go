@@ -1,4 +1,4 @@
-package record
+package folder
 
 import (
 	"os"
@@ -14,10 +14,10 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// left tells whether LeftFolders names a folder, and why.
+// left reports whether AllLeft returns a folder, and why it was left.
 func left(path string) (why string, found bool) {
-	folders := LeftFolders()
-	i := slices.IndexFunc(folders, func(f LeftFolder) bool { return f.Path == path })
+	folders := AllLeft()
+	i := slices.IndexFunc(folders, func(f Left) bool { return f.Path == path })
 	if i < 0 {
 		return "", false
 	}
@@ -27,25 +27,25 @@ func left(path string) (why string, found bool) {
 // A folder stays while a process may start JVMs that log there, and is removed later.
 func TestFolderInUse(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	folder, err := NewFolder("")
+	folder, err := New("")
 	require.NoError(t, err)
-	folder.logs, err = newLogFolder(folder)
+	_, err = folder.MakeLogs()
 	require.NoError(t, err)
 	logs := folder.logs
 	_, found := left(logs.parent)
 	assert.False(t, found, "it is in use by a gasm that lives")
-	sweep()
-	require.DirExists(t, logs.path)
+	Sweep()
+	require.DirExists(t, logs.Path)
 
 	user := exec.Command("sleep", "60")
-	user.Env = javaFlags{tool: []string{"-XX:LogFile=" + logs.pattern()}}.addTo(os.Environ())
+	user.Env = append(os.Environ(), "JAVA_TOOL_OPTIONS=-XX:LogFile="+logs.Pattern())
 	require.NoError(t, user.Start())
 	require.NoError(t, folder.Remove())
 	assert.Contains(t, folder.InUse(), "still running: sleep (")
 	assert.Contains(t, folder.InUse(), "which a later gasm profile removes")
 	assert.NoDirExists(t, folder.Path)
-	sweep()
-	assert.DirExists(t, logs.path)
+	Sweep()
+	assert.DirExists(t, logs.Path)
 	why, _ := left(logs.parent)
 	assert.Contains(t, why, "sleep (")
 
@@ -53,21 +53,21 @@ func TestFolderInUse(t *testing.T) {
 	_ = user.Wait() // it was killed
 	why, _ = left(logs.parent)
 	assert.Contains(t, why, "removes it")
-	sweep()
+	Sweep()
 	assert.NoDirExists(t, logs.parent)
 }
 
-// What kill -9 of gasm leaves is removed later. What the user was told to be kept is not,
-// nor anything that is not gasm's.
+// What a gasm that was killed has left is removed later. A folder that was kept for the user is not, nor is anything that is
+// not gasm's.
 func TestSweep(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	killed, err := NewFolder("")
+	killed, err := New("")
 	require.NoError(t, err)
-	kept, err := NewFolder("")
+	kept, err := New("")
 	require.NoError(t, err)
 	assert.Equal(t, kept.Path, kept.Keep())
-	alive, err := NewFolder("")
+	alive, err := New("")
 	require.NoError(t, err)
 	elsewhere := t.TempDir()
 	made, err := lockedfolder.Make(elsewhere)
@@ -84,7 +84,7 @@ func TestSweep(t *testing.T) {
 		require.NoError(t, os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)))
 	}
 
-	sweep()
+	Sweep()
 	assert.NoDirExists(t, killed.Path)
 	assert.NoDirExists(t, unborn)
 	for _, path := range []string{kept.Path, alive.Path, filepath.Join(elsewhere, lockedfolder.LockFile), link, bare, full} {
