@@ -51,7 +51,7 @@ func (o *Options) checkCode() error {
 }
 
 // chooseCode says how the code is had. The note tells that it is not how the user asked.
-func (r *Recording) chooseCode() (way codeWay, note string) {
+func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
 	if o.Code != CodePrint && limited == "" {

@@ -32,7 +32,7 @@ import (
 // yet. To put the option into a JAVA_TOOL_OPTIONS that is longer than 1023 bytes, which JDK 8
 // ignores, takes the user's own options away from JDK 8, too.
 type eventLogs struct {
-	logs *folder.Logs // nil without
+	logs *folder.Logs // nil when no JVM logs events
 	note string       // why there are none, or not of all JVMs
 }
 
@@ -45,10 +45,10 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 		return flags
 	}
 	if err := r.makeEventFolder(); err != nil {
-		r.events.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
+		r.eventLogs.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
 		return flags
 	}
-	option := hslog.Flag(r.o.Events.Log, r.events.logs.EventPattern())
+	option := hslog.Flag(r.o.Events.Log, r.eventLogs.logs.EventPattern())
 	if tool {
 		flags.tool = append(slices.Clip(flags.tool), option)
 	} else {
@@ -72,7 +72,7 @@ func (r *Recording) makeEventFolder() error {
 	if err := hslog.CheckFolder(logs.Path); err != nil {
 		return err
 	}
-	r.events.logs = logs
+	r.eventLogs.logs = logs
 	return nil
 }
 
@@ -99,10 +99,10 @@ func eventObstacle(command []string) error {
 
 // takeEvents moves the logs of events into the capture, and notes in each JVM which is its.
 func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
-	if r.events.note != "" {
-		notes = append(notes, r.events.note)
+	if r.eventLogs.note != "" {
+		notes = append(notes, r.eventLogs.note)
 	}
-	if r.events.logs == nil {
+	if r.eventLogs.logs == nil {
 		return notes
 	}
 	if err := r.folder.Gather(); err != nil {

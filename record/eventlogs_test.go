@@ -12,11 +12,12 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/record/jvmevents"
 )
 
 func newTestFolder(t *testing.T) *Folder {
 	t.Helper()
-	folder, err := NewFolder(filepath.Join(t.TempDir(), "capture"))
+	folder, err := NewFolder(t.Context(), filepath.Join(t.TempDir(), "capture"))
 	require.NoError(t, err)
 	t.Cleanup(func() { folder.Keep() })
 	return folder
@@ -50,18 +51,18 @@ func TestEventFlags(t *testing.T) {
 		{"another root in a script", []string{"sh", "-c", "exec /usr/bin/unshare -m java X"}, false, false, "a JVM that unshare starts may be unable"},
 		{"java's own argument", []string{java17, "Main", "docker"}, false, true, ""}, // what java runs gets no other root
 	} {
-		r, flags := eventsFor(t, DefaultKinds, c.command...)
+		r, flags := eventsFor(t, jvmevents.DefaultKinds, c.command...)
 		assert.Equal(t, c.tool, strings.Contains(strings.Join(flags.tool, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
 		assert.Equal(t, c.launcher, strings.Contains(strings.Join(flags.launcher, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
-		assert.Contains(t, r.events.note, c.note, c.name)
-		assert.Equal(t, c.note == "", r.events.note == "", "%s: %s", c.name, r.events.note)
+		assert.Contains(t, r.eventLogs.note, c.note, c.name)
+		assert.Equal(t, c.note == "", r.eventLogs.note == "", "%s: %s", c.name, r.eventLogs.note)
 	}
 	// Nobody has asked for events of a script's JVMs, which may not be able to write a log.
 	for _, asked := range []bool{false, true} {
 		for command, always := range map[string]bool{java17: true, "sh": false} {
-			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: DefaultKinds, Asked: asked}})
+			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds, Asked: asked}})
 			assert.Equal(t, asked || always, len(r.addEventFlag(javaFlags{}).launcher) > 0, "%s, asked for: %v", command, asked)
-			assert.Empty(t, r.events.note)
+			assert.Empty(t, r.eventLogs.note)
 		}
 	}
 	r, flags := eventsFor(t, nil, java17)
@@ -74,7 +75,7 @@ func TestEventFlags(t *testing.T) {
 // hands it on.
 func TestEveryJVMLogsEvents(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
-		for _, kinds := range [][]event.Kind{DefaultKinds, {event.GC, event.Safepoint, event.Compilation}} {
+		for _, kinds := range [][]event.Kind{jvmevents.DefaultKinds, {event.GC, event.Safepoint, event.Compilation}} {
 			r, flags := eventsFor(t, kinds, "sh")
 			out, _ := java(t, flags, j.Java(), "-version")
 			assert.Empty(t, out, j.Name())
@@ -82,7 +83,7 @@ func TestEveryJVMLogsEvents(t *testing.T) {
 				out, _ = java(t, flags, j.Java(), flags.launcher[0], "-version")
 				assert.Empty(t, out, "%s with the option twice", j.Name())
 			}
-			logs, err := filepath.Glob(strings.Replace(r.events.logs.EventPattern(), "%p", "*", 1))
+			logs, err := filepath.Glob(strings.Replace(r.eventLogs.logs.EventPattern(), "%p", "*", 1))
 			require.NoError(t, err)
 			want := 2
 			if j.Feature <= 8 {
@@ -100,8 +101,8 @@ func TestEveryJVMLogsEvents(t *testing.T) {
 
 // Full files come into the capture with the one that is written.
 func TestGatherEvents(t *testing.T) {
-	r, _ := eventsFor(t, DefaultKinds, "sh")
-	dir := r.events.logs.Path
+	r, _ := eventsFor(t, jvmevents.DefaultKinds, "sh")
+	dir := r.eventLogs.logs.Path
 	for _, name := range []string{"ev-71.log", "ev-71.log.0", "ev-71.log.3", "ev-72.log", "ev-x.log", "ev-73.log.9"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("[1ns][1][gc] x\n"), 0o644))
 	}

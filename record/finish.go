@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -8,23 +9,23 @@ import (
 )
 
 // Finish completes the capture on disk and opens it. The caller closes it.
-func (r *Recording) Finish() (*capture.Capture, error) {
+func (r *Recording) Finish(ctx context.Context) (*capture.Capture, error) {
 	jvms, notes, err := r.code.finish()
 	if err != nil {
-		r.live.discard()
+		r.events.Discard()
 		return nil, err
 	}
 	notes = append(notes, r.takeEvents(jvms)...)
 	notes = append(notes, r.takeProbes(jvms)...)
-	notes = append(notes, r.live.take(jvms)...)
-	return r.complete(func() capture.Description {
+	notes = append(notes, r.events.Take(jvms, r.startedMonoNanos)...)
+	return r.complete(ctx, func() capture.Description {
 		d := r.describe(jvms)
 		d.Notes.Add(notes...)
 		return d
 	})
 }
 
-// describe gives the capture's description. It numbers JMH's forks among the JVMs.
+// describe returns the capture's description. It numbers JMH's forks among the JVMs.
 func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	trials, windowNotes := r.rules.Trials(&windows.Run{Command: r.o.Command, Span: r.wholeRun(), StartedWallNanos: r.clocks.start.WallNanos, JVMs: jvms, Output: r.output})
 	d := r.description()
@@ -37,13 +38,13 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	return d
 }
 
-// blackholeNote says that JMH measured something else than it would have without
-// gasm; see optionsFile.
+// blackholeNote says that JMH measured something else than it would have measured without gasm; see optionsFile. It returns "" if JMH did
+// not.
 func (r *Recording) blackholeNote() string {
 	mode := r.output.JMHBlackholes()
 	if startsJava(r.o.Command) || !strings.HasPrefix(mode, "full + dont-inline") || !strings.Contains(mode, "auto-detected") {
 		return ""
 	}
-	return "JMH uses full blackholes: it could not ask its JVM for compiler blackholes, since capture keeps " +
-		"the JVM's own messages off its output; put gasm in front of the java command itself (gasm profile -- java -jar …)"
+	return "JMH uses full blackholes: it could not ask its JVM for compiler blackholes, because gasm keeps " +
+		"the JVM's own messages off its output; put gasm before the java command itself (gasm profile -- java -jar …)"
 }

@@ -15,16 +15,14 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Options say what is recorded, and how. Their zero values are the defaults, but for
-// those that say so.
+// Options say what is recorded, and how. The zero values are the defaults, except where a field's comment says otherwise.
 type Options struct {
 	Gasm    string   // the version of gasm, for the capture's description
 	Command []string // what is run; not empty
 	Folder  *Folder  // of the capture; not nil
 
-	// Stdin is the command's own. What the command prints to stdout goes to Stdout after
-	// gasm has looked at it, and so does stderr where windows begin or end with its lines.
-	// Otherwise Stderr is the command's own, too.
+	// Stdin is the command's own. What the command prints to stdout goes to Stdout after gasm has looked at it. Where windows begin
+	// or end with lines of stderr, what it prints there goes to Stderr in the same way. Otherwise Stderr is the command's own.
 	Stdin, Stdout, Stderr *os.File
 
 	Sampler Sampler // not empty
@@ -36,47 +34,43 @@ type Options struct {
 
 	// Delay and Length limit the measurement to a time after the command's start.
 	Delay, Length time.Duration
-	// WindowStart and WindowEnd limit it to what lies between lines of the command's
-	// output that match; nil does not.
+	// WindowStart and WindowEnd limit the measurement to the times between lines of the command's output that match. Each may be
+	// nil.
 	WindowStart, WindowEnd *regexp.Regexp
-	// WindowFrom says on which streams such lines are looked for.
+	// WindowFrom says on which streams these lines are looked for.
 	WindowFrom WindowSource
-	// WindowFile is the path of a file in which the program has written its windows when it
-	// has ended; see windowFile. "" for none.
+	// WindowFile is the path of a file in which the program has written its windows when it has ended; "" for none. See package
+	// windows.
 	WindowFile string
 
 	Code    CodeSource // not empty
 	Methods []string   // patterns of the methods whose code is printed; none: all
 	SkipC1  bool       // no code of what C1 compiled
 
-	// Events are the events that are recorded beside the samples, such as pauses of the
-	// collector. See ParseEventChoice.
+	// Events are the events in the JVMs that are recorded beside the samples, such as pauses of the collector. See
+	// ParseEventChoice.
 	Events EventChoice
 
-	// Probes are what of the program's methods is counted, by an agent in its JVMs.
+	// Probes say what is counted in the program's methods, by an agent in its JVMs.
 	Probes []probe.Spec
 
-	// Problem is called when something of the capture is lost, while the rest goes
-	// on; of several errors of a full disk with the first one alone. It may be called
-	// from any goroutine, and may be nil.
+	// Problem is called when a part of the capture is lost, while the rest goes on. Of several errors of a full disk, it gets only the
+	// first one. It may be called from any goroutine, and may be nil.
 	Problem func(error)
-	// Message is called with a sentence for the user on what the recording waits for;
-	// nil for nobody.
+	// Message is called with a sentence for the user, for example on what the recording waits for; nil for nobody.
 	Message func(text string)
-	// Window is called when a window opens or closes while the command runs, from a goroutine
-	// of its own; of JMH's windows, and of one that opens with the command, it is not. nil for
-	// nobody.
+	// Window is called when a window opens or closes while the command runs, from a goroutine of its own. It is not called for JMH's
+	// windows, nor for a window that opens with the command. It may be nil.
 	Window func(WindowChange)
-	// Progress is called while perf script writes the samples' text at the end, with
-	// the number of bytes that were written since the last call; nil for nobody.
+	// Progress is called while perf script writes the samples' text at the end, with the number of bytes that were written since the
+	// last call. It may be nil.
 	Progress func(bytes int)
 }
 
 // Sampler says which sampler is used.
 type Sampler string
 
-// The samplers. SamplerAuto is the first of the others that works here. SamplerNative is
-// gasm itself.
+// The samplers. SamplerAuto is the first of the others that works on this machine. SamplerNative is gasm itself.
 const (
 	SamplerAuto   Sampler = "auto"
 	SamplerNative Sampler = "native"
@@ -88,10 +82,10 @@ const (
 
 var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace, SamplerXCTrace}
 
-// SamplerNames are the samplers, as --sampler has them.
+// SamplerNames returns the samplers' names, as --sampler has them.
 func SamplerNames() []string { return names(samplers) }
 
-// names are values as text.
+// names returns values as text.
 func names[T ~string](values []T) []string {
 	all := make([]string, len(values))
 	for i, v := range values {
@@ -118,7 +112,7 @@ func (o *Options) rules() windows.Rules {
 	return windows.Rules{Delay: o.Delay, Length: o.Length, Start: o.WindowStart, End: o.WindowEnd, From: o.WindowFrom, File: o.WindowFile}
 }
 
-// Check finds out what the options say that makes no sense. It runs nothing.
+// Check returns an error for options that make no sense. It runs nothing.
 func (o *Options) Check() error {
 	sudo := o.Sudo && !o.Events.ByDTrace
 	switch {
@@ -140,7 +134,7 @@ func (o *Options) Check() error {
 			return fmt.Errorf("--method: %w", err)
 		}
 	}
-	if err := o.Events.check(); err != nil {
+	if err := o.Events.Check(); err != nil {
 		return err
 	}
 	if o.Sampler == SamplerXCTrace {

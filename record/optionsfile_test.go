@@ -60,7 +60,7 @@ func java(t *testing.T, flags javaFlags, words ...string) (out, stderr string) {
 // flagsFor returns the options for a command, and the code source that made them.
 func flagsFor(t *testing.T, command ...string) (*printedCode, javaFlags) {
 	t.Helper()
-	folder, err := NewFolder(filepath.Join(t.TempDir(), "a 'folder' of\\logs"))
+	folder, err := NewFolder(t.Context(), filepath.Join(t.TempDir(), "a 'folder' of\\logs"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,13 +21,16 @@ func (s switchedSampling) Stop() error                { *s.said = append(*s.said
 func (s switchedSampling) resolver() *native.Resolver { return nil }
 
 type switchedCode struct {
-	codeWay
+	codeSource
 	said *[]string
 }
 
-func (c switchedCode) pause()                { *c.said = append(*c.said, "code pauses") }
-func (c switchedCode) resume()               { *c.said = append(*c.said, "code resumes") }
-func (c switchedCode) end() *native.Resolver { *c.said = append(*c.said, "code ends"); return nil }
+func (c switchedCode) pause()  { *c.said = append(*c.said, "code pauses") }
+func (c switchedCode) resume() { *c.said = append(*c.said, "code resumes") }
+func (c switchedCode) end(context.Context) *native.Resolver {
+	*c.said = append(*c.said, "code ends")
+	return nil
+}
 
 // While no window is open, neither are samples taken nor is code followed, and both end with the last window, once.
 func TestWindowsSwitchSampling(t *testing.T) {
@@ -35,7 +39,7 @@ func TestWindowsSwitchSampling(t *testing.T) {
 	r.sampling, r.code = switchedSampling{said: &said}, switchedCode{said: &said}
 	r.pause()
 	r.resume()
-	r.windowsOver()
-	r.endSampling()
+	r.windowsOver(t.Context())
+	r.endSampling(t.Context())
 	assert.Equal(t, []string{"pause", "code pauses", "resume", "code resumes", "pause", "stop", "code ends"}, said)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -125,7 +126,7 @@ command there is one profile for each main class and JDK.`,
 			}
 			signals := catchSignals() // before there is anything to clean up
 			defer signals.stop()
-			if o.Folder, err = record.NewFolder(own.output); err != nil {
+			if o.Folder, err = record.NewFolder(context.Background(), own.output); err != nil {
 				return err
 			}
 			return runProfile(s, o, &flags, src, signals, own.recordOnly)
@@ -150,19 +151,20 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		}
 		say(s.err, "gasm: %s", text)
 	}
-	rec := record.New(o)
+	ctx, rec := context.Background(), record.New(o)
 	signals.handTo(rec, s, o.Folder)
-	if err := rec.Run(); err != nil {
+	if err := rec.Run(ctx); err != nil {
 		if sig := rec.StoppedBy(); sig != 0 {
 			return &exitError{128 + int(sig), err}
 		}
 		return err
 	}
 	var err error
+	finish := func() (*capture.Capture, error) { return rec.Finish(ctx) }
 	if recordOnly {
-		err = finishOnly(rec.Finish, bar)
+		err = finishOnly(finish, bar)
 	} else {
-		err = reportOn(s, rec.Finish, flags, src, bar)
+		err = reportOn(s, finish, flags, src, bar)
 	}
 	signals.resume()
 	whole := err == nil && len(rec.Problems()) == 0

@@ -74,13 +74,13 @@ var inHotSpot = map[string][]string{
 // inRecord are the calls in package record and the packages below it that remove more than a file, give rights, or begin a file of
 // another's making. They are of the capture, and of folders and notes that gasm has made for itself.
 var inRecord = map[string][]string{
-	"record/debuginfo.go":      {"os.RemoveAll", "os.WriteFile"},
-	"record/folder/capture.go": {"os.Chmod", "os.RemoveAll"},
-	"record/folder/gather.go":  {"os.Chmod"}, // of what is in the capture already
-	"record/folder/left.go":    {"os.RemoveAll"},
-	"record/folder/logs.go":    {"os.Chmod", "os.RemoveAll"},
-	"record/leftevents.go":     {"os.RemoveAll", "os.WriteFile"},
-	"record/optionsfile.go":    {"os.Chmod", "os.WriteFile"},
+	"record/debuginfo/debuginfo.go": {"os.RemoveAll", "os.WriteFile"},
+	"record/folder/capture.go":      {"os.Chmod", "os.RemoveAll"},
+	"record/folder/gather.go":       {"os.Chmod"}, // of what is in the capture already
+	"record/folder/left.go":         {"os.RemoveAll"},
+	"record/folder/logs.go":         {"os.Chmod", "os.RemoveAll"},
+	"record/jvmfolder/note.go":      {"os.RemoveAll", "os.WriteFile"},
+	"record/optionsfile.go":         {"os.Chmod", "os.WriteFile"},
 }
 
 var dangerous = regexp.MustCompile(`^(os\.(RemoveAll|Chmod|Chown|Lchown|WriteFile|Symlink|Link|Truncate|OpenRoot|DirFS)|filepath\.(Walk|WalkDir)|net\.Dial|net\.DialUnix|unix\.\w+at2?|unix\.(Kill|Connect|Capset))$`)

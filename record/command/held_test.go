@@ -387,7 +387,7 @@ func TestHolderStopped(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestCommandErrors(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))

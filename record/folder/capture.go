@@ -20,8 +20,8 @@ type Capture struct {
 	// Temporary is true if the user named no folder, so that gasm removes it.
 	Temporary bool
 
-	lock *lockedfolder.Lock // of a temporary folder, until it is kept
-	logs *Logs              // nil until MakeLogs
+	lock   *lockedfolder.Lock // of a temporary folder, until it is kept
+	logs   *Logs              // nil until MakeLogs
 	gather sync.Once
 	// users are the processes for which some of the logs' folder had to stay.
 	users []lockedfolder.Process

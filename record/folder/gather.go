@@ -166,9 +166,9 @@ func (l *Logs) gatherProbes(dir string) error {
 	return errors.Join(errs...)
 }
 
-// MaxEventLog is an upper bound for each log of events, in bytes. HotSpot begins another file at 20 MB, unless a single event is
+// maxEventLog is an upper bound for each log of events, in bytes. HotSpot begins another file at 20 MB, unless a single event is
 // larger.
-const MaxEventLog = 1 << 28
+const maxEventLog = 1 << 28
 
 // gatherEvents moves the logs of events into the capture's folder, under the same names. Another user may have made what it
 // finds; see Gather.
@@ -181,7 +181,7 @@ func (l *Logs) gatherEvents(dir string) error {
 				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %s is there already", log.PID, to))
 				continue
 			}
-			if err := takeLog(log.Path, to, MaxEventLog); err != nil && (i == 0 || !errors.Is(err, os.ErrNotExist)) {
+			if err := takeLog(log.Path, to, maxEventLog); err != nil && (i == 0 || !errors.Is(err, os.ErrNotExist)) {
 				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %w", log.PID, err))
 			}
 		}

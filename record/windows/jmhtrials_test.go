@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-func TestWhole(t *testing.T) {
+func TestWholeTrial(t *testing.T) {
 	span := func(from, to int64) capture.Span { return capture.Span{FromMonoNanos: from, ToMonoNanos: to} }
 	got := Whole([]capture.JVM{{PID: 9}, {PID: 4}}, []capture.Span{span(1, 2), span(5, 6)})
 	want := capture.Trial{Windows: []capture.Window{{PID: 9, Span: span(1, 2)}, {PID: 9, Span: span(5, 6)}, {PID: 4, Span: span(1, 2)}, {PID: 4, Span: span(5, 6)}}}

@@ -1,4 +1,4 @@
-package record
+package debuginfo
 
 import (
 	"fmt"
@@ -16,20 +16,27 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// leaveNote makes the note of a gasm that was killed, of a byte in this process.
+// leaveNote makes a note as a gasm that was killed leaves it, with some text.
 func leaveNote(t *testing.T, text string) (dir string) {
 	t.Helper()
-	s := &debugInfoSwitch{}
+	s := &Switch{}
 	require.NoError(t, s.write())
 	t.Cleanup(func() { os.RemoveAll(s.dir) })
-	require.NoError(t, os.WriteFile(filepath.Join(s.dir, debugInfoFile), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, noteFile), []byte(text), 0o600))
 	s.lock.Close()
 	return s.dir
 }
 
-// A note is told of while the JVM lives and its flag is on. Any other one is removed.
+// leftTexts returns what EachLeft reports, each as "folder: text".
+func leftTexts(t *testing.T) (texts []string) {
+	t.Helper()
+	EachLeft(t.Context(), func(dir, text string) { texts = append(texts, dir+": "+text) })
+	return texts
+}
+
+// EachLeft reports a note while the JVM runs and its flag is on, and removes any other note.
 func TestDebugInfoNotes(t *testing.T) {
-	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON) // which the garbage collector leaves alone
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON) // not of the garbage collector
 	require.NoError(t, err)
 	defer unix.Munmap(page)
 	flag := &page[0]
@@ -38,7 +45,7 @@ func TestDebugInfoNotes(t *testing.T) {
 	pid, ticks := os.Getpid(), processend.StartTicks(os.Getpid())
 	good := fmt.Sprintf("%d %d %d\n", pid, ticks, address)
 	told := func() bool {
-		return strings.Contains(strings.Join(LeftDebugInfo(), "\n"), fmt.Sprintf("in JVM %d,", pid))
+		return strings.Contains(strings.Join(leftTexts(t), "\n"), fmt.Sprintf("in JVM %d,", pid))
 	}
 	exists := func(dir string) bool {
 		_, err := os.Stat(dir)
@@ -46,23 +53,19 @@ func TestDebugInfoNotes(t *testing.T) {
 	}
 
 	dir := leaveNote(t, good)
-	sweep()
-	assert.True(t, exists(dir), "it is not swept")
 	assert.True(t, told())
-	left := LeftFolders()
-	require.NotEmpty(t, left)
-	assert.Contains(t, left, LeftFolder{Path: dir, Why: "gasm was killed; " + debugInfoNote{pid, ticks, address}.left()})
+	assert.Contains(t, leftTexts(t), dir+": "+note{pid, ticks, address}.left())
 
-	s := takeOver(debugInfoNote{pid, ticks, address})
+	s := takeOver(t.Context(), note{pid, ticks, address})
 	require.NotNil(t, s)
-	assert.True(t, s.switched())
-	assert.False(t, told(), "while the gasm that has taken it over lives")
+	assert.True(t, s.Switched())
+	assert.False(t, told(), "while the gasm that has taken it over runs")
 	s.memory, err = openMemory(pid)
 	require.NoError(t, err)
-	require.NoError(t, s.restore())
+	require.NoError(t, s.Restore(t.Context()))
 	assert.Zero(t, *flag)
 	assert.False(t, exists(dir))
-	assert.Nil(t, takeOver(debugInfoNote{pid, ticks, address}), "the user's own")
+	assert.Nil(t, takeOver(t.Context(), note{pid, ticks, address}), "the user has switched it on")
 
 	dir = leaveNote(t, good)
 	assert.False(t, told(), "the flag is off")
@@ -84,9 +87,9 @@ func TestDebugInfoNotes(t *testing.T) {
 	}
 }
 
-// A process that is no JVM, or has ended, is told of.
+// A process that is not a JVM is an error.
 func TestSwitchDebugInfoRefused(t *testing.T) {
-	s, err := switchDebugInfo(t.Context(), os.Getpid(), processend.StartTicks(os.Getpid()))
+	s, err := SwitchOn(t.Context(), os.Getpid(), processend.StartTicks(os.Getpid()))
 	require.ErrorContains(t, err, "--debug-info: ")
 	assert.Nil(t, s)
 }

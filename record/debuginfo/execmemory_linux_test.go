@@ -1,4 +1,4 @@
-package record
+package debuginfo
 
 import (
 	"bufio"
@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process keeps its id and its start when it runs another program, which may be one of root's: what was to be written into
-// the first program's memory is not written into that of the second.
+// A process keeps its id and its start time when it runs another program, which may be a program of root's. What was meant for
+// the first program's memory is not written into the second program's.
 func TestMemoryAfterExec(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "echo first; read go; exec /bin/sh -c 'echo second; read go'")
 	in, err := cmd.StdinPipe()
@@ -32,17 +32,17 @@ func TestMemoryAfterExec(t *testing.T) {
 	require.NoError(t, err)
 	defer memory.Close()
 	address := stackOf(t, cmd.Process.Pid)
-	require.NoError(t, writeByte(memory, address, 0), "the lowest byte of the stack's pages, which nobody uses")
+	require.NoError(t, writeByte(t.Context(), memory, address, 0), "the lowest byte of the stack's pages, which no program uses")
 	_, err = io.WriteString(in, "\n")
 	require.NoError(t, err)
 	require.True(t, lines.Scan())
 	assert.Equal(t, "second", lines.Text())
 	for _, address := range []uint64{address, stackOf(t, cmd.Process.Pid)} {
-		assert.ErrorIs(t, writeByte(memory, address, 0), io.ErrUnexpectedEOF)
+		assert.ErrorIs(t, writeByte(t.Context(), memory, address, 0), io.ErrUnexpectedEOF)
 	}
 }
 
-// stackOf is where the stack of a process begins.
+// stackOf returns the address at which the stack of a process begins.
 func stackOf(t *testing.T, pid int) uint64 {
 	t.Helper()
 	mappings, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))

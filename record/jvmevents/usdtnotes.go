@@ -1,4 +1,4 @@
-package record
+package jvmevents
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A usdtNote is on one or more JVMs, whose names are between two texts.
+// A usdtNote is about one or more JVMs. Their names are between two texts.
 type usdtNote struct {
 	pids          []string
 	before, after string
@@ -20,36 +20,39 @@ type usdtNote struct {
 
 func (n *usdtNote) String() string { return n.before + strings.Join(n.pids, ", ") + n.after }
 
-// addUSDTNote adds a note on a JVM. JVMs of which the same is to be said have one.
+// maxNamed is how many JVMs a note names.
+const maxNamed = 4
+
+// addUSDTNote adds a note about a JVM. JVMs with the same two texts share a note.
 func addUSDTNote(notes []usdtNote, pid int, before, after string) []usdtNote {
 	i := slices.IndexFunc(notes, func(n usdtNote) bool { return n.before == before && n.after == after })
 	if i < 0 {
 		i = len(notes)
 		notes = append(notes, usdtNote{before: before, after: after})
 	}
-	if n := &notes[i]; len(n.pids) < maxWithout {
+	if n := &notes[i]; len(n.pids) < maxNamed {
 		n.pids = append(n.pids, fmt.Sprintf("JVM %d", pid))
-	} else if len(n.pids) == maxWithout {
+	} else if len(n.pids) == maxNamed {
 		n.pids = append(n.pids, "others")
 	}
 	return notes
 }
 
-// noteSilent notes of which events a JVM tells nothing, because it was started without these options.
-func (l *liveUSDT) noteSilent(pid int, options []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// noteSilent notes which events are missing from a JVM, because it was started without these options.
+func (u *usdtRecorders) noteSilent(pid int, options []string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	for _, o := range options {
-		l.silent = addUSDTNote(l.silent, pid, fmt.Sprintf("USDT tells of no %s in ", usdt.Told(o)), ": start it with "+o)
+		u.silent = addUSDTNote(u.silent, pid, fmt.Sprintf("USDT reports no %s in ", usdt.Told(o)), ": start it with "+o)
 	}
 }
 
-// heapField has the JVM's heap, once its options were read.
+// heapField is a field that has the JVM's heap, after the JVM has read its options.
 const heapField = "Universe::_collectedHeap"
 
-// optionsWithout gives the options of the form -XX:+Name that a JVM runs without. It is none where its flags can't be read, or it
-// only starts.
-func optionsWithout(pid int, options []string) (without []string) {
+// optionsWithout returns the options of the form -XX:+Name that a JVM runs without. It returns none where the JVM's flags can't be
+// read, or the JVM is still starting.
+func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
 	if len(options) == 0 {
 		return nil
 	}
@@ -57,7 +60,7 @@ func optionsWithout(pid int, options []string) (without []string) {
 	for i, o := range options {
 		names[i] = strings.TrimPrefix(o, "-XX:+")
 	}
-	flags, err := vmstructs.Ask(context.Background(), vmstructs.FlagsTime, pid, func(vm *vmstructs.VM) (map[string]vmstructs.Flag, error) {
+	flags, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, pid, func(vm *vmstructs.VM) (map[string]vmstructs.Flag, error) {
 		at, ok := vm.Static(heapField)
 		if heap, err := vm.Memory.Uint64(at); !ok || err != nil || heap == 0 {
 			return nil, err
@@ -75,16 +78,16 @@ func optionsWithout(pid int, options []string) (without []string) {
 	return without
 }
 
-// lateProbes are JVMs whose probes were set some time after their start, and the one of them that had none for longest.
+// lateProbes counts the JVMs whose probes were set some time after their start, and keeps the one for which this took longest.
 type lateProbes struct {
 	jvms, pid int
 	late      time.Duration
 }
 
-// add adds a JVM whose probes were set at one time, and could have been reached since another.
+// add adds a JVM whose probes were set at setMono. The JVM could have reached them since sinceMono.
 func (l *lateProbes) add(pid int, setMono, sinceMono int64) {
 	late := time.Duration(setMono - sinceMono)
-	if setMono == 0 || late <= tellLate {
+	if setMono == 0 || late <= noteworthy {
 		return
 	}
 	l.jvms++

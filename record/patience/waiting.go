@@ -1,4 +1,4 @@
-package record
+package patience
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A moment that a JVM may take to answer before gasm says that it waits.
-const answerPause = 2 * time.Second
+// moment is how long a JVM may take to answer before gasm says that it waits.
+const moment = 2 * time.Second
 
-// sayWaiting says which JVM is waited for, and what it is to do, unless done is called within a moment.
-func (s *session) sayWaiting(pid int, what string) (done func()) {
-	if s.waits == nil {
+// Waiting says which JVM gasm waits for, and what the JVM is to do, unless done is called within a moment.
+func (p *Patience) Waiting(pid int, what string) (done func()) {
+	if p.say == nil {
 		return func() {}
 	}
 	over, ended := make(chan struct{}), make(chan struct{})
@@ -20,8 +20,8 @@ func (s *session) sayWaiting(pid int, what string) (done func()) {
 		defer close(ended)
 		select {
 		case <-over:
-		case <-time.After(answerPause):
-			s.waits(waitingText(pid, what))
+		case <-time.After(moment):
+			p.say(waitingText(pid, what))
 		}
 	}()
 	return func() {

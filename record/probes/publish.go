@@ -1,4 +1,4 @@
-package record
+package probes
 
 import (
 	"errors"
@@ -20,10 +20,10 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A sitePublisher shows the probes of JVMs to other tracers (--probe-sdt): as gasm's agent tells of a method, in the report that it
-// writes, the method is added to the shared object that the JVM has loaded.
-type sitePublisher struct {
-	agents  func() map[int]agentFiles // by process id, those that there are by now
+// A Publisher shows the probes of JVMs to other tracers (--probe-sdt). When gasm's agent reports a method, the Publisher adds the
+// method to the shared object that the JVM has loaded.
+type Publisher struct {
+	agents  func() map[int]Agent // by process id; those that there are by now
 	problem func(error)
 	tell    func(string)
 	machine *sdt.Machine
@@ -32,42 +32,43 @@ type sitePublisher struct {
 	done    chan struct{} // closed when it has
 }
 
-// agentFiles are the files of the agent of one JVM: those in the folder of the command's logs, or in the JVM's own /tmp
+// An Agent has the files of the agent in one JVM. They are in the folder of the command's logs, or in the JVM's own /tmp
 // (*probe.Session).
-type agentFiles interface {
+type Agent interface {
 	ReportSize() (int64, error)
 	Report() (*rings.Report, error)
 	OpenObject(name string) (sdt.Storage, error)
 	RemoveObject(name string) error
-	ObjectPath(name string) string // by which other programs find it
+	ObjectPath(name string) string // the path by which other programs find the object
 }
 
-// A publishedJVM is what a sitePublisher knows of a JVM.
+// A publishedJVM is a JVM whose probes are shown.
 type publishedJVM struct {
-	files   agentFiles
+	files   Agent
 	read    int64 // the size of the report that was read
 	object  *sdt.Published
-	name    string // the object's
-	failing bool   // its object can't be used, which was told
+	name    string // of the object
+	failing bool   // the object can't be used, which was reported
 }
 
-// lookEvery is the time between two looks at the reports. A tracer that is started by hand comes later.
+// lookEvery is the time between two looks at the reports. A tracer that is started by hand comes later than that.
 const lookEvery = 100 * time.Millisecond
 
-// publishSites begins to publish what agents report. It looks at once, and then from time to time until end.
-func publishSites(agents func() map[int]agentFiles, problem func(error), tell func(string)) (*sitePublisher, error) {
+// Publish begins to show what agents report. It looks at their reports at once, and then from time to time until End. tell is called
+// with a sentence for the user; it may be nil.
+func Publish(agents func() map[int]Agent, problem func(error), tell func(string)) (*Publisher, error) {
 	m, err := sdt.ThisMachine()
 	if err != nil {
 		return nil, err
 	}
-	p := &sitePublisher{agents: agents, problem: problem, tell: tell, machine: m, jvms: map[int]*publishedJVM{},
+	p := &Publisher{agents: agents, problem: problem, tell: tell, machine: m, jvms: map[int]*publishedJVM{},
 		stop: make(chan struct{}), done: make(chan struct{})}
 	p.look()
 	go p.run()
 	return p, nil
 }
 
-func (p *sitePublisher) run() {
+func (p *Publisher) run() {
 	defer close(p.done)
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -81,8 +82,8 @@ func (p *sitePublisher) run() {
 	}
 }
 
-// end ends it, and removes the objects. The JVMs have them mapped, and run on. A nil publisher has nothing.
-func (p *sitePublisher) end() {
+// End removes the objects. JVMs that have them mapped run on. A nil Publisher has no objects.
+func (p *Publisher) End() {
 	if p == nil {
 		return
 	}
@@ -98,7 +99,7 @@ func (p *sitePublisher) end() {
 	}
 }
 
-func (p *sitePublisher) look() {
+func (p *Publisher) look() {
 	for pid, files := range p.agents() {
 		j := p.jvms[pid]
 		if j == nil {
@@ -117,8 +118,8 @@ func (p *sitePublisher) look() {
 	}
 }
 
-// update reads a report, and publishes what is new in it.
-func (p *sitePublisher) update(pid int, j *publishedJVM) error {
+// update reads a report, and shows what is new in it.
+func (p *Publisher) update(pid int, j *publishedJVM) error {
 	rep, err := j.files.Report()
 	if err != nil || rep.Object == "" {
 		return err
@@ -152,10 +153,10 @@ func (p *sitePublisher) update(pid int, j *publishedJVM) error {
 	return nil
 }
 
-// maxNamed is how many methods are named when a JVM has the first ones.
+// maxNamed is how many methods are named when a JVM has its first probes.
 const maxNamed = 4
 
-// publishedText says where the probes are.
+// publishedText tells the user where the probes are.
 func publishedText(pid int, j *publishedJVM) string {
 	var names []string
 	for _, m := range j.object.Methods {
@@ -169,7 +170,7 @@ func publishedText(pid int, j *publishedJVM) string {
 		pid, strings.Join(names, ", "), pid, shortPath(j.files.ObjectPath(j.name)))
 }
 
-// shortPath leaves out that a path is below a process's own root, where that is gasm's.
+// shortPath removes /proc/PID/root from the beginning of a path, where the process has the same root as gasm.
 func shortPath(path string) string {
 	parts := strings.SplitN(path, "/", 5) // "", "proc", "4711", "root", "tmp/…"
 	if len(parts) < 5 || parts[1] != "proc" || parts[3] != "root" {
@@ -181,8 +182,8 @@ func shortPath(path string) string {
 	return "/" + parts[4]
 }
 
-// wantsSites tells whether other tracers are to see probes.
-func wantsSites(specs []probe.Spec) bool {
+// WantsSDT reports whether other tracers are to see probes.
+func WantsSDT(specs []probe.Spec) bool {
 	for i := range specs {
 		if specs[i].Kind == probe.SDT {
 			return true
@@ -191,7 +192,8 @@ func wantsSites(specs []probe.Spec) bool {
 	return false
 }
 
-// logAgent are the files of the agent of a JVM of the command's, in the folder of the command's logs.
+// A logAgent has the files of the agent of one of the command's JVMs, in the folder of the command's logs. Its methods are those of
+// Agent.
 type logAgent struct {
 	dir string
 	pid int
@@ -243,9 +245,9 @@ func (a logAgent) RemoveObject(name string) error {
 
 func (a logAgent) ObjectPath(name string) string { return a.path(name) }
 
-// agents are those of the command's JVMs that have begun to write by now.
-func logAgents(l *folder.Logs) map[int]agentFiles {
-	found := map[int]agentFiles{}
+// LogAgents returns the agents of the command's JVMs that have begun their reports by now.
+func LogAgents(l *folder.Logs) map[int]Agent {
+	found := map[int]Agent{}
 	for _, report := range l.Reports() {
 		found[report.PID] = logAgent{l.Path, report.PID}
 	}

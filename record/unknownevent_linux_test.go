@@ -1,0 +1,19 @@
+package record
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// gasm attach has no --sampler.
+func TestUnknownEventOfAttach(t *testing.T) {
+	_, _, err := attachNative(sampler.Options{Events: []sampler.Event{sampler.ParseEvent("nosuchevent")}, Frequency: 99, PID: os.Getpid(), Dir: t.TempDir()}, "")
+	require.ErrorContains(t, err, "there is no event nosuchevent; gasm attach can't use perf, which knows more names: gasm profile --sampler perf can")
+	assert.Equal(t, 1, strings.Count(err.Error(), "--sampler"))
+}
