@@ -40,3 +40,25 @@ func (f javaFlags) longNote(command []string) string {
 	}
 	return ""
 }
+
+// OverridingVariable finds one of Java's variables whose options take the JVM's log
+// away from gasm. gasm's options are at the end of JAVA_TOOL_OPTIONS, and those of the
+// other variables come after them. name is "" when no variable does so; cause is what
+// to tell the user, and to unset the variable is what helps.
+func OverridingVariable() (name, cause string) {
+	for _, later := range jdk.OptionVariables[1:] {
+		if option := printassembly.Overrides(os.Getenv(later)); option != "" {
+			return later, fmt.Sprintf("%s has %s, which takes the JVM's log away from gasm", later, option)
+		}
+	}
+	return "", ""
+}
+
+// javaOptions are all words that may be options of the command's JVM.
+func javaOptions(command []string) []string {
+	words := append([]string(nil), command...)
+	for _, name := range jdk.OptionVariables {
+		words = append(words, strings.Fields(os.Getenv(name))...)
+	}
+	return words
+}

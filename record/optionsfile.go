@@ -68,3 +68,14 @@ func (o *optionsFile) Quiet(on bool) {
 		_ = os.Rename(next, o.path) // without it JMH falls back, and the report says so
 	}
 }
+
+// blackholeNote says that JMH measured something else than it would have measured without gasm; see optionsFile. It returns "" if JMH did
+// not.
+func (r *Recording) blackholeNote() string {
+	mode := r.output.JMHBlackholes()
+	if startsJava(r.o.Command) || !strings.HasPrefix(mode, "full + dont-inline") || !strings.Contains(mode, "auto-detected") {
+		return ""
+	}
+	return "JMH uses full blackholes: it could not ask its JVM for compiler blackholes, because gasm keeps " +
+		"the JVM's own messages off its output; put gasm before the java command itself (gasm profile -- java -jar …)"
+}

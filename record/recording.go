@@ -304,3 +304,33 @@ func (r *Recording) commandEnded() {
 	defer r.mu.Unlock()
 	r.command, r.ended = nil, true
 }
+
+// Finish completes the capture on disk and opens it. The caller closes it.
+func (r *Recording) Finish(ctx context.Context) (*capture.Capture, error) {
+	jvms, notes, err := r.code.finish()
+	if err != nil {
+		r.events.Discard()
+		return nil, err
+	}
+	notes = append(notes, r.takeEvents(jvms)...)
+	notes = append(notes, r.takeProbes(jvms)...)
+	notes = append(notes, r.events.Take(jvms, r.startedMonoNanos)...)
+	return r.complete(ctx, func() capture.Description {
+		d := r.describe(jvms)
+		d.Notes.Add(notes...)
+		return d
+	})
+}
+
+// describe returns the capture's description. It numbers JMH's forks among the JVMs.
+func (r *Recording) describe(jvms []capture.JVM) capture.Description {
+	trials, windowNotes := r.rules.Trials(&windows.Run{Command: r.o.Command, Span: r.wholeRun(), StartedWallNanos: r.clocks.start.WallNanos, JVMs: jvms, Output: r.output})
+	d := r.description()
+	d.Command, d.Code, d.Selection, d.JVMs, d.Trials, d.ExitCode = r.o.Command, r.code.kind(), r.o.selectionText(), jvms, trials, r.exitCode
+	d.Notes.Add(r.sampling.Notes()...)
+	d.Notes.Add(r.codeNote, r.o.selectionNote(), r.longNote)
+	d.Notes.Add(r.problemNotes()...)
+	d.Notes.Add(windowNotes...)
+	d.Notes.Add(r.blackholeNote(), r.clocks.note())
+	return d
+}

@@ -77,7 +77,7 @@ var inRecord = map[string][]string{
 	"record/debuginfo/debuginfo.go": {"os.RemoveAll", "os.WriteFile"},
 	"record/folder/capture.go":      {"os.Chmod", "os.RemoveAll"},
 	"record/folder/gather.go":       {"os.Chmod"}, // of what is in the capture already
-	"record/folder/left.go":         {"os.RemoveAll"},
+	"record/folder/leftfolders.go":  {"os.RemoveAll"},
 	"record/folder/logs.go":         {"os.Chmod", "os.RemoveAll"},
 	"record/jvmfolder/note.go":      {"os.RemoveAll", "os.WriteFile"},
 	"record/optionsfile.go":         {"os.Chmod", "os.WriteFile"},

@@ -24,10 +24,10 @@ import (
 
 // A Held is a command's process, from before its exec to its end.
 type Held struct {
-	cmd      *exec.Cmd
-	gate     *os.File   // the holder waits for a byte from it
-	result   *os.File   // the holder writes here why it could not exec
-	passages []*passage // of what the command prints
+	cmd     *exec.Cmd
+	gate    *os.File      // the holder waits for a byte from it
+	result  *os.File      // the holder writes here why it could not exec
+	outputs []*outputCopy // of what the command prints
 }
 
 // Options say how a command runs.
@@ -59,12 +59,12 @@ func Start(o Options) (*Held, error) {
 	}
 	if err != nil {
 		closeFiles(h.gate, h.result)
-		for _, p := range h.passages {
+		for _, p := range h.outputs {
 			p.ours.Close()
 		}
 		return nil, fmt.Errorf("launching %s: %w", o.Command[0], err)
 	}
-	for _, p := range h.passages {
+	for _, p := range h.outputs {
 		go p.copy()
 	}
 	return h, nil
@@ -114,13 +114,13 @@ func connect(o Options) (h *Held, ends commandEnds, err error) {
 	return h, ends, err
 }
 
-// pass makes a passage to one of gasm's streams, and returns the command's end of it.
+// pass makes a copy to one of gasm's streams, and returns the command's end of it.
 func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (commands *os.File, err error) {
 	ours, commands, err := outputFor(to)
 	if err != nil {
 		return nil, err
 	}
-	h.passages = append(h.passages, newPassage(ours, to, see))
+	h.outputs = append(h.outputs, newOutputCopy(ours, to, see))
 	ends.made = append(ends.made, commands)
 	return commands, nil
 }
@@ -228,7 +228,7 @@ func (h *Held) Abandon() {
 // end cleans up after a process that did not become the command.
 func (h *Held) end() {
 	_ = h.cmd.Wait() // the caller knows that it failed
-	for _, p := range h.passages {
+	for _, p := range h.outputs {
 		<-p.copied
 		p.ours.Close()
 	}
@@ -242,7 +242,7 @@ func (h *Held) signal(sig os.Signal) { _ = h.cmd.Process.Signal(sig) }
 // while they print.
 func (h *Held) Wait() int {
 	_ = h.cmd.Wait() // how it ended is in ProcessState
-	for _, p := range h.passages {
+	for _, p := range h.outputs {
 		p.drain()
 		p.ours.Close()
 	}
@@ -258,7 +258,7 @@ func (h *Held) Wait() int {
 func (h *Held) AwaitLineEnd(limit time.Duration) {
 	const pause = 5 * time.Millisecond
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(pause) {
-		if !slices.ContainsFunc(h.passages, (*passage).inLine) {
+		if !slices.ContainsFunc(h.outputs, (*outputCopy).inLine) {
 			return
 		}
 	}

@@ -46,7 +46,7 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 
 // resize gives the command's terminals the size of ours, after a SIGWINCH.
 func (h *Held) resize() {
-	for _, p := range h.passages {
+	for _, p := range h.outputs {
 		size, err := unix.IoctlGetWinsize(int(p.to.Fd()), unix.TIOCGWINSZ)
 		if err != nil {
 			continue // not a terminal

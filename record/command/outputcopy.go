@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A passage passes what the command prints through gasm, unchanged.
-type passage struct {
+// An outputCopy passes one stream of what the command prints through gasm, unchanged.
+type outputCopy struct {
 	ours *os.File // gasm's end
 	to   *os.File // gasm's own stdout or stderr
 	// see is called with each piece before it is passed on, because the time of a line is the time of its arrival. It may be
@@ -21,12 +21,12 @@ type passage struct {
 	midLine   atomic.Bool // the last piece did not end with the end of a line
 }
 
-func newPassage(ours, to *os.File, see func([]byte, int64)) *passage {
-	return &passage{ours: ours, to: to, see: see, copied: make(chan struct{})}
+func newOutputCopy(ours, to *os.File, see func([]byte, int64)) *outputCopy {
+	return &outputCopy{ours: ours, to: to, see: see, copied: make(chan struct{})}
 }
 
 // copy passes the output on until it ends.
-func (p *passage) copy() {
+func (p *outputCopy) copy() {
 	defer close(p.copied)
 	buf := make([]byte, 1<<16)
 	for {
@@ -52,7 +52,7 @@ func (p *passage) copy() {
 }
 
 // drain waits until the output has ended, or until nothing has come for a second.
-func (p *passage) drain() {
+func (p *outputCopy) drain() {
 	for {
 		select {
 		case <-p.copied:
@@ -66,4 +66,4 @@ func (p *passage) drain() {
 }
 
 // inLine reports whether the output is in the middle of a line, or is being passed on.
-func (p *passage) inLine() bool { return p.idleSince.Load() == 0 || p.midLine.Load() }
+func (p *outputCopy) inLine() bool { return p.idleSince.Load() == 0 || p.midLine.Load() }
