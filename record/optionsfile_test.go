@@ -117,9 +117,9 @@ func TestOptionsFile(t *testing.T) {
 			}
 		}
 		check("at first", false, 1)
-		options.Quiet(true)
+		options.quieten(true)
 		check("quiet", true, 1)
-		options.Quiet(false)
+		options.quieten(false)
 		check("not quiet", false, 2)
 	}
 }
@@ -130,7 +130,7 @@ func TestJMHLive(t *testing.T) {
 	jar, path := gasmtest.NeedBenchmarks(t), gasmtest.NeedJava(t)
 	r, flags := flagsFor(t, path, "-jar", jar)
 	w := windows.NewOutput(windows.Rules{})
-	w.OnJMHProbe(r.options.Quiet)
+	w.OnJMHProbe(r.options.quieten)
 	began := monotonic.Nanos()
 	out, _, code := run(t, flags, w.See, path, "-jar", jar, "VectorSum", "-f", "1", "-wi", "0", "-i", "2", "-r", "100ms")
 	if code != 0 || !strings.HasPrefix(w.JMHBlackholes(), "compiler (auto-detected") {
@@ -178,7 +178,7 @@ func TestOptionsFileErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.RemoveAll(dir)
-	options.Quiet(true)
+	options.quieten(true)
 }
 
 func TestStartsJava(t *testing.T) {

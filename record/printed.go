@@ -63,8 +63,8 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	if p.options, err = newOptionsFile(p.logs.Files, flags.launcher, printassembly.QuietFlags()); err != nil {
 		return flags, fmt.Errorf("a file for java can't be written: %w", err)
 	}
-	p.r.output.OnJMHProbe(p.options.Quiet)
-	flags.launcher = []string{p.options.Option()}
+	p.r.output.OnJMHProbe(p.options.quieten)
+	flags.launcher = []string{p.options.option()}
 	return flags, nil
 }
 
