@@ -97,7 +97,7 @@ func TestFileTrials(t *testing.T) {
 	assert.Contains(t, note, "3 lines of ")
 	assert.Contains(t, note, "the first: process 99 is not a JVM of the command")
 	assert.Len(t, trials[0].Windows, 2)
-	assert.Zero(t, trials[0].Operations, "those of a window are not known")
+	assert.Zero(t, trials[0].Operations, "the operations of a window are not known")
 
 	trials, _, note = fileRun(t, "window 11 2000 3000\n")
 	assert.Contains(t, note, "CLOCK_MONOTONIC")
@@ -109,7 +109,7 @@ func TestFileTrials(t *testing.T) {
 	assert.Contains(t, strings.Join(notes, ""), "could not be read (--window-file)")
 }
 
-// FuzzWindowFile reads any text: windows are in order and within limits, whatever stands there.
+// FuzzWindowFile reads any text: each window ends after it begins, and numbers are within their limits.
 func FuzzWindowFile(f *testing.F) {
 	f.Add(twoForks)
 	f.Add("window 0 1 2\ntrial \nfork 1000000\nscore  \nwindow 1 2 3 1e400\r\n#\n")

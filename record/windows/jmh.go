@@ -23,9 +23,9 @@ import (
 //	# Warmup Iteration   1: 17.459 ns/op
 //	Iteration   1: 15.753 ns/op
 //
-// JMH flushes its output after "Iteration   1: ". So the iteration begins when this
-// piece arrives, and ends when the score arrives; by how much both are late, jmhLink knows. What the benchmark itself prints may
-// stand between the two, and in front of both on their lines.
+// JMH flushes its output after "Iteration   1: ". So the iteration begins when this piece arrives, and ends when the score
+// arrives. Both arrive late; jmhLink finds out by how much. What the benchmark itself prints may come between the two, and
+// before each of them on the same line.
 type jmhRun struct {
 	benchmark, params, mode string        // of the trial that JMH announced last
 	threads                 int           // that run the benchmark
@@ -35,8 +35,8 @@ type jmhRun struct {
 	headed                  bool   // the current line holds the iteration's head
 	probing                 bool   // JMH is asking a JVM for compiler blackholes
 	blackholes              string // JMH's words: "compiler (auto-detected, use …)"
-	// onProbe is called when JMH is about to ask a JVM for compiler blackholes (true),
-	// and when it has the answer (false). It may be nil.
+	// onProbe is called with true when JMH is about to ask a JVM for compiler blackholes, and with false when JMH has the answer. It
+	// may be nil.
 	onProbe func(begins bool)
 	// onMoment is called when an iteration of a fork has begun or ended. It may be nil.
 	onMoment func(jmhMoment)
@@ -52,14 +52,14 @@ type jmhFork struct {
 	announced   int64          // when JMH said that it starts
 	iterations  []capture.Span // by the times of JMH's lines
 	sent        []sentTimes    // of each iteration
-	operations  []float64      // of each iteration; 0 when its score does not tell
+	operations  []float64      // of each iteration; 0 when they don't follow from its score
 	scores      []float64      // of each iteration; 0 when unknown
 	unit        string         // of the scores
 	last        int            // JMH's number of the newest iteration
 }
 
-// see looks at a line, or at as much of it as has arrived at the time mono. It is
-// called again for the same line as more of it arrives; whole tells that this is all.
+// see looks at a line, or at the part of it that has arrived at the time mono. It is called again for the same line when more of it
+// arrives. whole is true if the line is complete.
 func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	if !r.headed && len(r.forks) > 0 {
 		r.head(line, mono)
@@ -69,8 +69,8 @@ func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	}
 	switch {
 	case r.measuring && looksLikeScore(line) && (r.headed || line[0] != ' '):
-		// A benchmark may print a line that looks like a score, so the last such line
-		// counts. JMH indents secondary results, which are no scores.
+		// A benchmark may print a line that looks like a score, so the last such line counts. JMH indents secondary results, which
+		// are not scores.
 		r.newest().ToMonoNanos = mono
 		r.score(line)
 		r.moment(true)
@@ -82,7 +82,7 @@ func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	r.headed = false
 }
 
-// probe notes that JMH begins to ask a JVM for compiler blackholes, or has asked.
+// probe notes that JMH begins to ask a JVM for compiler blackholes, or has got the answer.
 func (r *jmhRun) probe(begins bool) {
 	if r.probing != begins && r.onProbe != nil {
 		r.onProbe(begins)
@@ -120,8 +120,7 @@ func (r *jmhRun) comment(line string, mono int64) {
 		r.endIteration(mono)
 		r.fork(value, key == "Warmup Fork", mono)
 	case "Run progress", "Run complete. Total time", "Processing profiler results":
-		// JMH goes on to something else. There may have been no score that we could
-		// see.
+		// JMH goes on to something else, and the score may have been missed.
 		r.endIteration(mono)
 	}
 }
@@ -145,8 +144,8 @@ func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 // iterationHead is JMH's "Iteration %3d: ".
 var iterationHead = regexp.MustCompile(`Iteration ( {0,2}[0-9]+): `)
 
-// head looks for the head of the next iteration in the current line. A benchmark that
-// prints without a line's end may have put text in front of it.
+// head looks for the head of the next iteration in the current line. A benchmark that prints without a newline may have put text
+// before it.
 func (r *jmhRun) head(line []byte, mono int64) {
 	fork := &r.forks[len(r.forks)-1]
 	for _, at := range iterationHead.FindAllSubmatchIndex(line, -1) {
@@ -167,13 +166,13 @@ func (r *jmhRun) head(line []byte, mono int64) {
 	}
 }
 
-// newest is the time of the newest iteration.
+// newest returns the times of the newest iteration.
 func (r *jmhRun) newest() *capture.Span {
 	fork := &r.forks[len(r.forks)-1]
 	return &fork.iterations[len(fork.iterations)-1]
 }
 
-// endIteration ends the newest iteration. If it got no score, it ends now.
+// endIteration ends the newest iteration. If it has no score, it ends at mono.
 func (r *jmhRun) endIteration(mono int64) {
 	if r.measuring && r.newest().ToMonoNanos == 0 {
 		r.newest().ToMonoNanos = mono
@@ -181,8 +180,7 @@ func (r *jmhRun) endIteration(mono int64) {
 	r.measuring = false
 }
 
-// looksLikeScore tells whether a line ends like one of JMH's scores: "15.753 ns/op",
-// "≈ 10⁻⁵ s/op", "3 ±(99.9%) 1 ops/us".
+// looksLikeScore reports whether a line ends like one of JMH's scores: "15.753 ns/op", "≈ 10⁻⁵ s/op", "3 ±(99.9%) 1 ops/us".
 func looksLikeScore(line []byte) bool {
 	words := bytes.Fields(line)
 	if len(words) < 2 {
@@ -194,8 +192,7 @@ func looksLikeScore(line []byte) bool {
 		(bytes.HasSuffix(unit, []byte("/op")) || bytes.HasPrefix(unit, []byte("ops/")))
 }
 
-// isFailure tells whether a line is what JMH prints in the place of a score when the
-// benchmark failed.
+// isFailure reports whether a line is what JMH prints instead of a score when the benchmark failed.
 func isFailure(line []byte) bool {
 	return bytes.HasSuffix(line, []byte("<failure>")) || bytes.Contains(line, []byte("<forked VM failed with exit code "))
 }

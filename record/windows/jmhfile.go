@@ -16,17 +16,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A jmhFile is the file that JMH writes its text to in the place of stdout (its -o). It is
-// read while it grows, because the time at which a line comes is that of the iteration.
+// A jmhFile is the file that JMH writes its text to instead of stdout (JMH's -o). It is read while it grows, because the time at
+// which a line arrives is that of the iteration.
 type jmhFile struct {
 	path  string
 	world *foreign.World // of the JVM that writes it, if that is another user's; nil for a file of this user's
 	see   func(out []byte, monoNanos int64)
-	// Before JMH empties the file, it may have the text of an older run: until is how it was
-	// found then, zero when there was none, or when JMH has begun to write.
+	// until is the state in which the file was found at first. Before JMH empties the file, it may have the text of an older run, so
+	// nothing is read while it is in this state. until is zero when there was no file, and when JMH has begun to write.
 	until   foreign.Info
-	offset  int64  // what was seen
-	head    []byte // of what was seen, until JMH's mark is found in it
+	offset  int64  // up to which the file was read
+	head    []byte // what was read so far, until JMH's mark is found in it
 	state   jmhFileState
 	stopped chan struct{}
 	done    chan struct{}
@@ -41,10 +41,10 @@ const (
 	ofOther
 )
 
-// jmhMark is in JMH's first lines. Warnings of the JVM may be in front of it, but not maxHead bytes.
+// jmhMark is in JMH's first lines. Warnings of the JVM may come before it, but fewer than maxHead bytes.
 const jmhMark, maxHead = "# JMH version: ", 64 << 10
 
-// newJMHFile makes one for the file at a path, of another user's JVM in its World, which the jmhFile closes.
+// newJMHFile returns a jmhFile for the file at a path. The World is that of another user's JVM, or nil; the jmhFile closes it.
 func newJMHFile(path string, w *foreign.World, see func(out []byte, monoNanos int64)) *jmhFile {
 	f := &jmhFile{path: path, world: w, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
 	if w == nil {
@@ -53,7 +53,7 @@ func newJMHFile(path string, w *foreign.World, see func(out []byte, monoNanos in
 	return f
 }
 
-// findOld notes what the file has before JMH writes.
+// findOld notes the state of the file before JMH writes.
 func (f *jmhFile) findOld() {
 	if file, info, err := f.open(); err == nil {
 		f.until = info
@@ -61,13 +61,13 @@ func (f *jmhFile) findOld() {
 	}
 }
 
-// A jmhText is what is read of an open file.
+// A jmhText is an open file that is read.
 type jmhText interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// open opens the file, if it is there, and is one.
+// open opens the file, if it is there and is a regular file.
 func (f *jmhFile) open() (jmhText, foreign.Info, error) {
 	if f.world != nil {
 		file, err := f.world.Open(f.path)
@@ -87,9 +87,8 @@ func (f *jmhFile) open() (jmhText, foreign.Info, error) {
 	return file, info, nil
 }
 
-// jmhOutput finds the value of JMH's option -o among the words of a command; "" without
-// one. JMH's parser (joptsimple) takes "-o FILE", "-o=FILE", "-oFILE", and the same with two
-// dashes but for the last.
+// jmhOutput returns the value of JMH's option -o in a command; "" without that option. JMH's parser (joptsimple) takes "-o FILE",
+// "-o=FILE", "-oFILE", "--o FILE" and "--o=FILE".
 func jmhOutput(command []string) (path string) {
 	if len(command) == 0 {
 		return ""
@@ -98,7 +97,7 @@ func jmhOutput(command []string) (path string) {
 		option, value, inWord := strings.Cut(word, "=")
 		switch {
 		case option != "-o" && option != "--o":
-			// "-op" is short for "-opi", how many operations there are in one invocation.
+			// "-op" is short for "-opi", the number of operations in one invocation.
 			if attached, ok := strings.CutPrefix(word, "-o"); ok && path == "" && option != "-opi" && option != "-op" {
 				path = attached
 			}
@@ -111,22 +110,22 @@ func jmhOutput(command []string) (path string) {
 	return path
 }
 
-// stop has the rest of the file read. done says when that is so.
+// stop makes run read the rest of the file and return, which closes done.
 func (f *jmhFile) stop() { close(f.stopped) }
 
-// pollJMHFile is for where nobody tells of writes. A measured iteration takes far longer.
+// pollJMHFile is the time between two looks where the kernel does not report writes. A measured iteration takes far longer.
 const pollJMHFile = 20 * time.Millisecond
 
-// maxLastText is how much of a file is read when the watch has ended, in bytes. JMH writes a line at a time, so it is what
-// came since the last look; but another program can have made the file larger than there is time for.
+// maxLastText is how much of a file is read after stop, in bytes. JMH writes a line at a time, so what has come since the last look is
+// short. But another program can have made the file larger than there is time for.
 const maxLastText = 1 << 20
 
-// run sleeps until something is written.
+// run reads the file whenever something is written to it, until stop.
 func (f *jmhFile) run() {
 	defer close(f.done)
 	if f.world != nil {
 		defer f.world.Close()
-		f.findOld() // which can take its time, and JMH has not begun
+		f.findOld() // which can take some time, but JMH has not begun yet
 		f.poll()
 	} else {
 		f.wait()
@@ -134,7 +133,7 @@ func (f *jmhFile) run() {
 	f.read(monotonic.Nanos())
 }
 
-// poll looks at the file of another user's JVM, of which nobody tells without looking its path up.
+// poll looks at the file of another user's JVM now and then. inotify would look its path up as this user.
 func (f *jmhFile) poll() {
 	for {
 		f.read(monotonic.Nanos())
@@ -169,14 +168,14 @@ func (f *jmhFile) wait() {
 	}
 }
 
-// read shows what is new in the file at a time.
+// read passes on what is new in the file.
 func (f *jmhFile) read(monoNanos int64) {
 	if f.state == ofOther {
 		return
 	}
 	file, info, err := f.open()
 	if err != nil {
-		return // it is not there yet, or is no file
+		return // it is not there yet, or is not a regular file
 	}
 	defer file.Close()
 	if info == f.until {
@@ -189,7 +188,7 @@ func (f *jmhFile) read(monoNanos int64) {
 	f.readNew(file, monoNanos)
 }
 
-// readNew shows what comes after the offset.
+// readNew passes on what comes after the offset.
 func (f *jmhFile) readNew(file io.ReaderAt, monoNanos int64) {
 	buf := make([]byte, 32<<10)
 	for last := 0; last < maxLastText; {
@@ -210,7 +209,7 @@ func (f *jmhFile) readNew(file io.ReaderAt, monoNanos int64) {
 	}
 }
 
-// judge finds out whether the file is JMH's.
+// judge finds out whether the file is JMH's, by what was read.
 func (f *jmhFile) judge(seen []byte) {
 	if f.state != unknownFile {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A file with JMH's first line may be of any size, and have nothing on disk. It is not read to its end when gasm is to end.
+// A file with JMH's first line may have any size, and nothing on disk. It is not read to its end when gasm is to end.
 func TestJMHFileSparse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.txt")
 	require.NoError(t, os.WriteFile(path, []byte(jmhHead), 0o600))
@@ -34,7 +34,7 @@ func TestJMHFileSparse(t *testing.T) {
 	}
 }
 
-// The file of another user's JVM is read as that user: what its name leads to may be a file of this user's.
+// The file of another user's JVM is read as that user, because its name may lead to a file of this user's.
 func TestJMHFileOfUser(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	dir, err := os.MkdirTemp("/var/tmp", "gasm-test-")
@@ -69,7 +69,7 @@ func TestJMHFileOfUser(t *testing.T) {
 			go f.run()
 			require.NoError(t, create())
 			defer os.Remove(path)
-			if what == "a file" { // it may have been there before the first look, as an older run's, until more is written
+			if what == "a file" { // it may have been there before the first look, and then counts as an older run's until more is written
 				require.Eventually(t, func() bool { return len(seen) > 0 || create() != nil }, time.Minute, pollJMHFile)
 				assert.Contains(t, <-seen, text)
 			} else {

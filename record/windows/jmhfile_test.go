@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where JMH writes to, by what its parser makes of a command line.
+// jmhOutput parses a command line as JMH's parser does.
 func TestJMHOutput(t *testing.T) {
 	for command, want := range map[string]string{
 		"java -jar b.jar Bench":                           "",
@@ -34,8 +34,8 @@ func TestJMHOutput(t *testing.T) {
 	}
 }
 
-// The text of a real run, written into a file as JMH writes it, gives the same trials and
-// windows as on stdout. The file may have the text of an older run before.
+// The text of a real run leads to the same trials and windows in a file as on stdout. The file may have the text of an older run
+// before.
 func TestJMHFile(t *testing.T) {
 	for _, r := range recordings {
 		chunks := recording(t, r.name)
@@ -64,7 +64,7 @@ func TestJMHFile(t *testing.T) {
 	}
 }
 
-// What is written is seen soon, also in a folder that is made later.
+// What is written is seen soon, even in a folder that is made later.
 func TestJMHFileFollowed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "out.txt")
 	seen := make(chan string, 100)
@@ -93,7 +93,7 @@ func TestJMHFileFollowed(t *testing.T) {
 	assert.Equal(t, "the rest", <-seen)
 }
 
-// An older run's file that JMH never opens is not read, nor is what is no file.
+// A file of an older run that JMH never opens is not read, nor is anything that is not a regular file.
 func TestJMHFileUnused(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old.txt")
@@ -107,7 +107,7 @@ func TestJMHFileUnused(t *testing.T) {
 	}
 }
 
-// Another program's -o names a file that may be large: its text is not JMH's, so it is not read on.
+// The -o of another program may name a large file. Its text is not JMH's, so reading it stops.
 func TestJMHFileOfOther(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.bin")
 	seen := 0
@@ -124,8 +124,8 @@ func TestJMHFileOfOther(t *testing.T) {
 	assert.Less(t, seen, 2*maxHead)
 }
 
-// A file is followed once, whether the command itself or a JVM that it starts has the option; and JVMs
-// without it have none.
+// A file is followed once, whether the command itself or a JVM that it starts has the option. For JVMs without the option, no file is
+// followed.
 func TestJMHFiles(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

@@ -15,15 +15,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/sockdiag"
 )
 
-// JMH's lines come late. A fork sends what is to be printed to JMH's own JVM, over a TCP connection, and goes on. That JVM
-// takes its time: what it does, it often does for the first time, and the fork has the processors. On an idle machine of
-// two processors the first line of a fork came 30 to 70 ms late, the others 1 to 15 ms.
+// JMH's lines come late. A fork sends what is to be printed to JMH's own JVM, over a TCP connection, and goes on. That JVM is slow to
+// print it, because it often runs the code for the first time, and because the fork uses the processors. On an idle machine
+// with two processors, the first line of a fork came 30 to 70 ms late, and the others 1 to 15 ms.
 //
-// The kernel knows when the last message arrived (sockdiag). Between the beginning and the end of an iteration a fork sends
-// nothing unless the benchmark prints, so for the beginning it is asked when the line has come. After the score follow other
-// messages, within milliseconds. So for the end the kernel is asked again and again, from the time at which the
-// iteration is over by its length; its threads do nothing more then. What the kernel says is never before the message, but
-// for its ticks, so the earlier one of its time and the line's is taken.
+// The kernel knows when the last message arrived (package sockdiag). Between the beginning and the end of an iteration, a fork sends
+// nothing unless the benchmark prints. So for the beginning, the kernel is asked when the line has come. After the score, other
+// messages follow within milliseconds. So for the end, the kernel is asked again and again, from the time at which the
+// iteration is over by its length; the benchmark's threads do nothing any more then. The kernel's time is never before the
+// message, except by a tick, so the earlier one of its time and the line's time is taken.
 
 // A jmhLink asks the kernel when JMH's forks sent what JMH prints.
 type jmhLink struct {
@@ -36,23 +36,23 @@ type jmhLink struct {
 
 // A jmhMoment is the beginning or the end of an iteration, by its line.
 type jmhMoment struct {
-	fork, iteration int // indexes
+	fork, iteration int // indexes in jmhRun.forks and jmhFork.iterations
 	ends            bool
 	length          time.Duration // of the iteration; 0 when it has none
 }
 
 const (
-	// mostMoments are waiting for an answer; of more, the line's time is taken.
+	// mostMoments is how many moments may wait for an answer. For further ones, the line's time is taken.
 	mostMoments = 16
-	// shortIteration is one that is not asked about: what the kernel is asked costs 0.1 to 1 ms of a processor.
+	// The kernel is not asked about iterations that are shorter than shortIteration, because that takes 0.1 to 1 ms of a processor.
 	shortIteration = 50 * time.Millisecond
-	// The end of an iteration is looked for so often and so long. An operation may take longer than the iteration has, so
-	// the pauses grow with the time for which it has been looked for.
+	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is how long it is asked for. An
+	// operation may take longer than the iteration should, so the pauses grow with the time since the first question.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
-	endPauses         = 8 // a pause is the eighth part of it
+	endPauses         = 8 // a pause is an eighth of that time
 )
 
-// newJMHLink begins to answer for the lines that output sees.
+// newJMHLink begins to look up when the lines that output sees were sent.
 func newJMHLink(output *Output) *jmhLink {
 	l := &jmhLink{output: output, moments: make(chan jmhMoment, mostMoments), done: make(chan struct{})}
 	output.mu.Lock()
@@ -62,7 +62,7 @@ func newJMHLink(output *Output) *jmhLink {
 	return l
 }
 
-// found is told the command of a JVM that has started.
+// found is called with the command of each JVM that has started.
 func (l *jmhLink) found(p *foreign.Process, command []string) {
 	at := slices.Index(command, "org.openjdk.jmh.runner.ForkedMain")
 	if at < 0 || at+2 >= len(command) {
@@ -75,14 +75,14 @@ func (l *jmhLink) found(p *foreign.Process, command []string) {
 	l.port.Store(uint32(port))
 }
 
-// ourNetwork tells whether a process has the same network as gasm, where it is in no container of its own.
+// ourNetwork reports whether a process is in gasm's network namespace, as it is unless it runs in a container.
 func ourNetwork(p *foreign.Process) bool {
 	ours, err := os.Readlink("/proc/self/ns/net")
 	theirs, errTheirs := p.Readlink("ns/net")
 	return err == nil && errTheirs == nil && ours == theirs
 }
 
-// ask takes a moment that has just been seen. The output's lock is held, and the command's output waits.
+// ask takes a moment that has just been seen. It must not block: the caller holds the output's lock, and the command's output waits.
 func (l *jmhLink) ask(m jmhMoment) {
 	select {
 	case l.moments <- m:
@@ -121,7 +121,7 @@ func (l *jmhLink) run() {
 	}
 }
 
-// answer asks the kernel about a moment. It is false when it does not tell, because the fork has ended, or at all.
+// answer asks the kernel about a moment. ok is false when the kernel has no answer, for example because the fork has ended.
 func (l *jmhLink) answer(m jmhMoment) (mono int64, ok bool) {
 	port := l.port.Load()
 	if port == 0 {
@@ -141,7 +141,7 @@ func (l *jmhLink) tell(m jmhMoment, mono int64, what func(*jmhRun, jmhMoment, in
 	what(&l.output.jmh, m, mono)
 }
 
-// stop ends it when all has been answered.
+// stop waits until all moments are answered, and ends.
 func (l *jmhLink) stop() {
 	l.once.Do(func() {
 		l.output.mu.Lock()
@@ -152,12 +152,12 @@ func (l *jmhLink) stop() {
 	})
 }
 
-// moment tells of the newest iteration's beginning or end.
+// moment reports the newest iteration's beginning or end to onMoment.
 func (r *jmhRun) moment(ends bool) {
 	fork := &r.forks[len(r.forks)-1]
 	last := len(fork.iterations) - 1
 	if ends {
-		fork.sent[last].ended = 0 // an earlier line was no score
+		fork.sent[last].ended = 0 // an earlier line was not the score
 	}
 	if before := last - 1; before >= 0 && time.Duration(fork.iterations[before].ToMonoNanos-fork.iterations[before].FromMonoNanos) < shortIteration {
 		return
@@ -167,7 +167,7 @@ func (r *jmhRun) moment(ends bool) {
 	}
 }
 
-// sent notes when the fork sent what the line of a moment says. It is of another connection when it is before the fork.
+// sent notes when the fork sent the line of a moment. A time before the fork was announced belongs to another connection.
 func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	fork := &r.forks[m.fork]
 	switch times := &fork.sent[m.iteration]; {
@@ -179,16 +179,16 @@ func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	}
 }
 
-// over notes when the fork sent the first message behind the end of an iteration that began at m.
+// over notes when the fork sent the first message after the end of the iteration that began at m.
 func (r *jmhRun) over(m jmhMoment, mono int64) { r.forks[m.fork].sent[m.iteration].over = mono }
 
-// sentTimes are when a fork sent what JMH's lines of an iteration say, CLOCK_MONOTONIC in ns; 0 when unknown.
+// sentTimes says when a fork sent JMH's lines of an iteration, by CLOCK_MONOTONIC in ns; 0 when unknown.
 type sentTimes struct {
 	began, ended int64
-	over         int64 // the first message behind the end, which need not have been seen
+	over         int64 // the first message that was seen after the end; there may have been an earlier one
 }
 
-// iterationLength is how long each iteration is: "2 iterations, 400 ms each"; 0 for "5 iterations, single-shot each".
+// iterationLength returns how long each iteration is: 400 ms for "2 iterations, 400 ms each", 0 for "5 iterations, single-shot each".
 func iterationLength(value string) time.Duration {
 	var count, n int64
 	var name string
@@ -202,10 +202,11 @@ func iterationLength(value string) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// maxIteration is longer than an iteration is.
+// maxIteration is an upper bound for the length of an iteration. A longer one counts as unknown.
 const maxIteration = 1000 * time.Hour
 
-// corrected returns a fork's iterations, and the operations of each, with what is known of the times at which it sent them.
+// corrected returns a fork's iterations, and the operations of each, with their times corrected by the times at which the fork sent
+// them.
 func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) {
 	iterations, operations = slices.Clone(f.iterations), slices.Clone(f.operations)
 	next := int64(0)
@@ -215,14 +216,14 @@ func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) 
 		if sent.began > 0 {
 			span.FromMonoNanos = min(span.FromMonoNanos, sent.began)
 		}
-		for _, limit := range []int64{sent.ended, sent.over, next} { // it ends before the next one begins
+		for _, limit := range []int64{sent.ended, sent.over, next} { // an iteration ends before the next one begins
 			if limit > span.FromMonoNanos && span.ToMonoNanos > limit {
 				span.ToMonoNanos = limit
 			}
 		}
 		next = span.FromMonoNanos
 		if length := span.ToMonoNanos - span.FromMonoNanos; old > 0 && length > 0 {
-			operations[i] *= float64(length) / float64(old) // which are by the score, so by the length
+			operations[i] *= float64(length) / float64(old) // they follow from the score and the length
 		}
 	}
 	return iterations, operations

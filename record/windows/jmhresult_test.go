@@ -53,7 +53,7 @@ func TestTakeResults(t *testing.T) {
 	assert.Equal(t, &capture.Score{Mode: "thrpt", Unit: "ops/us", Value: 7, Error: 0.5, Forks: [][]float64{{7}}}, trials[0].Score)
 	trials = trial("a.B.d", "avgt")
 	assert.Empty(t, takeResults(command, now, trials))
-	assert.EqualValues(t, 1, trials[0].Score.Value, "a score that is none is not taken")
+	assert.EqualValues(t, 1, trials[0].Score.Value, "a score that is not a number is not taken")
 	trials = trial("a.B.c (size=2)", "avgt")
 	assert.Empty(t, takeResults(command, now, trials))
 	assert.EqualValues(t, 1, trials[0].Score.Value, "of other parameters")
@@ -64,7 +64,7 @@ func TestTakeResults(t *testing.T) {
 	assert.Contains(t, takeResults(command, now, trials), "no list of JMH's results")
 }
 
-// The scores of JMH's lines are those that it shows in the end.
+// The scores of JMH's lines are those of its table at the end.
 func TestScoresOfLines(t *testing.T) {
 	chunks := recording(t, "two-forks")
 	jvms := jvmsOf(chunks)
@@ -83,8 +83,8 @@ func TestScoresOfLines(t *testing.T) {
 	assert.Regexp(t, `VectorSum.sum +4096 +avgt +6 +`+shortNumber(s.Value)+` ± +`+shortNumber(s.Error)+` +ns/op`, string(text), "JMH's own table")
 }
 
-// shortNumber is a number as JMH writes it, as a regular expression. Its last digit may differ,
-// because the scores of the lines are rounded.
+// shortNumber returns a regular expression for a number as JMH writes it. Its last digit may differ, because the scores of the lines
+// are rounded.
 func shortNumber(x float64) string {
 	text := strconv.FormatFloat(x, 'f', 3, 64)
 	return regexp.QuoteMeta(text[:len(text)-1]) + "[0-9]"

@@ -10,8 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// TestWatcherSpans checks the windows between lines that the user named: the
-// pieces arrive at 10, 20, 30 ….
+// TestWatcherSpans checks the windows between lines that the user named. The pieces arrive at 10, 20, 30 ….
 func TestWatcherSpans(t *testing.T) {
 	check := func(start, end, want string, parts ...string) {
 		t.Helper()
@@ -52,8 +51,8 @@ func TestWatcherSpans(t *testing.T) {
 	check("a", "b", "20-20", strings.Repeat("x", 5000), "\na\nb\n")
 }
 
-// Lines of both streams open and close windows, or of one. Each stream has lines of its own,
-// and what JVMs say because of gasm's options is no line of the command's.
+// Lines of both streams open and close windows, or lines of one stream. Each stream has lines of its own. What JVMs say because of gasm's
+// options does not count.
 func TestWatcherStreams(t *testing.T) {
 	check := func(from Source, want string, parts ...string) { // "o:" or "e:" and text
 		t.Helper()
@@ -123,8 +122,7 @@ func FuzzWatcher(f *testing.F) {
 	f.Add([]byte("Iteration   1: 1 ns/op\nIteration   2: <failure>\n.Iteration   3: "), uint16(1), true)
 	f.Add([]byte(strings.Repeat("≈", 2000)+"\r\n 10⁻⁵ s/op"), uint16(4096), true)
 	f.Fuzz(func(t *testing.T, out []byte, cut uint16, headed bool) {
-		// Each piece of a line has the whole line looked at again: bytes of a
-		// long one are many.
+		// For each piece of a line, the whole line is looked at again, which takes long for a long line.
 		out = out[:min(len(out), 6000)]
 		small := 1 + len(out)/100
 		if headed {
@@ -146,13 +144,13 @@ func FuzzWatcher(f *testing.F) {
 			jvms := []capture.JVM{{PID: 1, Main: "Main"}, {PID: 2, Main: forkedMain}}
 			return fmt.Sprint(w.Spans(), w.JMHTrials(jvms, 1e9), jvms, w.JMHBlackholes())
 		}
-		// Arriving piece by piece, at times that grow.
+		// The output arrives piece by piece, at increasing times.
 		growing := pieces([]chunk{{0, out}}, int(cut)+small)
 		for i := range growing {
 			growing[i].at = int64(i + 1)
 		}
 		see(growing)
-		// Arriving at one time, in whatever pieces.
+		// The output arrives at one time, in pieces of any size.
 		whole := result(see([]chunk{{7, out}}))
 		for _, n := range []int{small, int(cut) + small} {
 			if got := result(see(pieces([]chunk{{7, out}}, n))); got != whole {

@@ -19,7 +19,7 @@ import (
 
 var classPath = flag.String("record", "", "run JMH from this `classpath` and rewrite testdata/*.rec")
 
-// A chunk is what one read of JMH's stdout gave.
+// A chunk is what one read of JMH's stdout returned.
 type chunk struct {
 	at   int64 // ns since the launch
 	text []byte
