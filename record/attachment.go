@@ -24,8 +24,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// AttachOptions say which running JVMs are recorded, and how. The zero values are the defaults, except where a field's comment says
-// otherwise.
+// AttachOptions say which running JVMs are recorded, and how. The zero values are the defaults, except where a field's
+// comment says otherwise.
 type AttachOptions struct {
 	Gasm   string           // the version of gasm, for the capture's description
 	JVMs   []attach.Process // not empty; all can be read
@@ -33,8 +33,8 @@ type AttachOptions struct {
 
 	Counters  []sampler.Event // as in Options
 	Frequency int             // as in Options
-	// Delay and Length limit the measurement to a time after the attaching. Without a length, it goes on until it is stopped or the
-	// JVMs have ended.
+	// Delay and Length limit the measurement to a time after the attaching. Without a length, it goes on until it is
+	// stopped or the JVMs have ended.
 	Delay, Length time.Duration
 	// Events are the events that are recorded, as in Options.
 	Events EventChoice
@@ -49,7 +49,8 @@ type AttachOptions struct {
 	Message func(text string)
 	// Window is called when the window of Delay and Length opens and closes; nil for nobody.
 	Window func(WindowChange)
-	// Progress is called when the sampling begins, and then each second if its first call has returned true; nil for nobody.
+	// Progress is called when the sampling begins, and then each second if its first call has returned true; nil for
+	// nobody.
 	Progress func(AttachProgress) (again bool)
 }
 
@@ -68,8 +69,8 @@ func (o *AttachOptions) Check() error {
 	return o.Events.Check()
 }
 
-// An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run], [Attachment.Finish], in this order.
-// Only [Attachment.Signal] may be called from another goroutine at the same time.
+// An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run], [Attachment.Finish], in
+// this order. Only [Attachment.Signal] may be called from another goroutine at the same time.
 type Attachment struct {
 	session
 	o    AttachOptions
@@ -103,8 +104,8 @@ func NewAttachment(o AttachOptions) *Attachment {
 	return a
 }
 
-// Run samples the JVMs and follows their code until the length is over, a signal to stop comes, or they have ended. An error means
-// that there is nothing to report; then nothing of the recording is left.
+// Run samples the JVMs and follows their code until the length is over, a signal to stop comes, or they have ended. An
+// error means that there is nothing to report; then nothing of the recording is left.
 func (a *Attachment) Run(ctx context.Context) error {
 	defer a.end()
 	err := a.run(ctx)
@@ -251,8 +252,8 @@ func (a *Attachment) deliver(samples <-chan sampler.Sample, delivered chan<- str
 // shownEvery is the time between two calls of Progress.
 const shownEvery = time.Second
 
-// wait returns when the length is over, a signal to stop has come, or all JVMs have ended. It sleeps meanwhile, because recording a
-// JVM that does nothing should cost next to nothing.
+// wait returns when the length is over, a signal to stop has come, or all JVMs have ended. It sleeps meanwhile, because
+// recording a JVM that does nothing should cost next to nothing.
 func (a *Attachment) wait() {
 	var opened, over, shown <-chan time.Time
 	sinceStart := time.Duration(monotonic.Nanos() - a.startedMonoNanos)
@@ -316,8 +317,8 @@ func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
 	return a.o.Progress(p)
 }
 
-// Signal takes a signal that gasm got. A signal to stop ends the recording. Signal returns false when the recording has ended: the
-// caller decides what the signal means then.
+// Signal takes a signal that gasm got. A signal to stop ends the recording. Signal returns false when the recording has
+// ended: the caller decides what the signal means then.
 func (a *Attachment) Signal(sig syscall.Signal) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -347,8 +348,8 @@ func (a *Attachment) StoppedBy() syscall.Signal {
 	return a.stopped
 }
 
-// CutShort returns the signal that ended the recording before its length was over; 0 when none did. A recording without a length
-// usually ends by a signal, and is not cut short.
+// CutShort returns the signal that ended the recording before its length was over; 0 when none did. A recording without
+// a length usually ends by a signal, and is not cut short.
 func (a *Attachment) CutShort() syscall.Signal {
 	if a.o.Length == 0 {
 		return 0
@@ -403,8 +404,8 @@ func (a *Attachment) endNote() string {
 	return ""
 }
 
-// linesNote says what HotSpot's debug info lacks. Without DebugNonSafepoints, it has only the places in which the JVM can stop a
-// thread: calls, the ends of loops and the like.
+// linesNote says what HotSpot's debug info lacks. Without DebugNonSafepoints, it has only the places in which the JVM
+// can stop a thread: calls, the ends of loops and the like.
 func (a *Attachment) linesNote(jvms []capture.JVM) string {
 	switched := slices.ContainsFunc(a.jvms, func(j *attachedJVM) bool { return j.debugInfo.Switched() })
 	sparse := slices.ContainsFunc(jvms, func(j capture.JVM) bool { return j.SafepointsOnly })

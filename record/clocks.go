@@ -7,15 +7,16 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// clockReadings are readings of both clocks. They convert a JVM's start, which the JVM's log has by the wall clock in ms, to the
-// samples' clock. The wall clock may be set while the command runs. It also goes on while the machine sleeps, unlike
-// CLOCK_MONOTONIC. So both clocks are read at the command's start and end, and when each JVM is found.
+// clockReadings are readings of both clocks. They convert a JVM's start, which the JVM's log has by the wall clock in
+// ms, to the samples' clock. The wall clock may be set while the command runs. It also goes on while the machine
+// sleeps, unlike CLOCK_MONOTONIC. So both clocks are read at the command's start and end, and when each JVM is found.
 type clockReadings struct {
 	start, end capture.Clock
 	found      map[int]capture.Clock // by the JVM's pid
 }
 
-// clockNoise is an upper bound for the difference between two readings of the two clocks, unless somebody has set the wall clock.
+// clockNoise is an upper bound for the difference between two readings of the two clocks, unless somebody has set the
+// wall clock.
 const clockNoise = 10 * time.Millisecond
 
 // step returns by how much the wall clock was set while the command ran; 0 when it was not.

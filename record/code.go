@@ -48,7 +48,8 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode returns the source of the code. The note says that it is not the source that the user asked for, or what it lacks.
+// chooseCode returns the source of the code. The note says that it is not the source that the user asked for, or what
+// it lacks.
 func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
@@ -65,8 +66,8 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 	return &printedCode{r: r}, note
 }
 
-// printAll has HotSpot print all code if the options limit the code, but LogCompilation, which that needs, must not be used because
-// of fault. The note says so.
+// printAll has HotSpot print all code if the options limit the code, but LogCompilation, which that needs, must not be
+// used because of fault. The note says so.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -76,9 +77,9 @@ func (o *Options) printAll(fault string) (note string) {
 	return "HotSpot printed all code, and " + limited + " did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
-// hasCaptureFlags reports whether a command is a JDK that surely knows all capture flags, so that it need not be told to ignore
-// unknown flags. Under IgnoreUnrecognizedVMOptions, it would also ignore a flag that the user mistyped, and run what the user
-// did not mean. A command that names another JVM may start a JVM that does not know the flags.
+// hasCaptureFlags reports whether a command is a JDK that surely knows all capture flags, so that it need not be told
+// to ignore unknown flags. Under IgnoreUnrecognizedVMOptions, it would also ignore a flag that the user mistyped, and
+// run what the user did not mean. A command that names another JVM may start a JVM that does not know the flags.
 func hasCaptureFlags(command []string) bool {
 	if !startsJava(command) || namesOtherJVM(command) {
 		return false
@@ -87,17 +88,18 @@ func hasCaptureFlags(command []string) bool {
 	return printassembly.OldestKnown <= release && release <= printassembly.NewestKnown
 }
 
-// namesOtherJVM reports whether the command has JMH's option for the JVM of the forks. JMH passes its own options to the forks on
-// their command line, including those of gasm.
+// namesOtherJVM reports whether the command has JMH's option for the JVM of the forks. JMH passes its own options to
+// the forks on their command line, including those of gasm.
 func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
 
-// startsJava reports whether a command is a JVM itself. Only then have all JVMs that read gasm's files of options ended when the
-// command has. A build tool may leave a daemon behind, whose JVMs would not start without the file.
+// startsJava reports whether a command is a JVM itself. Only then have all JVMs that read gasm's files of options ended
+// when the command has. A build tool may leave a daemon behind, whose JVMs would not start without the file.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
-// ownDirectives returns the command's own file of compiler directives; "" without one. HotSpot takes only one such file.
+// ownDirectives returns the command's own file of compiler directives; "" without one. HotSpot takes only one such
+// file.
 func ownDirectives(command []string) string {
 	for _, w := range javaOptions(command) {
 		if _, file, ok := strings.Cut(w, "-XX:CompilerDirectivesFile="); ok {
@@ -107,8 +109,8 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
-// selection returns which methods' code is printed, and writes the file that HotSpot needs for that. The file's path begins with
-// prefix.
+// selection returns which methods' code is printed, and writes the file that HotSpot needs for that. The file's path
+// begins with prefix.
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {

@@ -1,5 +1,5 @@
-// Package record makes a capture: it runs a command, or attaches to JVMs that run, samples them, and writes down what they say
-// about their code.
+// Package record makes a capture: it runs a command, or attaches to JVMs that run, samples them, and writes down what
+// they say about their code.
 //
 // A [Recording] goes through these steps:
 //
@@ -29,18 +29,19 @@
 //
 // # The command is run unchanged
 //
-// stdin, the terminal, signals and the exit code are the command's own. stdout passes through gasm, and so does stderr where its
-// lines open or close windows. The command notices nothing of that. What a JVM must be told is in JAVA_TOOL_OPTIONS, which
-// each JVM in the command's process tree reads, and in JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads: that JVMs log
-// their events (eventlogs.go) and, where HotSpot prints its code, all options (javaflags.go). So forks of JMH, of Maven or
-// of a shell script are captured, too. Each JVM says so itself on stderr ("Picked up JAVA_TOOL_OPTIONS: …").
+// stdin, the terminal, signals and the exit code are the command's own. stdout passes through gasm, and so does stderr
+// where its lines open or close windows. The command notices nothing of that. What a JVM must be told is in
+// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and in JDK_JAVA_OPTIONS, which java of JDK 9
+// and newer reads: that JVMs log their events (eventlogs.go) and, where HotSpot prints its code, all options
+// (javaflags.go). So forks of JMH, of Maven or of a shell script are captured, too. Each JVM says so itself on stderr
+// ("Picked up JAVA_TOOL_OPTIONS: …").
 //
-// No JVM may die of these options, whatever its release, its user and the time of its start are: see javaFlags, and Logs in
-// package folder.
+// No JVM may die of these options, whatever its release, its user and the time of its start are: see javaFlags, and
+// Logs in package folder.
 //
 // # JVMs that run already
 //
-// An [Attachment] has no command, and so neither its output nor its environment. It has the JVMs that package attach found,
-// samples their threads, and follows their code (attachment.go). It ends after a length, by a signal, or with the last JVM.
-// What it has in common with a Recording, from the sampler to capture.json, is in session.go.
+// An [Attachment] has no command, and so neither its output nor its environment. It has the JVMs that package attach
+// found, samples their threads, and follows their code (attachment.go). It ends after a length, by a signal, or with
+// the last JVM. What it has in common with a Recording, from the sampler to capture.json, is in session.go.
 package record

@@ -15,26 +15,27 @@ import (
 
 // eventLogs are the logs of events that the command's JVMs write.
 //
-// HotSpot's -Xlog is not like other options. JDK 8 does not start with it. And a JVM that can't create the file does not start,
-// whereas with -XX:LogFile it writes the file elsewhere. So the option is
+// HotSpot's -Xlog is not like other options. JDK 8 does not start with it. And a JVM that can't create the file does
+// not start, whereas with -XX:LogFile it writes the file elsewhere. So the option is
 //
 //   - in JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads, and JDK 8 does not. So JVMs that JMH, a script or a
 //     build tool starts have it;
 //   - in JAVA_TOOL_OPTIONS only for another tool of such a JDK, like javac, because these tools read no other variable.
 //
-// JVMs of a script or a build tool have the option only when the user has asked for events, because it is unknown where and as
-// whom they will run. The option is left out where a JVM might not start; see eventObstacle.
+// JVMs of a script or a build tool have the option only when the user has asked for events, because it is unknown where
+// and as whom they will run. The option is left out where a JVM might not start; see eventObstacle.
 //
-// Two other ways are worse. Switching the log on through the attach socket, in each JVM that comes up, misses the JVM's first
-// collections, and sends a signal to a JVM that may not handle it yet. A JAVA_TOOL_OPTIONS that is longer than 1023 bytes is
-// ignored by JDK 8, so the option would do no harm there. But it would take the user's own options away from JDK 8, too.
+// Two other ways are worse. Switching the log on through the attach socket, in each JVM that comes up, misses the JVM's
+// first collections, and sends a signal to a JVM that may not handle it yet. A JAVA_TOOL_OPTIONS that is longer than
+// 1023 bytes is ignored by JDK 8, so the option would do no harm there. But it would take the user's own options away
+// from JDK 8, too.
 type eventLogs struct {
 	logs *folder.Logs // nil when no JVM logs events
 	note string       // why there are none, or why not all JVMs have them
 }
 
-// addEventFlag adds the option that makes JVMs log their events. Where it can't be added, the recording goes on without the logs, and
-// a note says why.
+// addEventFlag adds the option that makes JVMs log their events. Where it can't be added, the recording goes on without
+// the logs, and a note says why.
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	release := jdk.Release(r.o.Command)
 	tool := !startsJava(r.o.Command) && release >= hslog.OldestRelease

@@ -36,7 +36,8 @@ type liveCode struct {
 
 func newLiveCode(r *Recording) *liveCode { return &liveCode{r: r, byPID: map[int]*followedJVM{}} }
 
-// readable returns an error that says why the code of a command's JVMs can't be read from their memory; nil when it can be.
+// readable returns an error that says why the code of a command's JVMs can't be read from their memory; nil when it can
+// be.
 func readable(command []string) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("only Linux lets gasm read the memory of a JVM")

@@ -9,11 +9,12 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// headSize is an upper bound for a log's first lines, in bytes: <hotspot_log>, the version, the arguments and the command. A class path
-// can be long.
+// headSize is an upper bound for a log's first lines, in bytes: <hotspot_log>, the version, the arguments and the
+// command. A class path can be long.
 const headSize = 1 << 20
 
-// readHead returns what the first lines of a log say about its JVM. The rest of the log is read when the capture is opened.
+// readHead returns what the first lines of a log say about its JVM. The rest of the log is read when the capture is
+// opened.
 func readHead(path string) (capture.JVM, error) {
 	f, size, err := regular.Open(path)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A mappingWatch notes which files the JVMs have mapped while they run, for the names of native functions. It finds JVMs by the logs
-// that they write.
+// A mappingWatch notes which files the JVMs have mapped while they run, for the names of native functions. It finds
+// JVMs by the logs that they write.
 type mappingWatch struct {
 	logs     *folder.Logs
 	resolver *native.Resolver
@@ -21,19 +21,20 @@ type mappingWatch struct {
 	done     chan struct{}
 }
 
-// A mappingRead says when a process's mappings are read again. A JVM loads libraries at its start, and now and then later. For a
-// process that has ended, pause is 0, and nothing is read again.
+// A mappingRead says when a process's mappings are read again. A JVM loads libraries at its start, and now and then
+// later. For a process that has ended, pause is 0, and nothing is read again.
 type mappingRead struct {
 	at    time.Time
 	pause time.Duration // before the reading after that one
 }
 
-// shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. Reading /proc/PID/maps holds a lock of the
-// JVM's for 0.1 ms, and takes 1 ms of a processor from the command. So each pause is twice as long as the one before.
+// shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. Reading /proc/PID/maps
+// holds a lock of the JVM's for 0.1 ms, and takes 1 ms of a processor from the command. So each pause is twice as long
+// as the one before.
 const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
-// watchMappings begins to watch the JVMs that write logs into a folder. It calls found for each of them, from a goroutine of its own. If
-// read is false, it does only that.
+// watchMappings begins to watch the JVMs that write logs into a folder. It calls found for each of them, from a
+// goroutine of its own. If read is false, it does only that.
 func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappingWatch {
 	w := &mappingWatch{logs: logs, read: read, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
 		stopped: make(chan struct{}), done: make(chan struct{})}
@@ -41,8 +42,8 @@ func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappin
 	return w
 }
 
-// run sleeps until there is something to do. Waking up takes more of the command's processors than the work itself, so run wakes up as
-// seldom as possible.
+// run sleeps until there is something to do. Waking up takes more of the command's processors than the work itself, so
+// run wakes up as seldom as possible.
 func (w *mappingWatch) run() {
 	defer close(w.done)
 	if runtime.GOOS != "linux" { // native.ReadMaps reads none elsewhere, and nothing is copied
@@ -116,8 +117,8 @@ func (w *mappingWatch) look(now time.Time) {
 	}
 }
 
-// lastLookTime is how long a look may take that has begun when the watch ends. The kernel answers for a JVM within milliseconds, unless
-// that JVM keeps it from doing so.
+// lastLookTime is how long a look may take that has begun when the watch ends. The kernel answers for a JVM within
+// milliseconds, unless that JVM keeps it from doing so.
 const lastLookTime = time.Second
 
 // stop ends the watch, and returns a resolver that knows all mappings. If a look does not end, the resolver knows none.

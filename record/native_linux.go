@@ -22,17 +22,17 @@ func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) 
 	return &nativeSampling{n, note}, nil
 }
 
-// streamPause is the time between two looks for samples. It must be short, because HotSpot may replace a method, or end, before the
-// method is copied. A look takes 0.3 ms of a processor: beside a busy JVM, gasm took 1.8 % of one with pauses of 25 ms, and
-// 1.1 % with this pause.
+// streamPause is the time between two looks for samples. It must be short, because HotSpot may replace a method, or
+// end, before the method is copied. A look takes 0.3 ms of a processor: beside a busy JVM, gasm took 1.8 % of one with
+// pauses of 25 ms, and 1.1 % with this pause.
 const streamPause = 50 * time.Millisecond
 
-// streamed is how many samples may wait to be looked at. The followers take them at once, unless the system does not let this process
-// run.
+// streamed is how many samples may wait to be looked at. The followers take them at once, unless the system does not
+// let this process run.
 const streamed = 1 << 16
 
-// attachNative has gasm itself sample processes that run. The channel delivers the samples while they are taken, and is closed at the
-// end.
+// attachNative has gasm itself sample processes that run. The channel delivers the samples while they are taken, and is
+// closed at the end.
 func attachNative(o sampler.Options, note string) (sampling, <-chan sampler.Sample, error) {
 	n, err := sampler.AttachNative(o)
 	if err != nil {
@@ -79,7 +79,8 @@ func (n *nativeSampling) stream() <-chan sampler.Sample { return n.Subscribe(str
 
 func (n *nativeSampling) wait() {}
 
-// checkMappingEvents returns an error that says why the kernel does not report which files processes map; nil when it does.
+// checkMappingEvents returns an error that says why the kernel does not report which files processes map; nil when it
+// does.
 func checkMappingEvents() error {
 	w, err := sampler.WatchMappings(os.Getpid(), func(native.Mapping) {})
 	if err != nil {

@@ -15,14 +15,16 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Options say what is recorded, and how. The zero values are the defaults, except where a field's comment says otherwise.
+// Options say what is recorded, and how. The zero values are the defaults, except where a field's comment says
+// otherwise.
 type Options struct {
 	Gasm    string   // the version of gasm, for the capture's description
 	Command []string // what is run; not empty
 	Folder  *Folder  // of the capture; not nil
 
-	// Stdin is the command's own. What the command prints to stdout goes to Stdout after gasm has looked at it. Where windows begin
-	// or end with lines of stderr, what it prints there goes to Stderr in the same way. Otherwise Stderr is the command's own.
+	// Stdin is the command's own. What the command prints to stdout goes to Stdout after gasm has looked at it. Where
+	// windows begin or end with lines of stderr, what it prints there goes to Stderr in the same way. Otherwise Stderr
+	// is the command's own.
 	Stdin, Stdout, Stderr *os.File
 
 	Sampler Sampler // not empty
@@ -34,13 +36,13 @@ type Options struct {
 
 	// Delay and Length limit the measurement to a time after the command's start.
 	Delay, Length time.Duration
-	// WindowStart and WindowEnd limit the measurement to the times between lines of the command's output that match. Each may be
-	// nil.
+	// WindowStart and WindowEnd limit the measurement to the times between lines of the command's output that match.
+	// Each may be nil.
 	WindowStart, WindowEnd *regexp.Regexp
 	// WindowFrom says on which streams these lines are looked for.
 	WindowFrom WindowSource
-	// WindowFile is the path of a file in which the program has written its windows when it has ended; "" for none. See package
-	// windows.
+	// WindowFile is the path of a file in which the program has written its windows when it has ended; "" for none. See
+	// package windows.
 	WindowFile string
 
 	Code    CodeSource // not empty
@@ -54,16 +56,16 @@ type Options struct {
 	// Probes say what is counted in the program's methods, by an agent in its JVMs.
 	Probes []probe.Spec
 
-	// Problem is called when a part of the capture is lost, while the rest goes on. Of several errors of a full disk, it gets only the
-	// first one. It may be called from any goroutine, and may be nil.
+	// Problem is called when a part of the capture is lost, while the rest goes on. Of several errors of a full disk,
+	// it gets only the first one. It may be called from any goroutine, and may be nil.
 	Problem func(error)
 	// Message is called with a sentence for the user, for example on what the recording waits for; nil for nobody.
 	Message func(text string)
-	// Window is called when a window opens or closes while the command runs, from a goroutine of its own. It is not called for JMH's
-	// windows, nor for a window that opens with the command. It may be nil.
+	// Window is called when a window opens or closes while the command runs, from a goroutine of its own. It is not
+	// called for JMH's windows, nor for a window that opens with the command. It may be nil.
 	Window func(WindowChange)
-	// Progress is called while perf script writes the samples' text at the end, with the number of bytes that were written since the
-	// last call. It may be nil.
+	// Progress is called while perf script writes the samples' text at the end, with the number of bytes that were
+	// written since the last call. It may be nil.
 	Progress func(bytes int)
 }
 

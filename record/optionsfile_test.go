@@ -139,8 +139,8 @@ func TestJMHLive(t *testing.T) {
 	if err := r.logs.Gather(r.r.folder.Path); err != nil {
 		t.Error(err)
 	}
-	// JMH asks two JVMs about blackholes. It announces the first one by a line of its own. On a busy machine that JVM may have
-	// begun its log before the line was read, but JMH's answer is right all the same.
+	// JMH asks two JVMs about blackholes. It announces the first one by a line of its own. On a busy machine that JVM
+	// may have begun its log before the line was read, but JMH's answer is right all the same.
 	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) < 2 || len(logs) > 3 {
 		t.Errorf("got logs %q, want the host's and the fork's, and at most one of the JVMs that JMH asked", logs)
 	}

@@ -25,8 +25,8 @@ type printedCode struct {
 
 func (p *printedCode) kind() string { return capture.CodePrinted }
 
-// javaFlags returns the options that make the command's JVMs print their code. It makes the folder and the files that these
-// options need.
+// javaFlags returns the options that make the command's JVMs print their code. It makes the folder and the files that
+// these options need.
 func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	if name, cause := OverridingVariable(); name != "" {
 		return flags, fmt.Errorf("%s: unset %s", cause, name)

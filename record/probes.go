@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/probes"
 )
 
-// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. All JVMs read it. Some read it twice; the agent then
-// starts once. An error means that the command's JVMs might not start with the option.
+// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. All JVMs read it. Some read it twice;
+// the agent then starts once. An error means that the command's JVMs might not start with the option.
 func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	if len(r.o.Probes) == 0 {
 		return flags, nil
@@ -41,7 +41,8 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	return flags, nil
 }
 
-// rootChanger returns the program in a command that gives what it runs another root directory, or other mounts; "" without one.
+// rootChanger returns the program in a command that gives what it runs another root directory, or other mounts; ""
+// without one.
 func rootChanger(command []string) string {
 	for _, word := range command {
 		for _, w := range strings.Fields(word) { // sh -c "chroot /srv java …"

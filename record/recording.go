@@ -22,8 +22,8 @@ var ErrNotRun = errors.New("stopped before the command ran")
 // ErrNoJVM is wrapped by the error of a command that started no JVM. Nothing that such a command left is worth keeping.
 var ErrNoJVM = errors.New("there is nothing to report")
 
-// A Recording is one command that is recorded: [New], [Recording.Run], [Recording.Finish], and [Recording.Wait], in this order.
-// Only [Recording.Signal] may be called from another goroutine at the same time.
+// A Recording is one command that is recorded: [New], [Recording.Run], [Recording.Finish], and [Recording.Wait], in
+// this order. Only [Recording.Signal] may be called from another goroutine at the same time.
 type Recording struct {
 	session
 	o         Options
@@ -57,8 +57,8 @@ func New(o Options) *Recording {
 	return r
 }
 
-// Run runs the command with the sampler beside it, until the command has ended. An error means that the command did not run;
-// then nothing of the recording is left. The end of ctx kills the sampler.
+// Run runs the command with the sampler beside it, until the command has ended. An error means that the command did not
+// run; then nothing of the recording is left. The end of ctx kills the sampler.
 func (r *Recording) Run(ctx context.Context) error {
 	err := r.run(ctx)
 	if err == nil {
@@ -205,8 +205,8 @@ func (r *Recording) resume() {
 	r.code.resume()
 }
 
-// turn switches the sampler on or off. If that fails, there are samples outside of the windows, which do no harm, or no samples
-// within them, which the user must know.
+// turn switches the sampler on or off. If that fails, there are samples outside of the windows, which do no harm, or no
+// samples within them, which the user must know.
 func (r *Recording) turn(sampler func() error) {
 	if err := sampler(); err != nil {
 		r.problem(err)
@@ -238,9 +238,9 @@ func (r *Recording) Wait() {
 // ExitCode returns the command's exit code: 128 + n when signal n killed it.
 func (r *Recording) ExitCode() int { return r.exitCode }
 
-// Signal takes a signal that gasm got. While the command runs, the signal is passed on to it, so that stopping gasm stops the
-// command and still leads to a report. Before, a signal to stop means that the command is not to run. Signal returns false
-// when the command has ended: the caller decides what the signal means then.
+// Signal takes a signal that gasm got. While the command runs, the signal is passed on to it, so that stopping gasm
+// stops the command and still leads to a report. Before, a signal to stop means that the command is not to run. Signal
+// returns false when the command has ended: the caller decides what the signal means then.
 func (r *Recording) Signal(sig syscall.Signal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,8 +262,8 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 	return true
 }
 
-// untilStopped returns a context for the start of a sampler. A signal to stop that comes before the command runs ends it, and so
-// kills the sampler.
+// untilStopped returns a context for the start of a sampler. A signal to stop that comes before the command runs ends
+// it, and so kills the sampler.
 func (r *Recording) untilStopped(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	r.mu.Lock()

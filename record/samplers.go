@@ -12,27 +12,29 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A sampling is a sampler at work, or what a sampler has left. Its exported methods are those of the types in package sampler.
+// A sampling is a sampler at work, or what a sampler has left. Its exported methods are those of the types in package
+// sampler.
 type sampling interface {
 	tool() Sampler
 	Events() []sampler.Event
 	Frequency() int // per second and CPU
-	// stream returns a channel that delivers the samples while they are taken, and is closed at the end. It is nil where there are
-	// no samples before the end.
+	// stream returns a channel that delivers the samples while they are taken, and is closed at the end. It is nil
+	// where there are no samples before the end.
 	stream() <-chan sampler.Sample
 	Notes() []string // what could not be sampled
 	// Pause stops taking samples, or keeping them, until Resume.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. A *sampler.StoppedError says that the sampler ended earlier; its samples until then are there.
+	// Stop ends the sampling. A *sampler.StoppedError says that the sampler ended earlier; its samples until then are
+	// there.
 	Stop() error
 	// Lost returns how many samples the sampler dropped; 0 where the sampler's text has that number.
 	Lost() int64
 	// save writes the sampler's text to a file, and to tee as well. When that fails, open still reads the text.
 	save(ctx context.Context, path string, tee io.Writer) error
 	open(context.Context) (io.ReadCloser, error)
-	// resolver returns a resolver that has looked up the native functions of all samples while they came. It is nil where this is
-	// still to be done.
+	// resolver returns a resolver that has looked up the native functions of all samples while they came. It is nil
+	// where this is still to be done.
 	resolver() *native.Resolver
 	discard() // removes what was recorded, when the command did not run
 	wait()    // until nothing of the sampler is left
@@ -83,8 +85,8 @@ func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error)
 	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, withoutTool(perfErr), withoutTool(dtraceErr))
 }
 
-// firstFailure returns the error for a machine on which neither gasm itself nor perf can sample the events that the user named. perf
-// knows more events, so what it says about them counts.
+// firstFailure returns the error for a machine on which neither gasm itself nor perf can sample the events that the
+// user named. perf knows more events, so what it says about them counts.
 func firstFailure(native, perf error) error {
 	var first, second *sampler.RefusedError
 	if !errors.As(perf, &second) {
@@ -110,8 +112,8 @@ func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string)
 	return &perfSampling{perf, []string{note, whyNotNative}}, nil
 }
 
-// frequency returns how often events are sampled: as often as the user asked, or with 0 as often as this machine can afford. The
-// note says why that is less than usual; "" if it is not.
+// frequency returns how often events are sampled: as often as the user asked, or with 0 as often as this machine can
+// afford. The note says why that is less than usual; "" if it is not.
 func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""

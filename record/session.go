@@ -22,8 +22,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A session is what the recordings of a command and of JVMs that run have in common: the sampler at work, the clocks, what
-// went wrong, and the way from there to a complete capture.
+// A session is what the recordings of a command and of JVMs that run have in common: the sampler at work, the clocks,
+// what went wrong, and the way from there to a complete capture.
 type session struct {
 	gasm      string // the version
 	folder    *Folder
@@ -71,8 +71,8 @@ func (s *session) Problems() []error {
 	return slices.Clone(s.problems)
 }
 
-// problem notes what went wrong with the capture while the rest goes on. A full disk is reported once, however many files could
-// not be written to it.
+// problem notes what went wrong with the capture while the rest goes on. A full disk is reported once, however many
+// files could not be written to it.
 func (s *session) problem(err error) {
 	s.problemsMu.Lock()
 	known := isDiskFull(err) && slices.ContainsFunc(s.problems, isDiskFull)
@@ -107,11 +107,11 @@ func (s *session) wholeRun() capture.Span {
 	return capture.Span{FromMonoNanos: s.startedMonoNanos, ToMonoNanos: s.endedMonoNanos}
 }
 
-// complete writes all files of the capture except the logs, which are there already, and opens the capture. describe returns the
-// description. It is called after the samples are written, when the problems with them are known.
+// complete writes all files of the capture except the logs, which are there already, and opens the capture. describe
+// returns the description. It is called after the samples are written, when the problems with them are known.
 //
-// If a file can't be written because the disk is full, that is a problem, but not an error: the capture then has the file's
-// content in memory.
+// If a file can't be written because the disk is full, that is a problem, but not an error: the capture then has the
+// file's content in memory.
 func (s *session) complete(ctx context.Context, describe func() capture.Description) (*capture.Capture, error) {
 	saved := true
 	samples := func() (io.ReadCloser, error) { return os.Open(s.path(capture.SamplesFile)) }
@@ -147,8 +147,8 @@ func (s *session) description() capture.Description {
 		Lost: s.sampling.Lost(), Clocks: []capture.Clock{s.clocks.start, s.clocks.end}}
 }
 
-// saveSamples writes the sampler's text into the capture. It looks up the native functions that samples are in at the same time,
-// while perf script is still writing.
+// saveSamples writes the sampler's text into the capture. It looks up the native functions that samples are in at the
+// same time, while perf script is still writing.
 func (s *session) saveSamples(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
 		return s.sampling.save(ctx, s.path(capture.SamplesFile), io.Discard)
@@ -181,8 +181,8 @@ func (s *session) nameUnsaved(ctx context.Context) error {
 	return nil
 }
 
-// nameFunctions looks up each sample's function in the file that was mapped at its address, so that the resolver's table has all
-// functions.
+// nameFunctions looks up each sample's function in the file that was mapped at its address, so that the resolver's
+// table has all functions.
 func (s *session) nameFunctions(text io.Reader) {
 	samples := sampler.NewReader(text, capture.SamplesFile)
 	for samples.Scan() {

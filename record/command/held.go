@@ -2,8 +2,8 @@
 // sampler can be attached first, passes its output through gasm, and hands signals on to it.
 //
 // A [Held] command is made in three steps. [Start] starts gasm's own program as a holder, which waits ([RunHolder]).
-// [Held.Release] lets the holder exec the command, so the process id stays the same. [Held.Wait] waits for the command's
-// end.
+// [Held.Release] lets the holder exec the command, so the process id stays the same. [Held.Wait] waits for the
+// command's end.
 //
 // The command notices nothing of this. It has gasm's stdin, descriptors, signals and limits. Where gasm's stdout is a
 // terminal, the command has a terminal, too.
@@ -38,15 +38,16 @@ type Options struct {
 	// Stdout gets what the command prints to its stdout, after SeeStdout has seen it. With SeeStderr, so does Stderr;
 	// otherwise Stderr is the command's own.
 	Stdout, Stderr *os.File
-	// SeeStdout and SeeStderr are called with each piece of output, and the time of its arrival by CLOCK_MONOTONIC. Both
-	// may be nil.
+	// SeeStdout and SeeStderr are called with each piece of output, and the time of its arrival by CLOCK_MONOTONIC.
+	// Both may be nil.
 	SeeStdout, SeeStderr func(out []byte, monoNanos int64)
 	// OneStream lets SeeStdout see stderr as well, where Stdout and Stderr lead to the same file. The order of what the
 	// command prints then stays as it is.
 	OneStream bool
 }
 
-// Start makes the command's process and holds it before its exec. The error is a *[Error] where the command is to blame.
+// Start makes the command's process and holds it before its exec. The error is a *[Error] where the command is to
+// blame.
 func Start(o Options) (*Held, error) {
 	path, err := lookUp(o.Command[0])
 	if err != nil {
@@ -84,8 +85,8 @@ func lookUp(command string) (string, error) {
 	return path, err
 }
 
-// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. The files in
-// made were made for the command.
+// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. The files
+// in made were made for the command.
 type commandEnds struct {
 	gate, result, stdout, stderr *os.File
 	made                         []*os.File
@@ -237,9 +238,9 @@ func (h *Held) end() {
 // signal sends a signal to the command.
 func (h *Held) signal(sig os.Signal) { _ = h.cmd.Process.Signal(sig) }
 
-// Wait waits for the command to end and for the rest of its output. It returns the command's exit code: 128 + n when signal
-// n killed it. Background processes that the command left behind may still hold its stdout. Wait waits for these only
-// while they print.
+// Wait waits for the command to end and for the rest of its output. It returns the command's exit code: 128 + n when
+// signal n killed it. Background processes that the command left behind may still hold its stdout. Wait waits for these
+// only while they print.
 func (h *Held) Wait() int {
 	_ = h.cmd.Wait() // how it ended is in ProcessState
 	for _, p := range h.outputs {

@@ -286,7 +286,8 @@ func TestAbandon(t *testing.T) {
 	}
 }
 
-// awaitEnd waits until the held process has ended, with all its threads. Nobody has asked yet how it ended, so it is a zombie.
+// awaitEnd waits until the held process has ended, with all its threads. Nobody has asked yet how it ended, so it is a
+// zombie.
 func (l launched) awaitEnd(t *testing.T) {
 	t.Helper()
 	l.awaitThreads(t, "stat", "the held process ends", func(all []string) bool {

@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdArg as the first argument makes gasm's program a holder. The second argument is the number of a file descriptor, the
-// third is the path of the command's program file, and the others are the command. The holder waits for a byte on the
-// descriptor, and then becomes the command.
+// holdArg as the first argument makes gasm's program a holder. The second argument is the number of a file descriptor,
+// the third is the path of the command's program file, and the others are the command. The holder waits for a byte on
+// the descriptor, and then becomes the command.
 //
 // The descriptor is the gate: a byte opens it, and its end without a byte means that the holder is to give up. The next
-// descriptor is for the result: a successful exec closes it; otherwise the holder writes an errno there, as text. The one
-// after that is the command's stderr. The holder itself has no stderr, because the Go runtime writes all stacks to stderr
-// at SIGQUIT (Ctrl-\), from its first instructions on.
+// descriptor is for the result: a successful exec closes it; otherwise the holder writes an errno there, as text. The
+// one after that is the command's stderr. The holder itself has no stderr, because the Go runtime writes all stacks to
+// stderr at SIGQUIT (Ctrl-\), from its first instructions on.
 const holdArg = "__gasm-hold"
 
-// A sampler follows the holder's first thread, so that thread must become the command. Locking it in an init makes main run
-// on it. The Go runtime's other threads end at the exec.
+// A sampler follows the holder's first thread, so that thread must become the command. Locking it in an init makes main
+// run on it. The Go runtime's other threads end at the exec.
 func init() {
 	if held() {
 		runtime.LockOSThread()
@@ -36,9 +36,9 @@ var quit = make(chan os.Signal, 1)
 
 func held() bool { return len(os.Args) > 4 && os.Args[1] == holdArg }
 
-// RunHolder must be the first call of main in a program that calls [Start]. In a process that Start has made as a holder, it
-// becomes the command. It returns there only when it can't; then main must exit with the code. In any other process,
-// isHolder is false.
+// RunHolder must be the first call of main in a program that calls [Start]. In a process that Start has made as a
+// holder, it becomes the command. It returns there only when it can't; then main must exit with the code. In any other
+// process, isHolder is false.
 func RunHolder() (code int, isHolder bool) {
 	if !held() {
 		return 0, false

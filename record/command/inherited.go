@@ -7,11 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The command gets the descriptors that gasm was started with, for example those of `gasm profile -- make` below `make -j`, or
-// of `exec 3>log; gasm profile -- command`. The holder needs three numbers of its own, which must differ from these.
+// The command gets the descriptors that gasm was started with, for example those of `gasm profile -- make` below `make
+// -j`, or of `exec 3>log; gasm profile -- command`. The holder needs three numbers of its own, which must differ from
+// these.
 
-// inherited returns the descriptors from 3 on that a child process gets, up to the first three successive numbers that are
-// free. The holder's three numbers follow them. An element is nil where a number is free, or belongs to gasm alone.
+// inherited returns the descriptors from 3 on that a child process gets, up to the first three successive numbers that
+// are free. The holder's three numbers follow them. An element is nil where a number is free, or belongs to gasm alone.
 func inherited() (files []*os.File) {
 	for fd := firstInherited; ; fd++ {
 		if !isInherited(fd) && !isInherited(fd+1) && !isInherited(fd+2) {
@@ -23,7 +24,8 @@ func inherited() (files []*os.File) {
 
 const firstInherited = 3
 
-// isInherited reports whether a descriptor is open, and stays open at an exec. Descriptors that gasm opens are closed then.
+// isInherited reports whether a descriptor is open, and stays open at an exec. Descriptors that gasm opens are closed
+// then.
 func isInherited(fd int) bool {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 	return err == nil && flags&unix.FD_CLOEXEC == 0
@@ -50,8 +52,8 @@ func inheritedFile(fd int) *os.File {
 	return kept.files[fd]
 }
 
-// highestInherited returns the highest of the first thousand descriptors that a child process gets; 2 when it gets none from 3
-// on.
+// highestInherited returns the highest of the first thousand descriptors that a child process gets; 2 when it gets none
+// from 3 on.
 func highestInherited() int {
 	for fd := 1023; fd >= firstInherited; fd-- {
 		if isInherited(fd) {
@@ -61,10 +63,11 @@ func highestInherited() int {
 	return firstInherited - 1
 }
 
-// clearOf returns the ends of pipes, some of them duplicated with higher numbers, so that Go's fork overwrites no descriptor
-// that the command is to get. The fork moves its own pipe, and each file whose number is lower than the number that the
-// child is to have, to numbers after the highest one that it passes on (nextfd in syscall's forkAndExecInChild1). So no end
-// must have to be moved, and the first end must come after all inherited descriptors. The caller closes the copies.
+// clearOf returns the ends of pipes, some of them duplicated with higher numbers, so that Go's fork overwrites no
+// descriptor that the command is to get. The fork moves its own pipe, and each file whose number is lower than the
+// number that the child is to have, to numbers after the highest one that it passes on (nextfd in syscall's
+// forkAndExecInChild1). So no end must have to be moved, and the first end must come after all inherited descriptors.
+// The caller closes the copies.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {
 	for i, f := range ends {
 		least := first + i

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// outputFor makes the two ends of the command's stdout or stderr: ours to read from, and the command's to write to. Where
-// gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints colours and
-// flushes its lines as it would without gasm. The pseudo-terminal changes nothing in what passes through.
+// outputFor makes the two ends of the command's stdout or stderr: ours to read from, and the command's to write to.
+// Where gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints colours
+// and flushes its lines as it would without gasm. The pseudo-terminal changes nothing in what passes through.
 func outputFor(stdout *os.File) (ours, commands *os.File, err error) {
 	if stdout != nil && term.IsTerminal(int(stdout.Fd())) {
 		if ours, commands, err = terminalLike(stdout); err == nil {
@@ -64,7 +64,8 @@ func (h *Held) HandOn(sig syscall.Signal) {
 	case sig == syscall.SIGWINCH:
 		h.resize()
 	case (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && fromTerminal():
-		// The terminal sends Ctrl-C and Ctrl-\ to all processes in its foreground, so the command has got the signal already.
+		// The terminal sends Ctrl-C and Ctrl-\ to all processes in its foreground, so the command has got the signal
+		// already.
 	default:
 		h.signal(sig)
 	}

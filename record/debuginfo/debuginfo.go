@@ -1,9 +1,9 @@
-// Package debuginfo switches HotSpot's flag DebugNonSafepoints on in a JVM that runs, and off again. It is the only thing that
-// gasm ever writes into a JVM's memory.
+// Package debuginfo switches HotSpot's flag DebugNonSafepoints on in a JVM that runs, and off again. It is the only
+// thing that gasm ever writes into a JVM's memory.
 //
-// While the flag is on, there is a locked folder with a note, so that the next gasm knows of a flag that a gasm which was
-// killed has left on. The folder's name differs from those of temporary folders, which any gasm removes when they are not
-// needed any more.
+// While the flag is on, there is a locked folder with a note, so that the next gasm knows of a flag that a gasm which
+// was killed has left on. The folder's name differs from those of temporary folders, which any gasm removes when they
+// are not needed any more.
 package debuginfo
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// flagName is HotSpot's flag for debug info of more places than those in which the JVM can stop a thread. HotSpot looks at the
-// flag whenever it compiles a method.
+// flagName is HotSpot's flag for debug info of more places than those in which the JVM can stop a thread. HotSpot looks
+// at the flag whenever it compiles a method.
 const flagName = "DebugNonSafepoints"
 
 // A Switch is the flag in a running JVM that gasm has switched on.
@@ -49,8 +49,8 @@ const (
 
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
-// SwitchOn switches the flag on in the process that started at a time. It returns nil where the flag was on already. If a gasm
-// that was killed has left the flag on, SwitchOn takes it over, so that Restore switches it off.
+// SwitchOn switches the flag on in the process that started at a time. It returns nil where the flag was on already. If
+// a gasm that was killed has left the flag on, SwitchOn takes it over, so that Restore switches it off.
 func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 	memory, err := openMemory(pid) // first: what is found later is in this memory, or this memory is gone
 	if err != nil {
@@ -135,8 +135,8 @@ func (s *Switch) forget() {
 	s.lock.Close()
 }
 
-// takeOver takes over the note that a gasm which was killed has left of a flag that is on. It returns nil when there is none,
-// because the user has switched the flag on.
+// takeOver takes over the note that a gasm which was killed has left of a flag that is on. It returns nil when there is
+// none, because the user has switched the flag on.
 func takeOver(ctx context.Context, n note) (s *Switch) {
 	eachNote(ctx, func(found note, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {
@@ -148,8 +148,8 @@ func takeOver(ctx context.Context, n note) (s *Switch) {
 	return s
 }
 
-// eachNote calls see for each note that a gasm which was killed has left of a flag that is on. The note's lock is held during the
-// call; if see returns true, it has taken over the lock. eachNote removes all other notes.
+// eachNote calls see for each note that a gasm which was killed has left of a flag that is on. The note's lock is held
+// during the call; if see returns true, it has taken over the lock. eachNote removes all other notes.
 func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.Lock) (kept bool)) {
 	lockedfolder.EachLeft(noteName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := readNote(ctx, dir, l); ok {
@@ -160,8 +160,8 @@ func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.
 	})
 }
 
-// readNote reads the note in a folder that another gasm has left. ok is false where there is no note, or the JVM has ended, or the
-// flag is off.
+// readNote reads the note in a folder that another gasm has left. ok is false where there is no note, or the JVM has
+// ended, or the flag is off.
 func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok bool) {
 	text, err := regular.ReadFile(filepath.Join(dir, noteFile), 1<<10)
 	if err != nil || !l.SameBoot() {
@@ -174,8 +174,8 @@ func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok
 	return n, err != nil || value != 0
 }
 
-// EachLeft calls see for each JVM in which a gasm that was killed has left the flag on, with the note's folder and a text that says
-// what puts the flag back.
+// EachLeft calls see for each JVM in which a gasm that was killed has left the flag on, with the note's folder and a
+// text that says what puts the flag back.
 func EachLeft(ctx context.Context, see func(dir, text string)) {
 	eachNote(ctx, func(n note, dir string, _ *lockedfolder.Lock) bool {
 		see(dir, n.left())

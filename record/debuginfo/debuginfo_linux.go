@@ -24,9 +24,9 @@ func findFlag(ctx context.Context, pid int) (address uint64, on bool, err error)
 	return flag.Address, flag.Value == 1, err
 }
 
-// openMemory opens the memory of a process for writing. A program that the process runs later, by exec, has another memory
-// (proc_mem_open in the kernel's fs/proc/base.c). So the address of a flag, which comes from the JVM's user, can't lead into
-// a program of root's.
+// openMemory opens the memory of a process for writing. A program that the process runs later, by exec, has another
+// memory (proc_mem_open in the kernel's fs/proc/base.c). So the address of a flag, which comes from the JVM's user,
+// can't lead into a program of root's.
 func openMemory(pid int) (*os.File, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -36,8 +36,8 @@ func openMemory(pid int) (*os.File, error) {
 	return p.Memory()
 }
 
-// byteTime is how long reading or writing a byte of a JVM's memory may take. The JVM may have mapped a file there by now, whose
-// file system does not answer.
+// byteTime is how long reading or writing a byte of a JVM's memory may take. The JVM may have mapped a file there by
+// now, whose file system does not answer.
 const byteTime = time.Second
 
 // writeByte writes into the memory of a process. The error is io.ErrUnexpectedEOF when the memory is gone.

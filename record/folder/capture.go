@@ -1,6 +1,6 @@
-// Package folder has the folders that a recording writes to: the capture's ([Capture]), and the one in which the command's
-// JVMs create their logs ([Logs]). It moves the logs into the capture at the end, removes what is not needed any more, and
-// finds what a gasm that was killed has left.
+// Package folder has the folders that a recording writes to: the capture's ([Capture]), and the one in which the
+// command's JVMs create their logs ([Logs]). It moves the logs into the capture at the end, removes what is not needed
+// any more, and finds what a gasm that was killed has left.
 package folder
 
 import (
@@ -27,8 +27,8 @@ type Capture struct {
 	users []lockedfolder.Process
 }
 
-// New makes the folder of a capture, and checks that it can be written to. It must be new or empty, so that no capture is
-// overwritten. The empty name makes a temporary folder.
+// New makes the folder of a capture, and checks that it can be written to. It must be new or empty, so that no capture
+// is overwritten. The empty name makes a temporary folder.
 func New(name string) (*Capture, error) {
 	if name == "" {
 		return newTemporary()
@@ -103,8 +103,8 @@ func (c *Capture) MakeLogs() (*Logs, error) {
 	return c.logs, nil
 }
 
-// Gather moves the JVMs' logs here. Only the first call does so, and returns an error; any other one waits until the logs are
-// here.
+// Gather moves the JVMs' logs here. Only the first call does so, and returns an error; any other one waits until the
+// logs are here.
 func (c *Capture) Gather() (err error) {
 	c.gather.Do(func() {
 		if c.logs != nil {
@@ -128,8 +128,8 @@ func (c *Capture) Remove() error {
 	return os.RemoveAll(c.Path)
 }
 
-// Keep makes the folder the user's, so that no later gasm removes it. It returns the folder's path. It may be called while
-// the recording is being finished.
+// Keep makes the folder the user's, so that no later gasm removes it. It returns the folder's path. It may be called
+// while the recording is being finished.
 func (c *Capture) Keep() string {
 	_ = c.Gather() // a log that can't be had is missing in the capture, which is not whole anyway
 	c.release()

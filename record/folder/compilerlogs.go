@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// CompilerLogsFault says why LogCompilation must not be used; "" when it can be. With LogCompilation, each compiler thread of
-// a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever TMPDIR is (CompileBroker::init_compiler_thread_log). HotSpot
-// opens what it finds there: a link that another user has planted leads it to any file that gasm's user can write, and a
-// named pipe stops the compiler. So LogCompilation is only for a /tmp in which nobody else can make files, or where the
-// kernel does not open what others have made.
+// CompilerLogsFault says why LogCompilation must not be used; "" when it can be. With LogCompilation, each compiler
+// thread of a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever TMPDIR is
+// (CompileBroker::init_compiler_thread_log). HotSpot opens what it finds there: a link that another user has planted
+// leads it to any file that gasm's user can write, and a named pipe stops the compiler. So LogCompilation is only for a
+// /tmp in which nobody else can make files, or where the kernel does not open what others have made.
 func CompilerLogsFault() string {
 	if runtime.GOOS != "linux" || isPrivate(HotSpotTemp) {
 		return ""
@@ -26,8 +26,8 @@ func CompilerLogsFault() string {
 	return ""
 }
 
-// protected reports whether the kernel refuses to open files of a kind that other users have made in folders like /tmp. See
-// fs.protected_symlinks, fs.protected_hardlinks and fs.protected_fifos in Documentation/admin-guide/sysctl/fs.rst.
+// protected reports whether the kernel refuses to open files of a kind that other users have made in folders like /tmp.
+// See fs.protected_symlinks, fs.protected_hardlinks and fs.protected_fifos in Documentation/admin-guide/sysctl/fs.rst.
 func protected(kind string) bool {
 	text, err := os.ReadFile("/proc/sys/fs/protected_" + kind)
 	return err == nil && strings.TrimSpace(string(text)) != "0"
@@ -43,8 +43,8 @@ func isPrivate(dir string) bool {
 	return ok && (int(stat.Uid) == os.Geteuid() || stat.Uid == 0) && info.Mode()&0o022 == 0
 }
 
-// RemoveCompilerLogs removes the files of LogCompilation that a JVM which was killed has left. Any other JVM puts these files
-// into its log when it ends, and removes them (CompileLog::finish_log). A JVM that still runs keeps its files.
+// RemoveCompilerLogs removes the files of LogCompilation that a JVM which was killed has left. Any other JVM puts these
+// files into its log when it ends, and removes them (CompileLog::finish_log). A JVM that still runs keeps its files.
 func RemoveCompilerLogs(pid int) {
 	if running(pid) {
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 )
 
-// Gather moves the logs into the capture's folder, where their names are asm-4711.log. Another user may have made what Gather
-// finds, so it takes only regular files.
+// Gather moves the logs into the capture's folder, where their names are asm-4711.log. Another user may have made what
+// Gather finds, so it takes only regular files.
 func (l *Logs) Gather(dir string) error {
 	var errs []error
 	for _, log := range append(l.Written(), l.Strays()...) {
@@ -45,8 +45,8 @@ func freeName(dir string, pid int) (path string, err error) {
 // noLimit is for HotSpot's logs of code, which have no upper bound.
 const noLimit = math.MaxInt64
 
-// takeLog moves a log of at most limit bytes. It checks the file after the move, when the file is in the capture, where nobody
-// can put another one in its place.
+// takeLog moves a log of at most limit bytes. It checks the file after the move, when the file is in the capture, where
+// nobody can put another one in its place.
 func takeLog(from, to string, limit int64) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, syscall.EXDEV) {
@@ -76,8 +76,8 @@ func takeLog(from, to string, limit int64) error {
 	return os.Chmod(to, 0o600)
 }
 
-// CheckLog returns an error for what a JVM can't have made as its log: a link, or a file that has another name as well, which
-// may be anybody's. It also returns the file's owner.
+// CheckLog returns an error for what a JVM can't have made as its log: a link, or a file that has another name as well,
+// which may be anybody's. It also returns the file's owner.
 func CheckLog(info os.FileInfo) (owner int, err error) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
@@ -86,8 +86,8 @@ func CheckLog(info os.FileInfo) (owner int, err error) {
 	return int(stat.Uid), nil
 }
 
-// HotSpot writes a log from its beginning to its end, so a file with next to nothing on disk is not a log. Reading it would
-// take as long as reading a file that has all the bytes. File systems that compress make logs ten times smaller.
+// HotSpot writes a log from its beginning to its end, so a file with next to nothing on disk is not a log. Reading it
+// would take as long as reading a file that has all the bytes. File systems that compress make logs ten times smaller.
 const (
 	mostHoles   = 64       // a log's size is at most this many times what is on disk
 	smallEnough = 64 << 20 // in bytes; smaller files are not checked
@@ -166,12 +166,12 @@ func (l *Logs) gatherProbes(dir string) error {
 	return errors.Join(errs...)
 }
 
-// maxEventLog is an upper bound for each log of events, in bytes. HotSpot begins another file at 20 MB, unless a single event is
-// larger.
+// maxEventLog is an upper bound for each log of events, in bytes. HotSpot begins another file at 20 MB, unless a single
+// event is larger.
 const maxEventLog = 1 << 28
 
-// gatherEvents moves the logs of events into the capture's folder, under the same names. Another user may have made what it
-// finds; see Gather.
+// gatherEvents moves the logs of events into the capture's folder, under the same names. Another user may have made
+// what it finds; see Gather.
 func (l *Logs) gatherEvents(dir string) error {
 	var errs []error
 	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {

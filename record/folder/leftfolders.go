@@ -20,9 +20,9 @@ const temporaryPattern = "gasm-"
 
 var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 
-// AllLeft returns the user's temporary folders that other runs of gasm have left, because a process could still start JVMs
-// that log there, or because gasm was killed. It leaves out the folders of a gasm that still runs. It returns none on macOS,
-// where it can't be found out whether a folder is in use. There, only a gasm that was killed leaves a folder.
+// AllLeft returns the user's temporary folders that other runs of gasm have left, because a process could still start
+// JVMs that log there, or because gasm was killed. It leaves out the folders of a gasm that still runs. It returns none
+// on macOS, where it can't be found out whether a folder is in use. There, only a gasm that was killed leaves a folder.
 func AllLeft() (left []Left) {
 	lockedfolder.EachLeft(temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"
@@ -45,8 +45,8 @@ func Sweep() {
 	})
 }
 
-// removeLeft removes a temporary folder, together with the logs in /tmp of JVMs that could not write their logs into the
-// folder.
+// removeLeft removes a temporary folder, together with the logs in /tmp of JVMs that could not write their logs into
+// the folder.
 func removeLeft(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

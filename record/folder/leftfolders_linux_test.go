@@ -57,8 +57,8 @@ func TestFolderInUse(t *testing.T) {
 	assert.NoDirExists(t, logs.parent)
 }
 
-// What a gasm that was killed has left is removed later. A folder that was kept for the user is not, nor is anything that is
-// not gasm's.
+// What a gasm that was killed has left is removed later. A folder that was kept for the user is not, nor is anything
+// that is not gasm's.
 func TestSweep(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)

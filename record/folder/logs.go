@@ -16,12 +16,12 @@ import (
 )
 
 // Logs is the folder in which the JVMs of a command create their logs. A command may become another user (su, setpriv,
-// sudo -E), so any user can create a file in it. Nobody can list it, and its name is secret: only gasm, and the processes
-// that have it in their environment, know it. HotSpot lets everyone read its logs, whatever the folder is.
+// sudo -E), so any user can create a file in it. Nobody can list it, and its name is secret: only gasm, and the
+// processes that have it in their environment, know it. HotSpot lets everyone read its logs, whatever the folder is.
 //
-// The parent is another folder, which others can pass but not list. It has a lock, and the files that java reads (options,
-// directives). All users can read these files, because the command may become any of them. So their names are secret,
-// too: the files say where the logs are.
+// The parent is another folder, which others can pass but not list. It has a lock, and the files that java reads
+// (options, directives). All users can read these files, because the command may become any of them. So their names are
+// secret, too: the files say where the logs are.
 //
 // When the command has ended, [Capture.Gather] moves the logs into the capture.
 type Logs struct {
@@ -41,14 +41,14 @@ const (
 	DirectivesName = "directives.json" // compiler directives
 )
 
-// maxLogFolder is the length up to which HotSpot can write its logs into a folder, in bytes. The name of a log must be longer
-// than the folder's path (see logTail). A file's name has 255 bytes at most, and HotSpot needs some of them for the process
-// id.
+// maxLogFolder is the length up to which HotSpot can write its logs into a folder, in bytes. The name of a log must be
+// longer than the folder's path (see logTail). A file's name has 255 bytes at most, and HotSpot needs some of them for
+// the process id.
 const maxLogFolder = 235
 
-// newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. The logs are in the parent
-// if that is on the capture's file system, so that they can be moved and need not be copied. Otherwise they are in the
-// capture. Where the capture's path is too long, the logs are in the parent, wherever that is.
+// newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. The logs are in the
+// parent if that is on the capture's file system, so that they can be moved and need not be copied. Otherwise they are
+// in the capture. Where the capture's path is too long, the logs are in the parent, wherever that is.
 func newLogs(capture *Capture) (l *Logs, err error) {
 	l = &Logs{parent: capture.Path, lock: capture.lock}
 	for _, dir := range lockedfolder.TemporaryFolders() {
@@ -136,11 +136,12 @@ func (l *Logs) Pattern() string { return filepath.Join(l.Path, logHead+"%p"+logT
 
 const logHead = "asm-"
 
-// logTail returns the end of the names of logs in a folder. It makes them longer than the folder's path, for this reason: a
-// JVM that can't open its log, as in a chroot or in a folder that its user can't pass, goes on with a log of the same name in
-// /tmp (defaultStream::open_file). To make the name of that log, HotSpot finds the position of %p in the whole path, and
-// then uses this position within the name alone (make_log_name_internal in ostream.cpp, JDK 8 to 28). With a shorter name
-// it reads and writes outside of its memory, and crashes, hangs, or leaves files such as asm-%p.log<random>.
+// logTail returns the end of the names of logs in a folder. It makes them longer than the folder's path, for this
+// reason: a JVM that can't open its log, as in a chroot or in a folder that its user can't pass, goes on with a log of
+// the same name in /tmp (defaultStream::open_file). To make the name of that log, HotSpot finds the position of %p in
+// the whole path, and then uses this position within the name alone (make_log_name_internal in ostream.cpp, JDK 8 to
+// 28). With a shorter name it reads and writes outside of its memory, and crashes, hangs, or leaves files such as
+// asm-%p.log<random>.
 //
 // Nobody can know the name in /tmp before, and plant a link there. The name does not reveal that of the folder.
 func logTail(folder string) string {
@@ -153,8 +154,8 @@ func logTail(folder string) string {
 // (os::get_temp_directory).
 const HotSpotTemp = "/tmp"
 
-// strayName returns the start and the end of the name of a log in HotSpotTemp. HotSpot puts the process id between them; see
-// logTail.
+// strayName returns the start and the end of the name of a log in HotSpotTemp. HotSpot puts the process id between
+// them; see logTail.
 func strayName(folder string) (head, tail string) {
 	name := logHead + "%p" + logTail(folder)
 	at := len(folder) + len("/"+logHead)
@@ -179,8 +180,8 @@ func (l *Logs) Strays() []Log {
 	return logsIn(HotSpotTemp, head, tail)
 }
 
-// The names of logs of events in the folder have the process id between these two, and may have the number of a full file
-// after them.
+// The names of logs of events in the folder have the process id between these two, and may have the number of a full
+// file after them.
 const eventHead, eventTail = "ev-", ".log"
 
 // EventPattern returns the path for -Xlog. HotSpot replaces %p by the process id.
@@ -220,8 +221,8 @@ func (l *Logs) Describe() string {
 	return filepath.Dir(l.Path) + " (" + l.Closed + ")"
 }
 
-// release removes the folder, unless a process still has it in its environment: a JVM that this process starts, or is, could
-// not write its log. release returns these processes.
+// release removes the folder, unless a process still has it in its environment: a JVM that this process starts, or is,
+// could not write its log. release returns these processes.
 func (l *Logs) release() (users []lockedfolder.Process) {
 	defer l.lock.Close()
 	if users = l.lock.Users(l.Path+"/", l.Files); len(users) > 0 {

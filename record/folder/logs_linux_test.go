@@ -118,8 +118,8 @@ func TestTakeLogLimits(t *testing.T) {
 	}
 }
 
-// HotSpot uses the position of %p in the whole path as its position in the name alone; see logTail. The name must be long
-// enough for that, and not too long for the file system.
+// HotSpot uses the position of %p in the whole path as its position in the name alone; see logTail. The name must be
+// long enough for that, and not too long for the file system.
 func TestLogTail(t *testing.T) {
 	for length := 1; length <= maxLogFolder; length++ {
 		folder := strings.Repeat("d", length)
@@ -133,8 +133,8 @@ func TestLogTail(t *testing.T) {
 	assert.NotContains(t, logTail("/tmp/secret"), "secret")
 }
 
-// The log folder is beside the capture, for all users. It is elsewhere where other users can't pass, or where the path is too
-// long for HotSpot.
+// The log folder is beside the capture, for all users. It is elsewhere where other users can't pass, or where the path
+// is too long for HotSpot.
 func TestLogFolderPlaces(t *testing.T) {
 	_, logs := newTestLogs(t)
 	if logs.own && logs.Closed == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost nothing that can be measured: a line for
-// each pause.
+// DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost nothing that can be measured: a
+// line for each pause.
 var DefaultKinds = []event.Kind{event.GC, event.Safepoint}
 
 // Source is where events come from.
@@ -72,8 +72,8 @@ func (c *Choice) Has(kind event.Kind) bool {
 	return slices.Contains(c.Log, kind) || slices.Contains(c.JFR, kind) || slices.Contains(c.USDT, kind)
 }
 
-// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or "none". from says
-// which source they are to come from.
+// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or "none".
+// from says which source they are to come from.
 func ParseChoice(list string, from Source) (c Choice, err error) {
 	if !slices.Contains(Sources, string(from)) {
 		return c, fmt.Errorf("--events-from is %q; it can be auto, log, jfr, usdt or dtrace", from)

@@ -1,16 +1,16 @@
-// Package jvmevents has JVMs record what happens in them while gasm samples them: garbage collections, safepoints, locks,
-// allocations and more.
+// Package jvmevents has JVMs record what happens in them while gasm samples them: garbage collections, safepoints,
+// locks, allocations and more.
 //
-// A [Choice] says which kinds of events are recorded, and where each kind comes from. [Events] switches the sources on in
-// each JVM that is found while it runs, and off again. Each source has its part in Found, End and Take:
+// A [Choice] says which kinds of events are recorded, and where each kind comes from. [Events] switches the sources on
+// in each JVM that is found while it runs, and off again. Each source has its part in Found, End and Take:
 //
 //   - HotSpot's log, in a JVM that was attached to, and recordings of Flight Recorder are switched on through the JVM's
 //     attach socket (recorder.go);
 //   - HotSpot's USDT probes are set from outside (usdt.go).
 //
-// HotSpot's log in a command's JVMs is an option that they start with, which is not of this package. A recording could be an
-// option, too. But JDK 11 to 16 say on the program's stdout that the recording has begun, and what silences newer ones
-// (-Xlog:jfr+startup) keeps older ones from starting.
+// HotSpot's log in a command's JVMs is an option that they start with, which is not of this package. A recording could
+// be an option, too. But JDK 11 to 16 say on the program's stdout that the recording has begun, and what silences newer
+// ones (-Xlog:jfr+startup) keeps older ones from starting.
 package jvmevents
 
 import (
@@ -60,8 +60,8 @@ type foundJVM struct {
 	threads map[int]int      // the ids that threads have themselves, by the sampler's ids; nil where they are the same
 }
 
-// newFoundJVM finds out which id a process has itself: its id in the innermost PID namespace that it is in. Where that can't be
-// found out, it is the same.
+// newFoundJVM finds out which id a process has itself: its id in the innermost PID namespace that it is in. Where that
+// can't be found out, it is the same.
 func newFoundJVM(pid int) *foundJVM {
 	j := &foundJVM{ownPID: pid}
 	p, err := foreign.Open(pid)
@@ -95,12 +95,13 @@ func New(o Options) *Events {
 	return e
 }
 
-// Expect has the sampler report a JVM of a command soon after it has started: events before the probes are set are missed.
+// Expect has the sampler report a JVM of a command soon after it has started: events before the probes are set are
+// missed.
 func (e *Events) Expect(s any) { e.usdt.expect(s) }
 
-// Found is called when a JVM is found: it has mapped libjvm.so, and may not have begun to run, or gasm attaches to it. It may
-// be called more than once for each JVM, from any goroutine, and returns at once. The JVM's files are used until ctx is
-// done.
+// Found is called when a JVM is found: it has mapped libjvm.so, and may not have begun to run, or gasm attaches to it.
+// It may be called more than once for each JVM, from any goroutine, and returns at once. The JVM's files are used until
+// ctx is done.
 func (e *Events) Found(ctx context.Context, pid int) {
 	if e == nil {
 		return
@@ -166,8 +167,8 @@ const maxOwnIDs = 1 << 16
 // endTime is how long a JVM may take to end what it was told to do. It writes its recording meanwhile.
 const endTime = 20 * time.Second
 
-// End is called when the sampling has ended; the JVMs may run on. When it returns, all that was switched on in them is off
-// again. It does so even if ctx is done, because a JVM must not be left recording. A second call does nothing.
+// End is called when the sampling has ended; the JVMs may run on. When it returns, all that was switched on in them is
+// off again. It does so even if ctx is done, because a JVM must not be left recording. A second call does nothing.
 func (e *Events) End(ctx context.Context) {
 	if e == nil {
 		return
@@ -202,7 +203,8 @@ func (e *Events) closeFound() {
 	}
 }
 
-// endRecorders has JVMs end what they do. It returns the recorders whose JVMs have answered to what they were told before.
+// endRecorders has JVMs end what they do. It returns the recorders whose JVMs have answered to what they were told
+// before.
 func (e *Events) endRecorders(ctx context.Context, recorders []*recorder) (answered []*recorder) {
 	ended := make([]bool, len(recorders))
 	var wg sync.WaitGroup
@@ -234,8 +236,8 @@ func (e *Events) Discard() {
 	}
 }
 
-// Take completes the files of events in the capture, and notes in each JVM which files are its. What is recorded began at
-// startedMonoNanos. The notes say what could not be had.
+// Take completes the files of events in the capture, and notes in each JVM which files are its. What is recorded began
+// at startedMonoNanos. The notes say what could not be had.
 func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer e.closeFound()
 	byPID := map[int]*capture.JVM{}

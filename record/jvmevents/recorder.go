@@ -25,9 +25,9 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A recorder has one running JVM log events, and record them, into a folder of its own in the JVM's /tmp. It does so by commands
-// over the JVM's attach socket. All of it is ended again, also when gasm is stopped. A note is left of what a gasm that is
-// killed has begun (package jvmfolder).
+// A recorder has one running JVM log events, and record them, into a folder of its own in the JVM's /tmp. It does so by
+// commands over the JVM's attach socket. All of it is ended again, also when gasm is stopped. A note is left of what a
+// gasm that is killed has begun (package jvmfolder).
 type recorder struct {
 	o           *Options
 	pid, ownPID int
@@ -55,8 +55,8 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 	return r
 }
 
-// start waits until the JVM takes commands, and has it log and record. It does so until begin is done. The JVM's files are used
-// until reach is done.
+// start waits until the JVM takes commands, and has it log and record. It does so until begin is done. The JVM's files
+// are used until reach is done.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if !r.awaitStart(begin) {
@@ -75,14 +75,15 @@ func (r *recorder) start(begin, reach context.Context) {
 	}
 }
 
-// How often a JVM is looked at until it runs its program, and how long a JVM is waited for of which that can't be found out.
+// How often a JVM is looked at until it runs its program, and how long a JVM is waited for of which that can't be found
+// out.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second
 )
 
-// awaitStart waits until the JVM runs its program. Before, the JVM does not take commands, and may end because of the signal
-// that asks it to take them. awaitStart returns false when the JVM ends, or ctx is done.
+// awaitStart waits until the JVM runs its program. Before, the JVM does not take commands, and may end because of the
+// signal that asks it to take them. awaitStart returns false when the JVM ends, or ctx is done.
 func (r *recorder) awaitStart(ctx context.Context) bool {
 	looked := time.Now()
 	for {
@@ -149,8 +150,8 @@ func (r *recorder) startLog(ctx context.Context) (told bool) {
 	return true
 }
 
-// mayDo reports whether a JVM may do what it was told. It does not when it has refused, or was not told; any other answer may
-// have been lost.
+// mayDo reports whether a JVM may do what it was told. It does not when it has refused, or was not told; any other
+// answer may have been lost.
 func mayDo(err error) bool {
 	var refused *jcmd.FailedError
 	var notTold *jcmd.NotToldError
@@ -203,9 +204,9 @@ func (r *recorder) refused(from string, err error) {
 	r.notes = append(r.notes, fmt.Sprintf("no events of JVM %d%s: %s", r.pid, from, why))
 }
 
-// end has the JVM end what it does. What the JVM does not end is a problem. end returns false where the JVM still has not
-// answered to what it was told at the beginning. The recorder must not be used any more then, and the next gasm finds the
-// note.
+// end has the JVM end what it does. What the JVM does not end is a problem. end returns false where the JVM still has
+// not answered to what it was told at the beginning. The recorder must not be used any more then, and the next gasm
+// finds the note.
 func (r *recorder) end(ctx context.Context) bool {
 	select {
 	case <-r.begun:
@@ -332,8 +333,8 @@ func (r *recorder) takeRecordings() (names []string) {
 	return names
 }
 
-// takeWhole takes the recording that the JVM writes when the recording is stopped. An empty file is not a recording: Flight
-// Recorder makes the file when a recording begins, and a JVM that was killed has not written it.
+// takeWhole takes the recording that the JVM writes when the recording is stopped. An empty file is not a recording:
+// Flight Recorder makes the file when a recording begins, and a JVM that was killed has not written it.
 func (r *recorder) takeWhole(to string) (size int64, err error) {
 	if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {
 		return 0, err
@@ -348,11 +349,12 @@ func (r *recorder) takeWhole(to string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// maxEventLog is an upper bound for each file of a log, in bytes. HotSpot begins another file at 20 MB, unless a single event is
-// larger.
+// maxEventLog is an upper bound for each file of a log, in bytes. HotSpot begins another file at 20 MB, unless a single
+// event is larger.
 const maxEventLog = 1 << 28
 
-// openChunk returns the file that a JVM's Flight Recorder writes into, which is a .part with JDK 11; "" when it does not record.
+// openChunk returns the file that a JVM's Flight Recorder writes into, which is a .part with JDK 11; "" when it does
+// not record.
 func (r *recorder) openChunk() string {
 	for _, file := range r.process.OpenFiles() {
 		if chunkName.MatchString(path.Base(file)) && isRepository(path.Dir(file), r.ownPID) {

@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )
 
-// A repository is the folder in which Flight Recorder keeps what it records until the recording ends. A JVM that is killed
-// leaves it behind.
+// A repository is the folder in which Flight Recorder keeps what it records until the recording ends. A JVM that is
+// killed leaves it behind.
 type repository struct {
 	parent, dir *foreign.Folder
 	name        string // in parent
@@ -49,7 +49,8 @@ var (
 	chunkName      = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}(_[0-9]+)?\.(jfr|part)$`)
 )
 
-// isRepository reports whether a path is that of the repository of a JVM. ownPID is the process id that the JVM has itself.
+// isRepository reports whether a path is that of the repository of a JVM. ownPID is the process id that the JVM has
+// itself.
 func isRepository(dir string, ownPID int) bool {
 	m := repositoryName.FindStringSubmatch(path.Base(dir))
 	return m != nil && m[2] == strconv.Itoa(ownPID)
@@ -73,8 +74,8 @@ func (r *repository) files() (names []string) {
 	return names
 }
 
-// chunks returns the names of the chunks that have anything in them, the oldest first. Before JDK 14 the last chunk is empty,
-// because a JVM kept in memory what it had not finished.
+// chunks returns the names of the chunks that have anything in them, the oldest first. Before JDK 14 the last chunk is
+// empty, because a JVM kept in memory what it had not finished.
 func (r *repository) chunks() (names []string) {
 	for _, name := range r.files() {
 		if info, err := r.dir.Stat(name); err == nil && info.Size > 0 && strings.HasSuffix(name, ".jfr") {
@@ -84,8 +85,8 @@ func (r *repository) chunks() (names []string) {
 	return names[max(len(names)-maxChunks, 0):]
 }
 
-// takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. It returns how many it has taken, and the
-// errors of the others.
+// takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. It returns how many it has
+// taken, and the errors of the others.
 func (r *repository) takeChunks(to func(number int) string) (taken int, err error) {
 	left := int64(maxRecording)
 	var errs []error
@@ -113,6 +114,6 @@ func (r *repository) remove() {
 	_ = r.parent.RemoveFolder(r.name) // what else is in it is not Flight Recorder's
 }
 
-// maxRecording is an upper bound for the file of a recording, or for all of its chunks, in bytes. Flight Recorder keeps 250 MB,
-// and one chunk more for a moment.
+// maxRecording is an upper bound for the file of a recording, or for all of its chunks, in bytes. Flight Recorder keeps
+// 250 MB, and one chunk more for a moment.
 const maxRecording = 1 << 30

@@ -55,7 +55,8 @@ func (u *usdtRecorders) found(ctx context.Context, pid int) {
 	}
 }
 
-// awaitBegun waits until in all JVMs that were found the probes are set, or can't be set. It returns earlier when stop is closed.
+// awaitBegun waits until in all JVMs that were found the probes are set, or can't be set. It returns earlier when stop
+// is closed.
 func (u *usdtRecorders) awaitBegun(stop <-chan struct{}) {
 	begun := make(chan struct{})
 	go func() {
@@ -68,8 +69,8 @@ func (u *usdtRecorders) awaitBegun(stop <-chan struct{}) {
 	}
 }
 
-// record records the probes of a JVM until the JVM ends, or all are to end. It calls begun at least once, when it has begun or
-// failed.
+// record records the probes of a JVM until the JVM ends, or all are to end. It calls begun at least once, when it has
+// begun or failed.
 func (u *usdtRecorders) record(ctx context.Context, pid int, begun func()) {
 	defer begun()
 	ticks := processend.StartTicks(pid)
@@ -107,8 +108,8 @@ func (u *usdtRecorders) fail(pid int, err error) {
 // usdtEndTime is how long the recorders of all JVMs may take to stop. DTrace takes seconds.
 const usdtEndTime = time.Minute
 
-// await waits until every JVM's recorder has stopped. The caller has closed stop. A recorder that does not stop, because it
-// waits for the memory of its JVM, is a problem, and its events are missing.
+// await waits until every JVM's recorder has stopped. The caller has closed stop. A recorder that does not stop,
+// because it waits for the memory of its JVM, is a problem, and its events are missing.
 func (u *usdtRecorders) await(ctx context.Context) {
 	_, err := foreign.Within(ctx, usdtEndTime, func() (struct{}, error) {
 		u.jvms.Wait()

@@ -50,8 +50,8 @@ func (u *usdtRecorders) noteSilent(pid int, options []string) {
 // heapField is a field that has the JVM's heap, after the JVM has read its options.
 const heapField = "Universe::_collectedHeap"
 
-// optionsWithout returns the options of the form -XX:+Name that a JVM runs without. It returns none where the JVM's flags can't be
-// read, or the JVM is still starting.
+// optionsWithout returns the options of the form -XX:+Name that a JVM runs without. It returns none where the JVM's
+// flags can't be read, or the JVM is still starting.
 func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
 	if len(options) == 0 {
 		return nil
@@ -78,7 +78,8 @@ func optionsWithout(ctx context.Context, pid int, options []string) (without []s
 	return without
 }
 
-// lateProbes counts the JVMs whose probes were set some time after their start, and keeps the one for which this took longest.
+// lateProbes counts the JVMs whose probes were set some time after their start, and keeps the one for which this took
+// longest.
 type lateProbes struct {
 	jvms, pid int
 	late      time.Duration

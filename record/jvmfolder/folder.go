@@ -1,6 +1,6 @@
-// Package jvmfolder has the folders in JVMs' /tmp that JVMs write into for gasm, and the notes by which another gasm finds
-// them: a JVM that a gasm has told to log or record events, or that has its probes, goes on with that when this gasm is
-// killed ([Note]).
+// Package jvmfolder has the folders in JVMs' /tmp that JVMs write into for gasm, and the notes by which another gasm
+// finds them: a JVM that a gasm has told to log or record events, or that has its probes, goes on with that when this
+// gasm is killed ([Note]).
 package jvmfolder
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// A Folder is a folder in the /tmp that a JVM has, which may be in another mount namespace. It belongs to the JVM's user, who
-// is not trusted (package foreign).
+// A Folder is a folder in the /tmp that a JVM has, which may be in another mount namespace. It belongs to the JVM's
+// user, who is not trusted (package foreign).
 type Folder struct {
 	Path string // as the JVM has it
 	Name string // in /tmp
@@ -27,8 +27,8 @@ type Folder struct {
 	tmp, dir *foreign.Folder
 }
 
-// The names of the files in a folder for events. The recording's name in the JVM is that of the folder, so each gasm ends its
-// own recording.
+// The names of the files in a folder for events. The recording's name in the JVM is that of the folder, so each gasm
+// ends its own recording.
 const (
 	LogFile       = "events.log"
 	RecordingFile = "events.jfr"
@@ -84,8 +84,8 @@ func (f *Folder) Write(name, text string) error { return f.dir.Create(name, []by
 // Take copies a file of at most limit bytes out of the folder; see TakeFrom.
 func (f *Folder) Take(name, to string, limit int64) error { return TakeFrom(f.dir, name, to, limit) }
 
-// TakeFrom copies a file of at most limit bytes out of a JVM's folder. When the disk is full, the part that was copied stays. The
-// error is ErrNotThere for a file that does not exist.
+// TakeFrom copies a file of at most limit bytes out of a JVM's folder. When the disk is full, the part that was copied
+// stays. The error is ErrNotThere for a file that does not exist.
 func TakeFrom(folder *foreign.Folder, name, to string, limit int64) error {
 	in, err := folder.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,8 +20,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A Note is there while a JVM logs or records events for gasm, or has its probes. If that gasm is killed, another one finds the
-// note, and ends what the JVM does. It is a file in a locked folder of its own, not in the JVM's folder.
+// A Note is there while a JVM logs or records events for gasm, or has its probes. If that gasm is killed, another one
+// finds the note, and ends what the JVM does. It is a file in a locked folder of its own, not in the JVM's folder.
 type Note struct {
 	Path string // of the JVM's folder for events or for probes, as the JVM has it
 	Dir  string // of the note
@@ -73,8 +73,8 @@ func (n *Note) write(state string) error {
 	return os.WriteFile(filepath.Join(n.Dir, noteFile), []byte(text+"\n"), 0o600)
 }
 
-// SwitchedOff notes that all that was switched on is off again, and only the folder is still to be removed. If that can't be
-// noted, the next gasm ends what is off already.
+// SwitchedOff notes that all that was switched on is off again, and only the folder is still to be removed. If that
+// can't be noted, the next gasm ends what is off already.
 func (n *Note) SwitchedOff() { _ = n.write(offWord) }
 
 // Forget removes the note.
@@ -181,8 +181,8 @@ func (n *Note) endSoon(ctx context.Context) error {
 	return n.end(ctx)
 }
 
-// EndLeft has the JVMs of this machine end what gasms that have ended had them begin: events and probes. It returns what was
-// ended, and what was not, with the reason.
+// EndLeft has the JVMs of this machine end what gasms that have ended had them begin: events and probes. It returns
+// what was ended, and what was not, with the reason.
 func EndLeft(ctx context.Context) (ended, left []string) {
 	EachLeft(ctx, func(n *Note) {
 		switch err := n.endSoon(ctx); {
@@ -195,8 +195,8 @@ func EndLeft(ctx context.Context) (ended, left []string) {
 	return ended, left
 }
 
-// EndLeftOf ends what gasms that have ended have left on in one JVM, which started at a time. What can't be ended is reported
-// when it is in the way, and by the next EndLeft.
+// EndLeftOf ends what gasms that have ended have left on in one JVM, which started at a time. What can't be ended is
+// reported when it is in the way, and by the next EndLeft.
 func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	EachLeft(ctx, func(n *Note) {
 		if n.pid == pid && n.ticks == ticks {
@@ -205,8 +205,8 @@ func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	})
 }
 
-// EachLeft calls see for each note that a gasm has left, if its JVM runs and may go on. It removes all other notes, with what
-// their JVMs have written.
+// EachLeft calls see for each note that a gasm has left, if its JVM runs and may go on. It removes all other notes,
+// with what their JVMs have written.
 func EachLeft(ctx context.Context, see func(n *Note)) {
 	lockedfolder.EachLeft(noteName, func(dir string, l *lockedfolder.Lock) bool {
 		n, ok := readNote(dir)

@@ -55,8 +55,8 @@ func isLeft(t *testing.T, n *Note) bool {
 	return slices.ContainsFunc(left, func(text string) bool { return strings.HasPrefix(text, n.Left()) })
 }
 
-// The note of a JVM that has ended is removed, with the JVM's folder. If a JVM runs and does not end what it does, like this
-// process, EndLeft says so each time.
+// The note of a JVM that has ended is removed, with the JVM's folder. If a JVM runs and does not end what it does, like
+// this process, EndLeft says so each time.
 func TestEventNotes(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TemporaryFolders returns the folders in which gasm makes folders that the user has not named: that of TMPDIR, and those
-// that every Unix has.
+// TemporaryFolders returns the folders in which gasm makes folders that the user has not named: that of TMPDIR, and
+// those that every Unix has.
 func TemporaryFolders() []string {
 	dirs := []string{"/tmp", "/var/tmp"}
 	if temp, err := filepath.Abs(os.TempDir()); err == nil && temp != dirs[0] && temp != dirs[1] {
@@ -33,8 +33,8 @@ func SecretName() string {
 	return hex.EncodeToString(secret)
 }
 
-// EachLeft calls see for each folder with a matching name that another gasm has left. The folder's lock is held during the
-// call. If see returns true, it has taken over the lock; otherwise EachLeft releases it.
+// EachLeft calls see for each folder with a matching name that another gasm has left. The folder's lock is held during
+// the call. If see returns true, it has taken over the lock; otherwise EachLeft releases it.
 func EachLeft(name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return

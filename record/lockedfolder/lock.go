@@ -1,8 +1,8 @@
 // Package lockedfolder has folders in /tmp that belong to a gasm while that gasm lives. When it is killed, another gasm
 // finds the folder ([EachLeft]), and what is in it: files to remove, or a note of what was left switched on in a JVM.
 //
-// A folder is gasm's when it has a file named [LockFile]. The gasm that made the folder holds a lock on that file, and the
-// kernel releases the lock when gasm ends, also by kill -9. The file says when and where that gasm ran, which tells
+// A folder is gasm's when it has a file named [LockFile]. The gasm that made the folder holds a lock on that file, and
+// the kernel releases the lock when gasm ends, also by kill -9. The file says when and where that gasm ran, which tells
 // whose environment may still have a path of the folder ([Lock.Users]).
 package lockedfolder
 
@@ -30,8 +30,8 @@ const LockFile = "lock"
 // unborn is the name of the file until it is locked.
 const unborn = LockFile + ".new"
 
-// Make locks a folder that this gasm has made. The file gets its name after it is locked, so another gasm never finds it
-// unlocked.
+// Make locks a folder that this gasm has made. The file gets its name after it is locked, so another gasm never finds
+// it unlocked.
 func Make(dir string) (*Lock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, unborn), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -76,8 +76,8 @@ func (l *Lock) Close() {
 	}
 }
 
-// SameBoot reports whether the machine has not been restarted since the folder was made. After a restart, process ids and
-// start times mean other processes.
+// SameBoot reports whether the machine has not been restarted since the folder was made. After a restart, process ids
+// and start times mean other processes.
 func (l *Lock) SameBoot() bool { return l.began.boot == now().boot }
 
 // A moment says when a gasm started, and where.

@@ -23,8 +23,8 @@ func (p Process) String() string { return fmt.Sprintf("%s (%d)", p.Name, p.PID) 
 // usersTime is how long reading the environments of all processes may take.
 const usersTime = 6 * time.Second
 
-// maxEnviron is an upper bound for an environment, in bytes: the kernel takes 6 MB of arguments and environment together
-// (execve(2)).
+// maxEnviron is an upper bound for an environment, in bytes: the kernel takes 6 MB of arguments and environment
+// together (execve(2)).
 const maxEnviron = 8 << 20
 
 // Users returns the processes that have one of the paths in their environment. The JVMs that they start have the paths,

@@ -11,8 +11,8 @@ import (
 // ErrStopped is the cause of what gasm did not wait for, because of a signal to stop.
 var ErrStopped = errors.New("gasm was stopped")
 
-// A Patience says how long gasm waits for JVMs that do not answer. Each step has its own limit. After a signal to stop, gasm
-// waits for little more than a second.
+// A Patience says how long gasm waits for JVMs that do not answer. Each step has its own limit. After a signal to stop,
+// gasm waits for little more than a second.
 type Patience struct {
 	say                func(text string) // called with what is waited for; nil for nobody
 	once               sync.Once
@@ -34,8 +34,8 @@ func (p *Patience) Begin(ctx context.Context) context.Context { return p.begin.w
 // Tell returns a context for what a JVM is told at the end. It is done some time after a signal to stop.
 func (p *Patience) Tell(ctx context.Context) context.Context { return p.tell.within(ctx) }
 
-// Reach returns a context for a JVM's files and memory. It is done later than that of Tell, so that what was counted can be
-// saved.
+// Reach returns a context for a JVM's files and memory. It is done later than that of Tell, so that what was counted
+// can be saved.
 func (p *Patience) Reach(ctx context.Context) context.Context { return p.reach.within(ctx) }
 
 // Hurry is called at a signal to stop.

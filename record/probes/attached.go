@@ -143,8 +143,8 @@ func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report,
 	return rep, err
 }
 
-// prepare opens the JVM and leaves a note of the probes that it is about to have. Before that, it ends what a gasm that was killed has
-// left in the JVM.
+// prepare opens the JVM and leaves a note of the probes that it is about to have. Before that, it ends what a gasm that
+// was killed has left in the JVM.
 func (j *attachedJVM) prepare(begin, reach context.Context) (err error) {
 	jvmfolder.EndLeftOf(begin, j.PID, j.Ticks)
 	if j.process, j.world, err = jvmfolder.Enter(reach, j.PID); err != nil {
@@ -178,7 +178,8 @@ func (j *attachedJVM) forgetNote() {
 	}
 }
 
-// Stop has the JVMs change all methods back, and takes what was counted into the capture. It does so even if ctx is done.
+// Stop has the JVMs change all methods back, and takes what was counted into the capture. It does so even if ctx is
+// done.
 func (a *Attached) Stop(ctx context.Context) {
 	tell := a.o.Patience.Tell(context.WithoutCancel(ctx))
 	var left []*attachedJVM

@@ -18,7 +18,8 @@ import (
 // drainEvery is the time between two looks at the rings. A ring has room for 32 768 windows of a thread.
 const drainEvery = 50 * time.Millisecond
 
-// A Drain saves the windows that probes open in JVMs, while the JVMs run: the rings in which agents write them are small.
+// A Drain saves the windows that probes open in JVMs, while the JVMs run: the rings in which agents write them are
+// small.
 type Drain struct {
 	dir     string // of the capture
 	rings   func() map[int]RingOpener
@@ -38,8 +39,8 @@ type drained struct {
 	failed bool // which was reported
 }
 
-// DrainWindows begins to save windows into the folder of a capture. It returns nil if no probe opens a window. openers is called now
-// and then; it returns the rings by the process id that their JVM has in the capture.
+// DrainWindows begins to save windows into the folder of a capture. It returns nil if no probe opens a window. openers
+// is called now and then; it returns the rings by the process id that their JVM has in the capture.
 func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpener, problem func(error)) *Drain {
 	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
 		return nil

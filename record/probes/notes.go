@@ -1,6 +1,6 @@
-// Package probes has what a recording does with probes in methods, which gasm's agent sets in JVMs: it has JVMs that run load the
-// agent ([Attached]), shows probes to other tracers ([Publisher]), saves the windows that a probe opens ([Drain]), and
-// notes what could not be probed ([Notes]).
+// Package probes has what a recording does with probes in methods, which gasm's agent sets in JVMs: it has JVMs that
+// run load the agent ([Attached]), shows probes to other tracers ([Publisher]), saves the windows that a probe opens
+// ([Drain]), and notes what could not be probed ([Notes]).
 package probes
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// Notes notes which JVMs have probes, by the reports of their agents in the folder of a capture. It returns what the user has to know
-// of these.
+// Notes notes which JVMs have probes, by the reports of their agents in the folder of a capture. It returns what the
+// user has to know of these.
 func Notes(dir string, jvms []capture.JVM, problem func(error)) []string {
 	var all summary
 	for i := range jvms {

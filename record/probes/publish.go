@@ -20,8 +20,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A Publisher shows the probes of JVMs to other tracers (--probe-sdt). When gasm's agent reports a method, the Publisher adds the
-// method to the shared object that the JVM has loaded.
+// A Publisher shows the probes of JVMs to other tracers (--probe-sdt). When gasm's agent reports a method, the
+// Publisher adds the method to the shared object that the JVM has loaded.
 type Publisher struct {
 	agents  func() map[int]Agent // by process id; those that there are by now
 	problem func(error)
@@ -32,8 +32,8 @@ type Publisher struct {
 	done    chan struct{} // closed when it has
 }
 
-// An Agent has the files of the agent in one JVM. They are in the folder of the command's logs, or in the JVM's own /tmp
-// (*probe.Session).
+// An Agent has the files of the agent in one JVM. They are in the folder of the command's logs, or in the JVM's own
+// /tmp (*probe.Session).
 type Agent interface {
 	ReportSize() (int64, error)
 	Report() (*rings.Report, error)
@@ -54,8 +54,8 @@ type publishedJVM struct {
 // lookEvery is the time between two looks at the reports. A tracer that is started by hand comes later than that.
 const lookEvery = 100 * time.Millisecond
 
-// Publish begins to show what agents report. It looks at their reports at once, and then from time to time until End. tell is called
-// with a sentence for the user; it may be nil.
+// Publish begins to show what agents report. It looks at their reports at once, and then from time to time until End.
+// tell is called with a sentence for the user; it may be nil.
 func Publish(agents func() map[int]Agent, problem func(error), tell func(string)) (*Publisher, error) {
 	m, err := sdt.ThisMachine()
 	if err != nil {
@@ -192,8 +192,8 @@ func WantsSDT(specs []probe.Spec) bool {
 	return false
 }
 
-// A logAgent has the files of the agent of one of the command's JVMs, in the folder of the command's logs. Its methods are those of
-// Agent.
+// A logAgent has the files of the agent of one of the command's JVMs, in the folder of the command's logs. Its methods
+// are those of Agent.
 type logAgent struct {
 	dir string
 	pid int

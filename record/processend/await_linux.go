@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Await waits until the process that started at a time has ended, and returns true, or until stop is closed, and returns
-// false. Waiting costs nothing where the kernel has pidfd_open (Linux 5.3).
+// Await waits until the process that started at a time has ended, and returns true, or until stop is closed, and
+// returns false. Waiting costs nothing where the kernel has pidfd_open (Linux 5.3).
 func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == nil {
@@ -32,8 +32,8 @@ func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	}
 }
 
-// awaitReadable waits until a descriptor can be read. It returns false when that can't be waited for. A pidfd can be read
-// when its process has ended. Closing the descriptor ends the wait.
+// awaitReadable waits until a descriptor can be read. It returns false when that can't be waited for. A pidfd can be
+// read when its process has ended. Closing the descriptor ends the wait.
 func awaitReadable(f *os.File) bool {
 	conn, err := f.SyscallConn()
 	if err != nil {

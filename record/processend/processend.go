@@ -10,8 +10,8 @@ import "github.com/gasm-profiler/gasm/internal/foreign"
 // that is unknown.
 func StartTicks(pid int) uint64 { return foreign.StatOf(pid).StartTicks }
 
-// HasEnded reports whether the process that started at a time has ended. Its id may belong to another process by now. Or
-// it is a zombie, which keeps the id until its parent has waited for it.
+// HasEnded reports whether the process that started at a time has ended. Its id may belong to another process by now.
+// Or it is a zombie, which keeps the id until its parent has waited for it.
 func HasEnded(pid int, ticks uint64) bool {
 	now := foreign.StatOf(pid)
 	return now.StartTicks != ticks || now.Ended()

@@ -1,5 +1,5 @@
-// Package windows says when a command is measured: which times are its windows, of which JVMs, and which trials they belong
-// to.
+// Package windows says when a command is measured: which times are its windows, of which JVMs, and which trials they
+// belong to.
 //
 // A trial has windows, and each window belongs to a process. The first of these rules that applies makes them
 // ([Rules.Trials]):

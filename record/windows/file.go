@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A windowFile reads a window file (--window-file). A program, or what drives it, writes there in which times it is to be
-// measured. The file is text:
+// A windowFile reads a window file (--window-file). A program, or what drives it, writes there in which times it is to
+// be measured. The file is text:
 //
 //	# lines that begin with # are comments; empty lines are skipped
 //	trial org.sample.Bench.measure (size=10)
@@ -20,10 +20,10 @@ import (
 //	score avgt ns/op
 //	window 4711 1884749632617 1885749632617 63512000 15.745
 //
-// A window line has a process id, or 0 for all JVMs, and the times from which to which it lasts: CLOCK_MONOTONIC in ns, which
-// is what System.nanoTime() returns on Linux. After these, it may have the number of operations that were done in the
-// window, and the score. Lines for the trial, the fork and the score (JMH's mode, and the unit) apply to the windows below
-// them. All three are optional.
+// A window line has a process id, or 0 for all JVMs, and the times from which to which it lasts: CLOCK_MONOTONIC in ns,
+// which is what System.nanoTime() returns on Linux. After these, it may have the number of operations that were done in
+// the window, and the score. Lines for the trial, the fork and the score (JMH's mode, and the unit) apply to the
+// windows below them. All three are optional.
 type windowFile struct {
 	in     *lines.Reader
 	record any

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// trialsOfFile returns the trials of the window file at a path. There are none where the file has no window of a JVM of the
-// command. The note says what could not be used.
+// trialsOfFile returns the trials of the window file at a path. There are none where the file has no window of a JVM of
+// the command. The note says what could not be used.
 func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 	f, _, err := regular.Open(path)
 	if err != nil {

@@ -23,9 +23,9 @@ import (
 //	# Warmup Iteration   1: 17.459 ns/op
 //	Iteration   1: 15.753 ns/op
 //
-// JMH flushes its output after "Iteration   1: ". So the iteration begins when this piece arrives, and ends when the score
-// arrives. Both arrive late; jmhLink finds out by how much. What the benchmark itself prints may come between the two, and
-// before each of them on the same line.
+// JMH flushes its output after "Iteration 1: ". So the iteration begins when this piece arrives, and ends when the
+// score arrives. Both arrive late; jmhLink finds out by how much. What the benchmark itself prints may come between the
+// two, and before each of them on the same line.
 type jmhRun struct {
 	benchmark, params, mode string        // of the trial that JMH announced last
 	threads                 int           // that run the benchmark
@@ -35,8 +35,8 @@ type jmhRun struct {
 	headed                  bool   // the current line holds the iteration's head
 	probing                 bool   // JMH is asking a JVM for compiler blackholes
 	blackholes              string // JMH's words: "compiler (auto-detected, use …)"
-	// onProbe is called with true when JMH is about to ask a JVM for compiler blackholes, and with false when JMH has the answer. It
-	// may be nil.
+	// onProbe is called with true when JMH is about to ask a JVM for compiler blackholes, and with false when JMH has
+	// the answer. It may be nil.
 	onProbe func(begins bool)
 	// onMoment is called when an iteration of a fork has begun or ended. It may be nil.
 	onMoment func(jmhMoment)
@@ -58,8 +58,8 @@ type jmhFork struct {
 	last        int            // JMH's number of the newest iteration
 }
 
-// see looks at a line, or at the part of it that has arrived at the time mono. It is called again for the same line when more of it
-// arrives. whole is true if the line is complete.
+// see looks at a line, or at the part of it that has arrived at the time mono. It is called again for the same line
+// when more of it arrives. whole is true if the line is complete.
 func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	if !r.headed && len(r.forks) > 0 {
 		r.head(line, mono)
@@ -69,8 +69,8 @@ func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	}
 	switch {
 	case r.measuring && looksLikeScore(line) && (r.headed || line[0] != ' '):
-		// A benchmark may print a line that looks like a score, so the last such line counts. JMH indents secondary results, which
-		// are not scores.
+		// A benchmark may print a line that looks like a score, so the last such line counts. JMH indents secondary
+		// results, which are not scores.
 		r.newest().ToMonoNanos = mono
 		r.score(line)
 		r.moment(true)
@@ -144,8 +144,8 @@ func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 // iterationHead is JMH's "Iteration %3d: ".
 var iterationHead = regexp.MustCompile(`Iteration ( {0,2}[0-9]+): `)
 
-// head looks for the head of the next iteration in the current line. A benchmark that prints without a newline may have put text
-// before it.
+// head looks for the head of the next iteration in the current line. A benchmark that prints without a newline may have
+// put text before it.
 func (r *jmhRun) head(line []byte, mono int64) {
 	fork := &r.forks[len(r.forks)-1]
 	for _, at := range iterationHead.FindAllSubmatchIndex(line, -1) {
@@ -180,7 +180,8 @@ func (r *jmhRun) endIteration(mono int64) {
 	r.measuring = false
 }
 
-// looksLikeScore reports whether a line ends like one of JMH's scores: "15.753 ns/op", "≈ 10⁻⁵ s/op", "3 ±(99.9%) 1 ops/us".
+// looksLikeScore reports whether a line ends like one of JMH's scores: "15.753 ns/op", "≈ 10⁻⁵ s/op", "3 ±(99.9%) 1
+// ops/us".
 func looksLikeScore(line []byte) bool {
 	words := bytes.Fields(line)
 	if len(words) < 2 {

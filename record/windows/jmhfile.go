@@ -16,14 +16,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A jmhFile is the file that JMH writes its text to instead of stdout (JMH's -o). It is read while it grows, because the time at
-// which a line arrives is that of the iteration.
+// A jmhFile is the file that JMH writes its text to instead of stdout (JMH's -o). It is read while it grows, because
+// the time at which a line arrives is that of the iteration.
 type jmhFile struct {
 	path  string
 	world *foreign.World // of the JVM that writes it, if that is another user's; nil for a file of this user's
 	see   func(out []byte, monoNanos int64)
-	// until is the state in which the file was found at first. Before JMH empties the file, it may have the text of an older run, so
-	// nothing is read while it is in this state. until is zero when there was no file, and when JMH has begun to write.
+	// until is the state in which the file was found at first. Before JMH empties the file, it may have the text of an
+	// older run, so nothing is read while it is in this state. until is zero when there was no file, and when JMH has
+	// begun to write.
 	until   foreign.Info
 	offset  int64  // up to which the file was read
 	head    []byte // what was read so far, until JMH's mark is found in it
@@ -44,7 +45,8 @@ const (
 // jmhMark is in JMH's first lines. Warnings of the JVM may come before it, but fewer than maxHead bytes.
 const jmhMark, maxHead = "# JMH version: ", 64 << 10
 
-// newJMHFile returns a jmhFile for the file at a path. The World is that of another user's JVM, or nil; the jmhFile closes it.
+// newJMHFile returns a jmhFile for the file at a path. The World is that of another user's JVM, or nil; the jmhFile
+// closes it.
 func newJMHFile(path string, w *foreign.World, see func(out []byte, monoNanos int64)) *jmhFile {
 	f := &jmhFile{path: path, world: w, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
 	if w == nil {
@@ -87,8 +89,8 @@ func (f *jmhFile) open() (jmhText, foreign.Info, error) {
 	return file, info, nil
 }
 
-// jmhOutput returns the value of JMH's option -o in a command; "" without that option. JMH's parser (joptsimple) takes "-o FILE",
-// "-o=FILE", "-oFILE", "--o FILE" and "--o=FILE".
+// jmhOutput returns the value of JMH's option -o in a command; "" without that option. JMH's parser (joptsimple) takes
+// "-o FILE", "-o=FILE", "-oFILE", "--o FILE" and "--o=FILE".
 func jmhOutput(command []string) (path string) {
 	if len(command) == 0 {
 		return ""
@@ -113,11 +115,12 @@ func jmhOutput(command []string) (path string) {
 // stop makes run read the rest of the file and return, which closes done.
 func (f *jmhFile) stop() { close(f.stopped) }
 
-// pollJMHFile is the time between two looks where the kernel does not report writes. A measured iteration takes far longer.
+// pollJMHFile is the time between two looks where the kernel does not report writes. A measured iteration takes far
+// longer.
 const pollJMHFile = 20 * time.Millisecond
 
-// maxLastText is how much of a file is read after stop, in bytes. JMH writes a line at a time, so what has come since the last look is
-// short. But another program can have made the file larger than there is time for.
+// maxLastText is how much of a file is read after stop, in bytes. JMH writes a line at a time, so what has come since
+// the last look is short. But another program can have made the file larger than there is time for.
 const maxLastText = 1 << 20
 
 // run reads the file whenever something is written to it, until stop.

@@ -34,8 +34,8 @@ func TestJMHOutput(t *testing.T) {
 	}
 }
 
-// The text of a real run leads to the same trials and windows in a file as on stdout. The file may have the text of an older run
-// before.
+// The text of a real run leads to the same trials and windows in a file as on stdout. The file may have the text of an
+// older run before.
 func TestJMHFile(t *testing.T) {
 	for _, r := range recordings {
 		chunks := recording(t, r.name)
@@ -124,8 +124,8 @@ func TestJMHFileOfOther(t *testing.T) {
 	assert.Less(t, seen, 2*maxHead)
 }
 
-// A file is followed once, whether the command itself or a JVM that it starts has the option. For JVMs without the option, no file is
-// followed.
+// A file is followed once, whether the command itself or a JVM that it starts has the option. For JVMs without the
+// option, no file is followed.
 func TestJMHFiles(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

@@ -12,8 +12,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// JMHFiles follows the files that JVMs of the command write JMH's text to (JMH's -o), whether the command itself has the
-// option, or a script that is the command passes it to a JVM. It also watches for JVMs that are forks of JMH (jmhlink.go).
+// JMHFiles follows the files that JVMs of the command write JMH's text to (JMH's -o), whether the command itself has
+// the option, or a script that is the command passes it to a JVM. It also watches for JVMs that are forks of JMH
+// (jmhlink.go).
 type JMHFiles struct {
 	output *Output
 	link   *jmhLink
@@ -31,8 +32,8 @@ func NewJMHFiles(output *Output) *JMHFiles {
 	return &JMHFiles{output: output, link: newJMHLink(output), byPath: map[string]*jmhFile{}}
 }
 
-// FollowCommand begins to follow the file that JMH's -o in the recorded command names, if it has this option. The command
-// runs in this process's working directory.
+// FollowCommand begins to follow the file that JMH's -o in the recorded command names, if it has this option. The
+// command runs in this process's working directory.
 func (f *JMHFiles) FollowCommand(command []string) {
 	dir, err := os.Getwd()
 	if err == nil {
@@ -43,7 +44,8 @@ func (f *JMHFiles) FollowCommand(command []string) {
 	}
 }
 
-// follow follows the file of a command that runs in a folder. The World is that of another user's JVM; follow closes it.
+// follow follows the file of a command that runs in a folder. The World is that of another user's JVM; follow closes
+// it.
 func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	path := jmhOutput(command)
 	if path == "" {
@@ -69,8 +71,8 @@ func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 // maxCommandLine is an upper bound for a command line, in bytes. Of a longer one, this much is looked at.
 const maxCommandLine = 1 << 20
 
-// FollowJVM does the same for a JVM that has just started. When ctx is done, the files of other users' JVMs are not read any
-// more. Only Linux says which command a JVM is, and which folder it runs in.
+// FollowJVM does the same for a JVM that has just started. When ctx is done, the files of other users' JVMs are not
+// read any more. Only Linux says which command a JVM is, and which folder it runs in.
 func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
 	p, err := foreign.Open(pid)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/sockdiag"
 )
 
-// JMH's lines come late. A fork sends what is to be printed to JMH's own JVM, over a TCP connection, and goes on. That JVM is slow to
-// print it, because it often runs the code for the first time, and because the fork uses the processors. On an idle machine
-// with two processors, the first line of a fork came 30 to 70 ms late, and the others 1 to 15 ms.
+// JMH's lines come late. A fork sends what is to be printed to JMH's own JVM, over a TCP connection, and goes on. That
+// JVM is slow to print it, because it often runs the code for the first time, and because the fork uses the processors.
+// On an idle machine with two processors, the first line of a fork came 30 to 70 ms late, and the others 1 to 15 ms.
 //
-// The kernel knows when the last message arrived (package sockdiag). Between the beginning and the end of an iteration, a fork sends
-// nothing unless the benchmark prints. So for the beginning, the kernel is asked when the line has come. After the score, other
-// messages follow within milliseconds. So for the end, the kernel is asked again and again, from the time at which the
-// iteration is over by its length; the benchmark's threads do nothing any more then. The kernel's time is never before the
-// message, except by a tick, so the earlier one of its time and the line's time is taken.
+// The kernel knows when the last message arrived (package sockdiag). Between the beginning and the end of an iteration,
+// a fork sends nothing unless the benchmark prints. So for the beginning, the kernel is asked when the line has come.
+// After the score, other messages follow within milliseconds. So for the end, the kernel is asked again and again, from
+// the time at which the iteration is over by its length; the benchmark's threads do nothing any more then. The kernel's
+// time is never before the message, except by a tick, so the earlier one of its time and the line's time is taken.
 
 // A jmhLink asks the kernel when JMH's forks sent what JMH prints.
 type jmhLink struct {
@@ -44,10 +44,12 @@ type jmhMoment struct {
 const (
 	// mostMoments is how many moments may wait for an answer. For further ones, the line's time is taken.
 	mostMoments = 16
-	// The kernel is not asked about iterations that are shorter than shortIteration, because that takes 0.1 to 1 ms of a processor.
+	// The kernel is not asked about iterations that are shorter than shortIteration, because that takes 0.1 to 1 ms of
+	// a processor.
 	shortIteration = 50 * time.Millisecond
-	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is how long it is asked for. An
-	// operation may take longer than the iteration should, so the pauses grow with the time since the first question.
+	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is how long it is
+	// asked for. An operation may take longer than the iteration should, so the pauses grow with the time since the
+	// first question.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
 	endPauses         = 8 // a pause is an eighth of that time
 )
@@ -82,7 +84,8 @@ func ourNetwork(p *foreign.Process) bool {
 	return err == nil && errTheirs == nil && ours == theirs
 }
 
-// ask takes a moment that has just been seen. It must not block: the caller holds the output's lock, and the command's output waits.
+// ask takes a moment that has just been seen. It must not block: the caller holds the output's lock, and the command's
+// output waits.
 func (l *jmhLink) ask(m jmhMoment) {
 	select {
 	case l.moments <- m:
@@ -121,7 +124,8 @@ func (l *jmhLink) run() {
 	}
 }
 
-// answer asks the kernel about a moment. ok is false when the kernel has no answer, for example because the fork has ended.
+// answer asks the kernel about a moment. ok is false when the kernel has no answer, for example because the fork has
+// ended.
 func (l *jmhLink) answer(m jmhMoment) (mono int64, ok bool) {
 	port := l.port.Load()
 	if port == 0 {
@@ -167,7 +171,8 @@ func (r *jmhRun) moment(ends bool) {
 	}
 }
 
-// sent notes when the fork sent the line of a moment. A time before the fork was announced belongs to another connection.
+// sent notes when the fork sent the line of a moment. A time before the fork was announced belongs to another
+// connection.
 func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	fork := &r.forks[m.fork]
 	switch times := &fork.sent[m.iteration]; {
@@ -188,7 +193,8 @@ type sentTimes struct {
 	over         int64 // the first message that was seen after the end; there may have been an earlier one
 }
 
-// iterationLength returns how long each iteration is: 400 ms for "2 iterations, 400 ms each", 0 for "5 iterations, single-shot each".
+// iterationLength returns how long each iteration is: 400 ms for "2 iterations, 400 ms each", 0 for "5 iterations,
+// single-shot each".
 func iterationLength(value string) time.Duration {
 	var count, n int64
 	var name string
@@ -205,8 +211,8 @@ func iterationLength(value string) time.Duration {
 // maxIteration is an upper bound for the length of an iteration. A longer one counts as unknown.
 const maxIteration = 1000 * time.Hour
 
-// corrected returns a fork's iterations, and the operations of each, with their times corrected by the times at which the fork sent
-// them.
+// corrected returns a fork's iterations, and the operations of each, with their times corrected by the times at which
+// the fork sent them.
 func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) {
 	iterations, operations = slices.Clone(f.iterations), slices.Clone(f.operations)
 	next := int64(0)

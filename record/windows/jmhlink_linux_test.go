@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A fork sends messages, and JMH prints each of them 200 ms later: the windows have the times of the messages. The fork is a connection
-// of this process.
+// A fork sends messages, and JMH prints each of them 200 ms later: the windows have the times of the messages. The fork
+// is a connection of this process.
 func TestJMHLink(t *testing.T) {
 	t.Parallel()
 	lateness := gasmtest.Lateness(t)
@@ -74,8 +74,8 @@ func TestJMHLink(t *testing.T) {
 	require.Len(t, got, 4)
 	stalled := lateness()
 	for i, mono := range got {
-		// A tick has at most 10 ms. The process that asks may be stopped between the question and the answer, and also before it sees
-		// a message that is followed by another one.
+		// A tick has at most 10 ms. The process that asks may be stopped between the question and the answer, and also
+		// before it sees a message that is followed by another one.
 		early, behind := time.Duration(sent[i].FromMonoNanos-mono), time.Duration(mono-sent[i].ToMonoNanos)
 		t.Logf("message %d: %v early, %v late", i, early, behind)
 		assert.LessOrEqual(t, early, 12*time.Millisecond+stalled, "message %d", i)

@@ -83,8 +83,8 @@ func TestScoresOfLines(t *testing.T) {
 	assert.Regexp(t, `VectorSum.sum +4096 +avgt +6 +`+shortNumber(s.Value)+` ± +`+shortNumber(s.Error)+` +ns/op`, string(text), "JMH's own table")
 }
 
-// shortNumber returns a regular expression for a number as JMH writes it. Its last digit may differ, because the scores of the lines
-// are rounded.
+// shortNumber returns a regular expression for a number as JMH writes it. Its last digit may differ, because the scores
+// of the lines are rounded.
 func shortNumber(x float64) string {
 	text := strconv.FormatFloat(x, 'f', 3, 64)
 	return regexp.QuoteMeta(text[:len(text)-1]) + "[0-9]"

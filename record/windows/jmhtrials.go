@@ -7,9 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// JMHTrials returns the trials that JMH announced, with the JVMs that ran them and the times of their measured iterations.
-// There are none when the command was not JMH, or measured nothing. It sets Fork and WarmupOf of the forks among jvms. An
-// iteration that was cut short ends at endMonoNanos.
+// JMHTrials returns the trials that JMH announced, with the JVMs that ran them and the times of their measured
+// iterations. There are none when the command was not JMH, or measured nothing. It sets Fork and WarmupOf of the forks
+// among jvms. An iteration that was cut short ends at endMonoNanos.
 //
 // A measured fork that left no log is in no trial. [Output.LostForks] names it afterwards.
 func (w *Output) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []capture.Trial {
@@ -65,9 +65,9 @@ func (w *Output) LostForks() []string {
 	return w.lostForks
 }
 
-// forkJVM returns the JVM that ran a fork's iterations; nil when it left no log. JMH runs one fork after the other, so this is
-// the last ForkedMain that started before the first iteration. Where JMH runs the benchmark in its own JVM (-f 0), it is
-// the last JVM that started before the first iteration and is not a ForkedMain.
+// forkJVM returns the JVM that ran a fork's iterations; nil when it left no log. JMH runs one fork after the other, so
+// this is the last ForkedMain that started before the first iteration. Where JMH runs the benchmark in its own JVM (-f
+// 0), it is the last JVM that started before the first iteration and is not a ForkedMain.
 func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	var found *capture.JVM
 	for i := range jvms {

@@ -9,8 +9,8 @@ import (
 // A Change says that a window has opened or closed.
 type Change struct {
 	Open bool
-	// After is how long after the start of the command, or after the attaching, the window opened. For a window that has
-	// closed, it is how long the window was open.
+	// After is how long after the start of the command, or after the attaching, the window opened. For a window that
+	// has closed, it is how long the window was open.
 	After time.Duration
 	// More says that further changes are not reported, because there are so many.
 	More bool
@@ -29,8 +29,8 @@ type Kept struct {
 	Changed func(Change)
 }
 
-// A Keeper has samples taken, and code followed, while a window is open or may open for the first time. When the last window
-// has closed, both end, and the program runs as it does without gasm. Where another window may open, both pause.
+// A Keeper has samples taken, and code followed, while a window is open or may open for the first time. When the last
+// window has closed, both end, and the program runs as it does without gasm. Where another window may open, both pause.
 type Keeper struct {
 	kept    Kept
 	changes int // of windows by lines that were seen: each window opens, and then closes
@@ -42,8 +42,8 @@ type Keeper struct {
 }
 
 const (
-	// pauseAfter is how long a window must be closed before the sampling pauses. Switching the events of a JVM off and on
-	// interrupts all processors, so it is not done for windows that follow one another at once.
+	// pauseAfter is how long a window must be closed before the sampling pauses. Switching the events of a JVM off and
+	// on interrupts all processors, so it is not done for windows that follow one another at once.
 	pauseAfter = 50 * time.Millisecond
 	// maxReported is how many changes are reported: there may be as many windows as requests.
 	maxReported = 20
@@ -133,8 +133,8 @@ func (k *Keeper) followLines() {
 	}
 }
 
-// sayLines reports the changes since the last call. It returns whether a window is open, and whether any window has opened or
-// closed so far.
+// sayLines reports the changes since the last call. It returns whether a window is open, and whether any window has
+// opened or closed so far.
 func (k *Keeper) sayLines() (open, seen bool) {
 	started := k.kept.StartedMonoNanos
 	for _, span := range k.kept.Output.spansFrom(k.changes / 2) {

@@ -55,8 +55,8 @@ func (l *switchLog) done() (told, switched string) {
 	return strings.Join(messages, ", "), strings.Join(switches, ", ")
 }
 
-// With --delay and --length, the sampling ends with the window. In these tests, time passes only while all goroutines wait,
-// however busy the machine is.
+// With --delay and --length, the sampling ends with the window. In these tests, time passes only while all goroutines
+// wait, however busy the machine is.
 func TestKeepClock(t *testing.T) { synctest.Test(t, keepClock) }
 
 func keepClock(t *testing.T) {
@@ -79,8 +79,8 @@ func keepClock(t *testing.T) {
 	check(50*ms, long, 550*ms, "opened 0.1", "")
 }
 
-// With windows by lines, the sampling pauses when a window has been closed for a while and another one can open. It ends when
-// no window can open any more.
+// With windows by lines, the sampling pauses when a window has been closed for a while and another one can open. It
+// ends when no window can open any more.
 func TestKeepLines(t *testing.T) { synctest.Test(t, keepLines) }
 
 func keepLines(t *testing.T) {

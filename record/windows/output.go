@@ -55,8 +55,8 @@ func (w *Output) See(out []byte, monoNanos int64) { w.stdout.see(out, monoNanos)
 // SeeStderr takes a piece of stderr, and the time of its arrival by CLOCK_MONOTONIC.
 func (w *Output) SeeStderr(out []byte, monoNanos int64) { w.stderr.see(out, monoNanos) }
 
-// see takes a piece of output, and the time of its arrival. A line is looked at before it is complete, because JMH prints
-// "Iteration   1: " when the iteration begins, and the rest of the line when the iteration is over.
+// see takes a piece of output, and the time of its arrival. A line is looked at before it is complete, because JMH
+// prints "Iteration 1: " when the iteration begins, and the rest of the line when the iteration is over.
 func (l *stream) see(out []byte, monoNanos int64) {
 	l.of.mu.Lock()
 	defer l.of.mu.Unlock()
@@ -90,8 +90,8 @@ func (l *stream) judge(whole bool, monoNanos int64) {
 // options: "Picked up JAVA_TOOL_OPTIONS: -XX:+UnlockDiagnosticVMOptions …".
 var pickedUp = [][]byte{[]byte("Picked up J"), []byte("NOTE: Picked up J")}
 
-// ofGasm reports whether a line would not be there without gasm. If the line is not whole yet, it reports whether the line
-// may become such a line.
+// ofGasm reports whether a line would not be there without gasm. If the line is not whole yet, it reports whether the
+// line may become such a line.
 func ofGasm(line []byte, whole bool) bool {
 	return slices.ContainsFunc(pickedUp, func(begin []byte) bool {
 		return bytes.HasPrefix(line, begin) || !whole && len(line) > 0 && bytes.HasPrefix(begin, line)
@@ -119,20 +119,20 @@ func (w *Output) judge(line []byte, monoNanos int64) (matched bool) {
 	return true
 }
 
-// OnJMHProbe sets a function that is called with true when JMH is about to ask its JVM for compiler blackholes, and with
-// false when JMH has the answer. See calls it, so it must be quick. It must be set before the first See.
+// OnJMHProbe sets a function that is called with true when JMH is about to ask its JVM for compiler blackholes, and
+// with false when JMH has the answer. See calls it, so it must be quick. It must be set before the first See.
 func (w *Output) OnJMHProbe(f func(begins bool)) { w.jmh.onProbe = f }
 
-// JMHBlackholes returns what JMH says about its blackhole mode, "compiler (auto-detected, use …)"; "" when the command is
-// not JMH.
+// JMHBlackholes returns what JMH says about its blackhole mode, "compiler (auto-detected, use …)"; "" when the command
+// is not JMH.
 func (w *Output) JMHBlackholes() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.jmh.blackholes
 }
 
-// Spans returns the windows between lines that matched. The end of the last window is 0 when no line has ended it. With an
-// end expression alone there is one window, which begins at time 0.
+// Spans returns the windows between lines that matched. The end of the last window is 0 when no line has ended it. With
+// an end expression alone there is one window, which begins at time 0.
 func (w *Output) Spans() []capture.Span { return w.spansFrom(0) }
 
 // spansFrom returns the windows from index first on.

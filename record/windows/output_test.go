@@ -51,8 +51,8 @@ func TestWatcherSpans(t *testing.T) {
 	check("a", "b", "20-20", strings.Repeat("x", 5000), "\na\nb\n")
 }
 
-// Lines of both streams open and close windows, or lines of one stream. Each stream has lines of its own. What JVMs say because of gasm's
-// options does not count.
+// Lines of both streams open and close windows, or lines of one stream. Each stream has lines of its own. What JVMs say
+// because of gasm's options does not count.
 func TestWatcherStreams(t *testing.T) {
 	check := func(from Source, want string, parts ...string) { // "o:" or "e:" and text
 		t.Helper()

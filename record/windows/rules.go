@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// Rules are the user's options for windows. The zero value leaves the windows to JMH's lines, and otherwise to the whole run.
+// Rules are the user's options for windows. The zero value leaves the windows to JMH's lines, and otherwise to the
+// whole run.
 type Rules struct {
 	// Delay and Length limit the measurement to a time after the command's start.
 	Delay, Length time.Duration
@@ -66,8 +67,8 @@ type Run struct {
 	Output           *Output       // what the command printed
 }
 
-// Trials returns when and in which JVMs the run is measured, by the first rule that applies. The notes say where a rule did
-// not apply as the user may expect.
+// Trials returns when and in which JVMs the run is measured, by the first rule that applies. The notes say where a rule
+// did not apply as the user may expect.
 func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 	var spans []capture.Span
 	var note string
@@ -92,8 +93,8 @@ func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 	return []capture.Trial{Whole(run.JVMs, spans)}, []string{note}
 }
 
-// ByTime returns the window of a delay and a length within a run. A length of 0 means to the end of the run. The note says
-// that what was recorded, such as "the command", ended too soon.
+// ByTime returns the window of a delay and a length within a run. A length of 0 means to the end of the run. The note
+// says that what was recorded, such as "the command", ended too soon.
 func ByTime(run capture.Span, delay, length time.Duration, recorded string) (span capture.Span, note string) {
 	span = run
 	span.FromMonoNanos += int64(delay)
