@@ -4,13 +4,16 @@
 // A [Recording] goes through these steps:
 //
 //  1. [New] takes [Options]. [NewFolder] has made the capture's folder.
-//  2. [Recording.Run] makes the command's process and holds it before its exec, attaches the sampler to it, and lets it go. So
-//     the sampler misses nothing. It is never the command's parent, so its failure does not affect what is profiled.
+//  2. [Recording.Run] makes the command's process and holds it before its exec, attaches the sampler to it, and lets it
+//     go. So the sampler misses nothing. It is never the command's parent, so its failure does not affect what is
+//     profiled.
 //  3. While the command runs, its stdout passes through gasm, which notes when a line arrives that begins or ends a
-//     measurement. When no window will open any more, the sampling and the following of code end; between two windows they
-//     pause. The sampler reports which processes map libjvm.so, and their code is read from their memory (live.go). Where
-//     that can't be done, HotSpot prints its code, and JVMs are found by the logs that they write (printed.go).
-//  4. [Recording.Finish] writes the samples as text, the names of native functions, and capture.json, and opens the capture.
+//     measurement. When no window will open any more, the sampling and the following of code end; between two windows
+//     they pause. The sampler reports which processes map libjvm.so, and their code is read from their memory
+//     (live.go). Where that can't be done, HotSpot prints its code, and JVMs are found by the logs that they write
+//     (printed.go).
+//  4. [Recording.Finish] writes the samples as text, the names of native functions, and capture.json, and opens the
+//     capture.
 //
 // An [Attachment] is the same for JVMs that run already.
 //

@@ -18,8 +18,8 @@ import (
 // HotSpot's -Xlog is not like other options. JDK 8 does not start with it. And a JVM that can't create the file does
 // not start, whereas with -XX:LogFile it writes the file elsewhere. So the option is
 //
-//   - in JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads, and JDK 8 does not. So JVMs that JMH, a script or a
-//     build tool starts have it;
+//   - in JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads, and JDK 8 does not. So JVMs that JMH, a
+//     script or a build tool starts have it;
 //   - in JAVA_TOOL_OPTIONS only for another tool of such a JDK, like javac, because these tools read no other variable.
 //
 // JVMs of a script or a build tool have the option only when the user has asked for events, because it is unknown where
