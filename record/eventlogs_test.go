@@ -23,15 +23,15 @@ func newTestFolder(t *testing.T) *Folder {
 	return folder
 }
 
-// eventsFor gives a recording with the options that its JVMs have.
+// eventsFor returns a recording that logs events of some kinds, and the options that its JVMs get.
 func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording, javaFlags) {
 	t.Helper()
 	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: kinds, Asked: true}})
 	return r, r.addEventFlag(javaFlags{})
 }
 
-// A JVM of JDK 8 does not start with -Xlog, and no JVM that can't write its log does: which
-// variable has it, and when none has.
+// JDK 8 does not start with -Xlog, and no JVM starts with it that can't write its log. So it depends on the command
+// which variable has the option, if any.
 func TestEventFlags(t *testing.T) {
 	java17, java8 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java")
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestEventFlags(t *testing.T) {
 		assert.Contains(t, r.eventLogs.note, c.note, c.name)
 		assert.Equal(t, c.note == "", r.eventLogs.note == "", "%s: %s", c.name, r.eventLogs.note)
 	}
-	// Nobody has asked for events of a script's JVMs, which may not be able to write a log.
+	// JVMs of a script may be unable to write a log, so they get the option only if the user has asked for events.
 	for _, asked := range []bool{false, true} {
 		for command, always := range map[string]bool{java17: true, "sh": false} {
 			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds, Asked: asked}})
@@ -70,9 +70,8 @@ func TestEventFlags(t *testing.T) {
 	assert.Nil(t, r.folder.Logs())
 }
 
-// Every JVM of this machine starts with the option that a script's JVMs get, says nothing on
-// its stdout, and all but JDK 8 write a log. It does so with the option twice, too, as JMH
-// hands it on.
+// Every JVM of this machine starts with the option that a script's JVMs get, and prints nothing on its stdout. All but
+// JDK 8 write a log. They do so with the option twice, too, because JMH passes it on.
 func TestEveryJVMLogsEvents(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		for _, kinds := range [][]event.Kind{jvmevents.DefaultKinds, {event.GC, event.Safepoint, event.Compilation}} {
@@ -99,7 +98,7 @@ func TestEveryJVMLogsEvents(t *testing.T) {
 	}
 }
 
-// Full files come into the capture with the one that is written.
+// Full files of a log come into the capture together with the file that is being written.
 func TestGatherEvents(t *testing.T) {
 	r, _ := eventsFor(t, jvmevents.DefaultKinds, "sh")
 	dir := r.eventLogs.logs.Path

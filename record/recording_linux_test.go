@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A recording that is stopped before its command runs ends, however its code was to be had.
+// A recording that is stopped before its command runs ends, with each source of code.
 func TestStoppedBeforeTheCommand(t *testing.T) {
 	gasmtest.NeedNative(t)
 	for _, code := range []CodeSource{CodeCopy, CodePrint} {

@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A JVM of any release that can't open its log goes on, and its log is found.
+// A JVM of any release that can't open its log writes it to /tmp, where it is found.
 func TestStrayLogs(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	setpriv := gasmtest.NeedTool(t, "setpriv", "it is in util-linux")

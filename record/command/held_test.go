@@ -62,7 +62,7 @@ func pipe(t testing.TB) (r, w *os.File) {
 	return r, w
 }
 
-// finish releases the command and gives all that it printed.
+// finish releases the command and returns all that it printed.
 func (l launched) finish(t testing.TB) (out, stderr []byte, code int) {
 	t.Helper()
 	if err := l.Release(); err != nil {
@@ -71,7 +71,7 @@ func (l launched) finish(t testing.TB) (out, stderr []byte, code int) {
 	return l.printed()
 }
 
-// printed waits for the end of a command that was released, and gives all that it printed.
+// printed waits for the end of a command that was released, and returns all that it printed.
 func (l launched) printed() (out, stderr []byte, code int) {
 	outs, errs := make(chan []byte), make(chan []byte)
 	read := func(f *os.File, to chan []byte) {

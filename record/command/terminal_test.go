@@ -35,7 +35,7 @@ func newTerminal(t *testing.T) terminal {
 	return terminal{keyboard, screen}
 }
 
-// run runs a command on the terminal and gives what arrives there.
+// run runs a command on the terminal and returns what arrives there.
 func (tm terminal) run(t *testing.T, during func(*Held), command ...string) (out []byte, code int) {
 	t.Helper()
 	return tm.runHeld(t, during, Options{Command: command, Stdout: tm.screen, Stderr: os.Stderr})

@@ -75,8 +75,8 @@ func (r *recorder) start(begin, reach context.Context) {
 	}
 }
 
-// How often a JVM is looked at until it runs its program, and how long a JVM is waited for of which that can't be found
-// out.
+// startPause is the time between two looks whether a JVM runs its program. A JVM of which that can't be found out is
+// taken to run it after surelyUp.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second

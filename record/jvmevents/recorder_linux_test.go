@@ -25,7 +25,7 @@ func newOptions(t *testing.T, choice Choice) *Options {
 	return &Options{Choice: choice, Dir: t.TempDir(), Patience: patience.New(nil), Problem: func(err error) { t.Error(err) }}
 }
 
-// What a JVM was prepared for is gone when there is no capture, with the note; what it may go on with stays.
+// When there is no capture, the folder and the note are removed, unless the JVM may go on writing there.
 func TestDiscard(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, c := range []struct {

@@ -1,4 +1,4 @@
-// Package jvmfolder has the folders in JVMs' /tmp that JVMs write into for gasm, and the notes by which another gasm
+// Package jvmfolder has the folders in JVMs' /tmp that JVMs write into for gasm, and the notes with which another gasm
 // finds them: a JVM that a gasm has told to log or record events, or that has its probes, goes on with that when this
 // gasm is killed ([Note]).
 package jvmfolder

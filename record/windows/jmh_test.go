@@ -49,7 +49,7 @@ func watch(chunks []chunk) *Output {
 	return w
 }
 
-// describe gives trials in text: a line per trial and one per window.
+// describe returns trials as text: a line per trial and one per window.
 func describe(jvms []capture.JVM, trials []capture.Trial) string {
 	var b strings.Builder
 	for _, t := range trials {
@@ -62,7 +62,7 @@ func describe(jvms []capture.JVM, trials []capture.Trial) string {
 	return b.String()
 }
 
-// trialsOf gives what a watcher of chunks makes of a recording's JVMs.
+// trialsOf returns the trials that an Output finds in chunks, among a recording's JVMs, as text and as they are.
 func trialsOf(jvms []capture.JVM, chunks []chunk) (text string, trials []capture.Trial) {
 	jvms = slices.Clone(jvms)
 	trials = watch(chunks).JMHTrials(jvms, last(chunks))
