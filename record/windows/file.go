@@ -25,10 +25,10 @@ import (
 // the window, and the score. Lines for the trial, the fork and the score (JMH's mode, and the unit) apply to the
 // windows below them. All three are optional.
 type windowFile struct {
-	in     *lines.Reader
-	record any
-	window fileWindow // with what the lines so far say about the windows that follow
-	bad    windowSyntaxError
+	in      *lines.Reader
+	current any
+	window  fileWindow // with what the lines so far say about the windows that follow
+	bad     windowSyntaxError
 }
 
 // A fileWindow is a window line, with what the lines above it say.
@@ -58,8 +58,8 @@ func newWindowFile(r io.Reader) *windowFile {
 	return &windowFile{in: lines.NewReader(r, maxWindowLine)}
 }
 
-// Scan reads the next record. It returns false at the end of the file, and after an error.
-func (f *windowFile) Scan() bool {
+// scan reads the next record. It returns false at the end of the file, and after an error.
+func (f *windowFile) scan() bool {
 	for f.in.Scan() {
 		if f.in.TooLong() {
 			return f.fail(fmt.Sprintf("it is longer than %d bytes", maxWindowLine))
@@ -71,7 +71,7 @@ func (f *windowFile) Scan() bool {
 		if msg, isWindow := f.take(keyword, strings.TrimSpace(rest)); msg != "" {
 			return f.fail(msg)
 		} else if isWindow {
-			f.record = &f.window
+			f.current = &f.window
 			return true
 		}
 	}
@@ -80,15 +80,15 @@ func (f *windowFile) Scan() bool {
 
 func (f *windowFile) fail(msg string) bool {
 	f.bad = windowSyntaxError{f.in.Number(), msg}
-	f.record = &f.bad
+	f.current = &f.bad
 	return true
 }
 
-// Record returns a *fileWindow or a *windowSyntaxError, which is valid until the next Scan.
-func (f *windowFile) Record() any { return f.record }
+// record returns a *fileWindow or a *windowSyntaxError, which is valid until the next scan.
+func (f *windowFile) record() any { return f.current }
 
-// Err returns the error that ended the reading; nil after the end of the file.
-func (f *windowFile) Err() error { return f.in.Err() }
+// err returns the error that ended the reading; nil after the end of the file.
+func (f *windowFile) err() error { return f.in.Err() }
 
 // take takes a line. msg says what is wrong with the line; "" if nothing is.
 func (f *windowFile) take(keyword, rest string) (msg string, isWindow bool) {

@@ -28,12 +28,12 @@ window 12 500 600 25 6.0
 func TestWindowFile(t *testing.T) {
 	f := newWindowFile(strings.NewReader(twoForks))
 	var got []fileWindow
-	for f.Scan() {
-		w, ok := f.Record().(*fileWindow)
-		require.True(t, ok, "%v", f.Record())
+	for f.scan() {
+		w, ok := f.record().(*fileWindow)
+		require.True(t, ok, "%v", f.record())
 		got = append(got, *w)
 	}
-	require.NoError(t, f.Err())
+	require.NoError(t, f.err())
 	require.Len(t, got, 3)
 	assert.Equal(t, fileWindow{Trial: "a.B.c (size=10)", Mode: "avgt", Unit: "ns/op", Fork: 2, Operations: 25, Score: 6,
 		Window: capture.Window{PID: 12, Span: capture.Span{FromMonoNanos: 500, ToMonoNanos: 600}}}, got[2])
@@ -54,19 +54,19 @@ func TestWindowFile(t *testing.T) {
 		"trial " + strings.Repeat("x", 200_000): "longer than",
 	} {
 		f := newWindowFile(strings.NewReader(line + "\nwindow 1 2 3\n"))
-		require.True(t, f.Scan(), line)
-		bad, ok := f.Record().(*windowSyntaxError)
+		require.True(t, f.scan(), line)
+		bad, ok := f.record().(*windowSyntaxError)
 		require.True(t, ok, line)
 		assert.Equal(t, 1, bad.Line)
 		assert.Contains(t, bad.Error(), want, line)
-		assert.True(t, f.Scan(), "a bad line is not the end")
-		assert.IsType(t, &fileWindow{}, f.Record())
-		assert.False(t, f.Scan())
+		assert.True(t, f.scan(), "a bad line is not the end")
+		assert.IsType(t, &fileWindow{}, f.record())
+		assert.False(t, f.scan())
 	}
 	f = newWindowFile(strings.NewReader("window 1 2 3\nwindow 1 2 34"))
-	assert.True(t, f.Scan())
-	assert.False(t, f.Scan(), "a line without its end may be half of one")
-	assert.NoError(t, f.Err())
+	assert.True(t, f.scan())
+	assert.False(t, f.scan(), "a line without its end may be half of one")
+	assert.NoError(t, f.err())
 }
 
 // fileRun returns the trials of a window file, in a run from 50 to 1000 with two forks.
@@ -115,8 +115,8 @@ func FuzzWindowFile(f *testing.F) {
 	f.Add("window 0 1 2\ntrial \nfork 1000000\nscore  \nwindow 1 2 3 1e400\r\n#\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		file, trials := newWindowFile(strings.NewReader(text)), newFileTrials([]capture.JVM{{PID: 1}, {PID: 2}}, capture.Span{ToMonoNanos: 1 << 40})
-		for file.Scan() {
-			switch rec := file.Record().(type) {
+		for file.scan() {
+			switch rec := file.record().(type) {
 			case *fileWindow:
 				assert.Less(t, rec.FromMonoNanos, rec.ToMonoNanos)
 				assert.GreaterOrEqual(t, rec.Operations, 0.0)

@@ -18,15 +18,15 @@ func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 	defer f.Close()
 	t := newFileTrials(run.JVMs, run.Span)
 	file := newWindowFile(f)
-	for file.Scan() {
-		switch rec := file.Record().(type) {
+	for file.scan() {
+		switch rec := file.record().(type) {
 		case *fileWindow:
 			t.add(rec)
 		case *windowSyntaxError:
 			t.leave(rec.Error())
 		}
 	}
-	if err := file.Err(); err != nil {
+	if err := file.err(); err != nil {
 		t.leave(err.Error())
 	}
 	note = t.note(path)
